@@ -1,0 +1,1 @@
+//! acausal-index1
