@@ -1,1 +1,2 @@
-//! acausal-jit
+//! Compiled evaluation of kernels: the interpreter and the machine-code backend.
+pub mod kernel;
