@@ -1,1 +1,37 @@
-//! acausal-expr
+//! Array expressions and the flat model.
+//!
+//! Expressions live in one hash-consed arena ([`Exprs`]): equal expressions are the same [`ExprId`], children come
+//! before parents, so every pass is a loop over ascending indices and none recurses. Arrays are scalar bodies under
+//! iterators (see [`node`]).
+//!
+//! ```
+//! use acausal_expr::{Exprs, Kind, Ty, VarId};
+//! let mut e = Exprs::default();
+//! let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+//! let two = e.int(2);
+//! let square = e.pow(x, two);
+//! let sum = e.add(&[square, square]);
+//! let same = e.mul(&[two, square]);
+//! assert_eq!(sum, same); // like terms are collected, equal expressions are shared
+//! ```
+
+mod affine;
+mod arena;
+mod build;
+mod differentiate;
+mod domain;
+mod evaluate;
+pub mod flat;
+pub mod node;
+mod print;
+mod solve;
+mod substitute;
+
+pub use affine::Affine;
+pub use arena::Exprs;
+pub use domain::split_equation;
+pub use evaluate::{EvalError, Value, apply_builtin};
+pub use node::{
+    Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty, VarId,
+};
+pub use print::{Printer, print_real};

@@ -1,0 +1,155 @@
+//! The hash-consed arena.
+//!
+//! Invariants: a node's children have smaller indices; two nodes are never equal. So "reachable, in ascending order" is
+//! an evaluation order, and a pass costs time linear in the number of distinct subexpressions.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::{Access, ExprId, IterId, List, Node, StrId, Ty};
+
+/// All expressions of one model.
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: IndexSet<Node, FxBuildHasher>,
+    types: Vec<Ty>,
+    lists: IndexSet<Box<[ExprId]>, FxBuildHasher>,
+    strings: IndexSet<Box<str>, FxBuildHasher>,
+    iterators: Vec<acausal_syntax::Name>,
+}
+
+impl Exprs {
+    /// The node of an expression.
+    pub fn node(&self, e: ExprId) -> Node {
+        self.nodes[e.index()]
+    }
+
+    /// The numeric class of an expression.
+    pub fn ty(&self, e: ExprId) -> Ty {
+        self.types[e.index()]
+    }
+
+    /// The members of a list.
+    pub fn list(&self, l: List) -> &[ExprId] {
+        &self.lists[l.0 as usize]
+    }
+
+    /// The text of a string.
+    pub fn string(&self, s: StrId) -> &str {
+        &self.strings[s.0 as usize]
+    }
+
+    /// Number of distinct expressions so far.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// True when nothing was built yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A new iterator. The name is for printing only.
+    pub fn new_iter(&mut self, name: impl Into<acausal_syntax::Name>) -> IterId {
+        self.iterators.push(name.into());
+        IterId(self.iterators.len() as u32 - 1)
+    }
+
+    /// The name that an iterator was given.
+    pub fn iter_name(&self, i: IterId) -> acausal_syntax::Name {
+        self.iterators[i.0 as usize]
+    }
+
+    /// Interns a list.
+    pub fn make_list(&mut self, members: &[ExprId]) -> List {
+        if let Some(i) = self.lists.get_index_of(members) {
+            return List(i as u32);
+        }
+        List(self.lists.insert_full(members.into()).0 as u32)
+    }
+
+    /// Interns a string.
+    pub fn make_str(&mut self, text: &str) -> StrId {
+        if let Some(i) = self.strings.get_index_of(text) {
+            return StrId(i as u32);
+        }
+        StrId(self.strings.insert_full(text.into()).0 as u32)
+    }
+
+    /// Interns a node as it is. Use the constructors in `build` instead: they simplify.
+    pub(crate) fn intern(&mut self, node: Node, ty: Ty) -> ExprId {
+        let (index, new) = self.nodes.insert_full(node);
+        if new {
+            self.types.push(ty);
+        }
+        ExprId(index as u32)
+    }
+
+    /// Calls `f` for each direct child.
+    pub fn for_each_child(&self, e: ExprId, mut f: impl FnMut(ExprId)) {
+        match self.node(e) {
+            Node::Real(_) | Node::Int(_) | Node::Bool(_) | Node::Str(_) | Node::Time | Node::Iter(_) => {}
+            Node::Var(Access { subs: l, .. }) | Node::Add(l) | Node::Mul(l) | Node::Call(_, l) => {
+                self.list(l).iter().copied().for_each(f)
+            }
+            Node::Div(a, b) | Node::Pow(a, b) | Node::Rel(_, a, b) | Node::And(a, b) | Node::Or(a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Not(a) | Node::NoEvent(a) | Node::Smooth(_, a) => f(a),
+            Node::If(c, a, b) => {
+                f(c);
+                f(a);
+                f(b);
+            }
+            Node::Reduce { body, .. } => f(body),
+            Node::Select(i, l) => {
+                f(i);
+                self.list(l).iter().copied().for_each(f);
+            }
+            Node::Apply { args, .. } => self.list(args).iter().copied().for_each(f),
+            Node::Local { offset, .. } => f(offset),
+        }
+    }
+
+    /// All expressions reachable from the roots, children before parents, each once.
+    pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack: Vec<ExprId> = roots.to_vec();
+        let mut order = Vec::new();
+        while let Some(e) = stack.pop() {
+            if seen.insert(e) {
+                order.push(e);
+                self.for_each_child(e, |c| stack.push(c));
+            }
+        }
+        order.sort_unstable();
+        order
+    }
+
+    /// True when some reachable node satisfies the predicate.
+    pub fn any(&self, root: ExprId, mut predicate: impl FnMut(&Exprs, ExprId) -> bool) -> bool {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![root];
+        while let Some(e) = stack.pop() {
+            if seen.insert(e) {
+                if predicate(self, e) {
+                    return true;
+                }
+                self.for_each_child(e, |c| stack.push(c));
+            }
+        }
+        false
+    }
+
+    /// The variable accesses in an expression (subscripts of accesses included), ascending, each once.
+    pub fn accesses(&self, root: ExprId) -> Vec<(ExprId, Access)> {
+        self.reachable(&[root])
+            .into_iter()
+            .filter_map(|e| match self.node(e) {
+                Node::Var(a) => Some((e, a)),
+                _ => None,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,251 @@
+//! Evaluation of expressions whose leaves have known values: constants, structural parameters, tests.
+//!
+//! Not the run-time evaluator (that is compiled into kernels); a plain loop over the shared graph.
+
+use rustc_hash::FxHashMap;
+
+use crate::{Builtin, ExprId, Exprs, IterId, Node, ReduceOp, RelOp, StrId};
+
+/// A scalar value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Value {
+    Real(f64),
+    Int(i64),
+    Bool(bool),
+    Str(StrId),
+}
+
+impl Value {
+    /// The value as a number; Booleans are 0 and 1, Strings have none.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Value::Real(r) => Some(r),
+            Value::Int(i) => Some(i as f64),
+            Value::Bool(b) => Some(b as u8 as f64),
+            Value::Str(_) => None,
+        }
+    }
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EvalError {
+    /// A leaf without a value (a variable access, `time`, `initial()`, a run-time function).
+    Unknown(ExprId),
+    /// An operation that is not defined for its operands, such as an index outside of its array.
+    Undefined(ExprId),
+}
+
+/// Gives leaves their values: the leaf and, for a variable access, its evaluated subscripts.
+type Leaf<'a> = dyn FnMut(&Exprs, ExprId, &[i64]) -> Option<Value> + 'a;
+
+/// Compares numbers.
+pub(crate) fn compare(op: RelOp, a: f64, b: f64) -> bool {
+    match op {
+        RelOp::Lt => a < b,
+        RelOp::Le => a <= b,
+        RelOp::Gt => a > b,
+        RelOp::Ge => a >= b,
+        RelOp::Eq => a == b,
+        RelOp::Ne => a != b,
+    }
+}
+
+/// The value of a mathematical built-in; `None` for those that are no functions of their arguments (`sample`, ...).
+pub fn apply_builtin(f: Builtin, a: &[f64]) -> Option<f64> {
+    Some(match (f, a) {
+        (Builtin::Abs, [x]) => x.abs(),
+        (Builtin::Sign, [x]) => {
+            if *x > 0.0 {
+                1.0
+            } else if *x < 0.0 {
+                -1.0
+            } else {
+                0.0
+            }
+        }
+        (Builtin::Sqrt, [x]) => x.sqrt(),
+        (Builtin::Floor | Builtin::Integer, [x]) => x.floor(),
+        (Builtin::Ceil, [x]) => x.ceil(),
+        (Builtin::Div, [x, y]) => (x / y).trunc(),
+        (Builtin::Mod, [x, y]) => x - (x / y).floor() * y,
+        (Builtin::Rem, [x, y]) => x - (x / y).trunc() * y,
+        (Builtin::Sin, [x]) => x.sin(),
+        (Builtin::Cos, [x]) => x.cos(),
+        (Builtin::Tan, [x]) => x.tan(),
+        (Builtin::Asin, [x]) => x.asin(),
+        (Builtin::Acos, [x]) => x.acos(),
+        (Builtin::Atan, [x]) => x.atan(),
+        (Builtin::Atan2, [y, x]) => y.atan2(*x),
+        (Builtin::Sinh, [x]) => x.sinh(),
+        (Builtin::Cosh, [x]) => x.cosh(),
+        (Builtin::Tanh, [x]) => x.tanh(),
+        (Builtin::Exp, [x]) => x.exp(),
+        (Builtin::Log, [x]) => x.ln(),
+        (Builtin::Log10, [x]) => x.log10(),
+        (Builtin::Min, [x, y]) => x.min(*y),
+        (Builtin::Max, [x, y]) => x.max(*y),
+        _ => return None,
+    })
+}
+
+impl Exprs {
+    /// The value of `root` when `leaf` gives the values of accesses (with their evaluated subscripts), `time` and
+    /// other leaves.
+    pub fn evaluate(&self, root: ExprId, mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>) -> Result<Value, EvalError> {
+        self.evaluate_in(root, &mut Vec::new(), &mut leaf)
+    }
+
+    /// Lazy in the branches of `if` and `and`/`or`, so that guarded divisions and indices are not evaluated. The
+    /// recursion is over branches and reductions only, whose nesting the parser bounds.
+    fn evaluate_in(
+        &self,
+        root: ExprId,
+        iters: &mut Vec<(IterId, i64)>,
+        leaf: &mut Leaf<'_>,
+    ) -> Result<Value, EvalError> {
+        let mut done: FxHashMap<ExprId, Value> = FxHashMap::default();
+        let mut stack = vec![(root, false)];
+        while let Some((e, ready)) = stack.pop() {
+            if done.contains_key(&e) {
+                continue;
+            }
+            let node = self.node(e);
+            let lazy = matches!(
+                node,
+                Node::If(..) | Node::And(..) | Node::Or(..) | Node::Reduce { .. } | Node::Select(..) | Node::Var(_)
+            );
+            if !ready && !lazy {
+                stack.push((e, true));
+                self.for_each_child(e, |c| stack.push((c, false)));
+                continue;
+            }
+            let value = self.evaluate_node(e, node, &done, iters, leaf)?;
+            done.insert(e, value);
+        }
+        Ok(done[&root])
+    }
+
+    fn evaluate_node(
+        &self,
+        e: ExprId,
+        node: Node,
+        done: &FxHashMap<ExprId, Value>,
+        iters: &mut Vec<(IterId, i64)>,
+        leaf: &mut Leaf<'_>,
+    ) -> Result<Value, EvalError> {
+        let undefined = EvalError::Undefined(e);
+        let num = |c: ExprId| done.get(&c).and_then(|v| v.as_f64()).ok_or(EvalError::Undefined(c));
+        let truth = |v: Value| match v {
+            Value::Bool(b) => Ok(b),
+            _ => Err(EvalError::Undefined(e)),
+        };
+        Ok(match node {
+            Node::Real(bits) => Value::Real(f64::from_bits(bits)),
+            Node::Int(i) => Value::Int(i),
+            Node::Bool(b) => Value::Bool(b),
+            Node::Str(s) => Value::Str(s),
+            Node::Iter(i) => match iters.iter().rev().find(|(j, _)| *j == i) {
+                Some((_, v)) => Value::Int(*v),
+                None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+            },
+            Node::Time | Node::Apply { .. } | Node::Local { .. } => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+            Node::Var(access) => {
+                let mut subs = Vec::new();
+                for &s in self.list(access.subs) {
+                    match self.evaluate_in(s, iters, leaf)? {
+                        Value::Int(k) => subs.push(k),
+                        _ => return Err(EvalError::Undefined(s)),
+                    }
+                }
+                leaf(self, e, &subs).ok_or(EvalError::Unknown(e))?
+            }
+            Node::Add(l) | Node::Mul(l) => {
+                let sum = matches!(node, Node::Add(_));
+                let mut int = Some(if sum { 0i64 } else { 1 });
+                let mut real = if sum { 0.0 } else { 1.0 };
+                for &c in self.list(l) {
+                    let v = num(c)?;
+                    int = match done[&c] {
+                        Value::Int(i) => int.and_then(|a| if sum { a.checked_add(i) } else { a.checked_mul(i) }),
+                        _ => None,
+                    };
+                    real = if sum { real + v } else { real * v };
+                }
+                int.map_or(Value::Real(real), Value::Int)
+            }
+            Node::Div(a, b) => {
+                let b = num(b)?;
+                if b == 0.0 {
+                    return Err(undefined);
+                }
+                Value::Real(num(a)? / b)
+            }
+            Node::Pow(a, b) => Value::Real(num(a)?.powf(num(b)?)),
+            Node::Rel(op, a, b) => match (done[&a], done[&b]) {
+                (Value::Str(x), Value::Str(y)) => {
+                    Value::Bool(compare(op, self.string(x).cmp(self.string(y)) as i8 as f64, 0.0))
+                }
+                _ => Value::Bool(compare(op, num(a)?, num(b)?)),
+            },
+            Node::Not(a) => Value::Bool(!truth(done[&a])?),
+            Node::And(a, b) => {
+                let first = truth(self.evaluate_in(a, iters, leaf)?)?;
+                Value::Bool(first && truth(self.evaluate_in(b, iters, leaf)?)?)
+            }
+            Node::Or(a, b) => {
+                let first = truth(self.evaluate_in(a, iters, leaf)?)?;
+                Value::Bool(first || truth(self.evaluate_in(b, iters, leaf)?)?)
+            }
+            Node::If(c, a, b) => {
+                let branch = if truth(self.evaluate_in(c, iters, leaf)?)? { a } else { b };
+                self.evaluate_in(branch, iters, leaf)?
+            }
+            Node::Call(f, l) => {
+                let args: Result<Vec<f64>, EvalError> = self.list(l).iter().map(|&c| num(c)).collect();
+                match apply_builtin(f, &args?) {
+                    Some(v) if self.ty(e) == crate::Ty::Int => Value::Int(v as i64),
+                    Some(v) => Value::Real(v),
+                    None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+                }
+            }
+            Node::Reduce { op, iter, range, body } => {
+                let mut acc: Option<f64> = None;
+                let mut int = true;
+                for k in range.values() {
+                    iters.push((iter, k));
+                    let v = self.evaluate_in(body, iters, leaf);
+                    iters.pop();
+                    let v = v?;
+                    int &= matches!(v, Value::Int(_));
+                    let v = v.as_f64().ok_or(EvalError::Undefined(body))?;
+                    acc = Some(match (acc, op) {
+                        (None, _) => v,
+                        (Some(a), ReduceOp::Sum) => a + v,
+                        (Some(a), ReduceOp::Product) => a * v,
+                        (Some(a), ReduceOp::Min) => a.min(v),
+                        (Some(a), ReduceOp::Max) => a.max(v),
+                    });
+                }
+                match acc {
+                    Some(v) if int => Value::Int(v as i64),
+                    Some(v) => Value::Real(v),
+                    None => Value::Real(match op {
+                        ReduceOp::Sum => 0.0,
+                        ReduceOp::Product => 1.0,
+                        ReduceOp::Min => f64::MAX,
+                        ReduceOp::Max => f64::MIN,
+                    }),
+                }
+            }
+            Node::Select(i, l) => match self.evaluate_in(i, iters, leaf)? {
+                Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
+                    self.evaluate_in(self.list(l)[k as usize - 1], iters, leaf)?
+                }
+                _ => return Err(undefined),
+            },
+            Node::NoEvent(a) | Node::Smooth(_, a) => done[&a],
+        })
+    }
+}

@@ -1,0 +1,448 @@
+//! The flat model: variables and equations as arrays, before any structural treatment.
+//!
+//! Everything that is repeated stays one item: a variable has a shape, an equation an iteration domain. The equation
+//! of class `Resistor` in `Resistor r[N]` is one [`Equation`] over a domain of N; `connect` in a `for` likewise.
+
+use acausal_syntax::{Name, Span};
+
+use crate::{Access, ExprId, Exprs, FuncId, IterId, Range, VarId};
+
+/// A model after instantiation, modification and connection.
+#[derive(Clone, Debug, Default)]
+pub struct FlatModel {
+    /// Full name of the simulated class.
+    pub name: String,
+    /// Description string of the class.
+    pub description: String,
+    /// The arena that every [`ExprId`] below belongs to.
+    pub exprs: Exprs,
+    /// Variables, parameters and constants, in order of declaration.
+    pub vars: Vec<Variable>,
+    /// Equations that hold always.
+    pub equations: Vec<Equation>,
+    /// Equations that hold at the start only.
+    pub initial_equations: Vec<Equation>,
+    /// `when` clauses, in order.
+    pub whens: Vec<When>,
+    /// `assert` in equations.
+    pub asserts: Vec<Assert>,
+    /// Functions that are evaluated at run time.
+    pub functions: Vec<Function>,
+    /// Enumeration types, by [`VarType::Enum`].
+    pub enums: Vec<Enumeration>,
+    /// Where equations and clauses came from.
+    pub origins: Vec<Origin>,
+    /// The `experiment` annotation.
+    pub experiment: Experiment,
+}
+
+impl FlatModel {
+    /// The variable of this id.
+    pub fn var(&self, id: VarId) -> &Variable {
+        &self.vars[id.index()]
+    }
+
+    /// Variables with their ids.
+    pub fn var_ids(&self) -> impl Iterator<Item = (VarId, &Variable)> {
+        self.vars.iter().enumerate().map(|(i, v)| (VarId(i as u32), v))
+    }
+
+    /// The origin of an equation or clause.
+    pub fn origin(&self, id: OriginId) -> &Origin {
+        &self.origins[id.0 as usize]
+    }
+
+    /// The function of this id.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+}
+
+/// The settings of `annotation(experiment(...))`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Experiment {
+    pub start: Option<f64>,
+    pub stop: Option<f64>,
+    pub tolerance: Option<f64>,
+    pub interval: Option<f64>,
+}
+
+/// Type of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum VarType {
+    Real,
+    Integer,
+    Boolean,
+    String,
+    /// An enumeration: an index into [`FlatModel::enums`].
+    Enum(u32),
+}
+
+/// An enumeration type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumeration {
+    /// Full name of the type.
+    pub name: String,
+    /// Its literals, in order; the first has ordinal 1.
+    pub literals: Vec<Name>,
+}
+
+/// When a variable may change (MLS 3.6 §3.8). For Real variables `Discrete` means: assigned in a `when`, or declared so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Variability {
+    Constant,
+    Parameter,
+    Discrete,
+    Continuous,
+}
+
+/// Causality at the top level of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Causality {
+    Local,
+    Input,
+    Output,
+}
+
+/// The `stateSelect` attribute, in increasing preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[allow(missing_docs)]
+pub enum StateSelect {
+    Never,
+    Avoid,
+    #[default]
+    Default,
+    Prefer,
+    Always,
+}
+
+/// A name such as `r[3].p.v`: each part with the number of array dimensions declared at it.
+///
+/// The dimensions of a flat variable are those of all parts in order; `r.p.v` with `r[N]` has shape `[N]` and element
+/// 3 is printed `r[3].p.v`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct VarName {
+    /// `(identifier, number of dimensions)`.
+    pub parts: Vec<(Name, u8)>,
+}
+
+impl VarName {
+    /// The name without subscripts.
+    pub fn plain(&self) -> String {
+        let parts: Vec<&str> = self.parts.iter().map(|(n, _)| &**n).collect();
+        parts.join(".")
+    }
+
+    /// The name with one subscript text per dimension, put where each dimension belongs.
+    pub fn with_subscripts(&self, subs: &[String]) -> String {
+        let mut out = String::new();
+        let mut next = 0;
+        for (k, (name, dims)) in self.parts.iter().enumerate() {
+            if k > 0 {
+                out.push('.');
+            }
+            out.push_str(name);
+            let end = (next + *dims as usize).min(subs.len());
+            if next < end {
+                out.push('[');
+                out.push_str(&subs[next..end].join(","));
+                out.push(']');
+            }
+            next = end;
+        }
+        out
+    }
+
+    /// The name of one element, by its subscripts from 1.
+    pub fn element(&self, subs: &[usize]) -> String {
+        let texts: Vec<String> = subs.iter().map(|s| s.to_string()).collect();
+        self.with_subscripts(&texts)
+    }
+}
+
+/// An array value: element `(i1, .., in)` is `body` with the iterators set to `i1 .. in` (from 1). A scalar has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comprehension {
+    /// One iterator per dimension.
+    pub iters: Vec<IterId>,
+    /// The scalar body.
+    pub body: ExprId,
+}
+
+impl Comprehension {
+    /// A scalar.
+    pub fn scalar(body: ExprId) -> Comprehension {
+        Comprehension { iters: Vec::new(), body }
+    }
+}
+
+/// A flat variable, parameter or constant.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: VarName,
+    /// Its shape; empty for a scalar.
+    pub dims: Vec<usize>,
+    /// Its type.
+    pub ty: VarType,
+    /// When it may change.
+    pub variability: Variability,
+    /// Whether the world outside sets or reads it.
+    pub causality: Causality,
+    /// The binding of a parameter or constant. The binding of a variable is an [`Equation`] instead.
+    pub binding: Option<Comprehension>,
+    /// Start attribute.
+    pub start: Option<Comprehension>,
+    /// Fixed attribute.
+    pub fixed: Option<Comprehension>,
+    /// Smallest value.
+    pub min: Option<Comprehension>,
+    /// Largest value.
+    pub max: Option<Comprehension>,
+    /// Typical magnitude.
+    pub nominal: Option<Comprehension>,
+    /// Unit, kept for later checking.
+    pub unit: String,
+    /// Unit to show.
+    pub display_unit: String,
+    /// Description string.
+    pub description: String,
+    /// Preference as a state.
+    pub state_select: StateSelect,
+    /// Declared with `flow`.
+    pub flow: bool,
+    /// Declared in a protected section.
+    pub protected: bool,
+    /// A parameter that cannot be changed after compilation: final, constant, or evaluated for structure.
+    pub structural: bool,
+    /// Introduced by the compiler; not part of the results.
+    pub auxiliary: bool,
+    /// The declaration.
+    pub span: Span,
+}
+
+impl Variable {
+    /// Number of scalars.
+    pub fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// True when a dimension is zero.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Integer, Boolean, String and enumeration variables, and discrete Reals, change at events only.
+    pub fn is_discrete(&self) -> bool {
+        self.variability <= Variability::Discrete || self.ty != VarType::Real
+    }
+
+    /// Parameters and constants.
+    pub fn is_parameter(&self) -> bool {
+        self.variability <= Variability::Parameter
+    }
+}
+
+/// Index into [`FlatModel::origins`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginId(pub u32);
+
+/// Where an equation came from: what the user wrote and in which component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The source text.
+    pub span: Span,
+    /// Instance path of the component whose class holds it, empty for the model itself.
+    pub component: String,
+    /// What it is.
+    pub kind: OriginKind,
+}
+
+/// Kinds of origins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OriginKind {
+    /// An equation.
+    Equation,
+    /// The binding of a declaration.
+    Binding,
+    /// Equality of potentials by `connect`.
+    Potential,
+    /// Sum of flows by `connect`.
+    Flow,
+    /// A flow variable that nothing is connected to is zero.
+    Unconnected,
+    /// An algorithm section.
+    Algorithm,
+    /// A `when` clause.
+    When,
+    /// An assertion.
+    Assert,
+    /// Introduced by the compiler for the given source.
+    Auxiliary,
+}
+
+/// `lhs = rhs` for all values of the iterators of the domain.
+#[derive(Clone, Debug)]
+pub struct Equation {
+    /// The iterators and their values; the last one varies fastest.
+    pub domain: Vec<(IterId, Range)>,
+    /// Left side.
+    pub lhs: ExprId,
+    /// Right side.
+    pub rhs: ExprId,
+    /// Where it came from.
+    pub origin: OriginId,
+}
+
+impl Equation {
+    /// Number of scalar equations.
+    pub fn len(&self) -> usize {
+        self.domain.iter().map(|(_, r)| r.count.max(0) as usize).product()
+    }
+
+    /// True when a range is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A `when` clause: the first branch whose condition becomes true is activated.
+#[derive(Clone, Debug)]
+pub struct When {
+    /// Iterators of an enclosing `for` or array of components.
+    pub domain: Vec<(IterId, Range)>,
+    /// `when` and `elsewhen`, in order of priority.
+    pub branches: Vec<WhenBranch>,
+    /// Where it came from.
+    pub origin: OriginId,
+}
+
+/// One branch of a `when` clause.
+#[derive(Clone, Debug)]
+pub struct WhenBranch {
+    /// The branch is activated when one of these becomes true.
+    pub conditions: Vec<ExprId>,
+    /// What happens, in order.
+    pub actions: Vec<Action>,
+}
+
+/// What a `when` clause does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `v = value` for a discrete variable, for all values of the domain (iterators of a `for` inside the clause).
+    Assign {
+        /// Inner iterators.
+        domain: Vec<(IterId, Range)>,
+        /// The assigned element (always [`crate::Kind::Value`]).
+        target: Access,
+        /// The new value.
+        value: ExprId,
+    },
+    /// `reinit(x, value)`
+    Reinit {
+        /// Inner iterators.
+        domain: Vec<(IterId, Range)>,
+        /// The state.
+        target: Access,
+        /// Its new value.
+        value: ExprId,
+    },
+    /// `assert(condition, message)`
+    Assert(Assert),
+    /// `terminate(message)`
+    Terminate {
+        /// Printed at the end.
+        message: String,
+        /// Where it stands.
+        origin: OriginId,
+    },
+}
+
+/// `assert(condition, message, level)`.
+#[derive(Clone, Debug)]
+pub struct Assert {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// Must hold.
+    pub condition: ExprId,
+    /// A String expression.
+    pub message: ExprId,
+    /// `AssertionLevel.warning` instead of `error`.
+    pub warning: bool,
+    /// Where it stands.
+    pub origin: OriginId,
+}
+
+/// A function evaluated at run time, specialised to the array sizes of its calls.
+///
+/// Its frame is a row of scalars: the inputs first, then outputs and protected variables. [`crate::Node::Local`]
+/// refers to it.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Full Modelica name.
+    pub name: String,
+    /// Number of scalar inputs.
+    pub inputs: u32,
+    /// Where the flattened outputs lie in the frame.
+    pub outputs: Vec<u32>,
+    /// Number of scalars in the frame.
+    pub frame: u32,
+    /// The body.
+    pub body: Vec<Statement>,
+    /// The definition.
+    pub span: Span,
+}
+
+/// A statement of a run-time function. Indices are checked when executed.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// `local := value`; the target is a [`crate::Node::Local`].
+    Assign {
+        /// Target.
+        target: ExprId,
+        /// Value.
+        value: ExprId,
+    },
+    /// `if / elseif / else`; a missing else is empty.
+    If {
+        /// Conditions and bodies.
+        branches: Vec<(ExprId, Vec<Statement>)>,
+        /// Otherwise.
+        otherwise: Vec<Statement>,
+    },
+    /// `while`
+    While {
+        /// Condition.
+        condition: ExprId,
+        /// Body.
+        body: Vec<Statement>,
+    },
+    /// `for`: the iterator is a frame scalar.
+    For {
+        /// Frame scalar that holds the iterator.
+        iterator: u32,
+        /// First value.
+        start: ExprId,
+        /// Increment.
+        step: ExprId,
+        /// Last value.
+        stop: ExprId,
+        /// Body.
+        body: Vec<Statement>,
+    },
+    /// `break`
+    Break,
+    /// `return`
+    Return,
+    /// `assert(condition, message)`: evaluation fails with the message.
+    Assert {
+        /// Must hold.
+        condition: ExprId,
+        /// Message.
+        message: String,
+    },
+}

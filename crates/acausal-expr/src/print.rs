@@ -1,0 +1,347 @@
+//! Printing expressions as Modelica.
+
+use std::fmt::Write;
+
+use crate::flat::{Equation, FlatModel, VarType};
+use crate::{Access, Builtin, ExprId, Exprs, Kind, Node, Range, ReduceOp, RelOp};
+
+/// Prints expressions of a flat model with Modelica names and `der()`.
+pub struct Printer<'a> {
+    model: &'a FlatModel,
+    exprs: &'a Exprs,
+}
+
+/// Binding strength, weakest first (MLS 3.6 §3.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Expression,
+    Or,
+    And,
+    Not,
+    Relation,
+    Sum,
+    Product,
+    Power,
+    Primary,
+}
+
+impl<'a> Printer<'a> {
+    /// A printer for the expressions of `model`.
+    pub fn new(model: &'a FlatModel) -> Printer<'a> {
+        Printer { model, exprs: &model.exprs }
+    }
+
+    /// A printer for expressions in an arena that has grown since the model was made.
+    pub fn with_exprs(model: &'a FlatModel, exprs: &'a Exprs) -> Printer<'a> {
+        Printer { model, exprs }
+    }
+
+    /// An expression.
+    pub fn expr(&self, e: ExprId) -> String {
+        let mut out = String::new();
+        self.write(&mut out, e, Level::Expression);
+        out
+    }
+
+    /// `lhs = rhs`, with its iterators as a `for` loop on one line.
+    pub fn equation(&self, eq: &Equation) -> String {
+        let mut out = String::new();
+        if !eq.domain.is_empty() {
+            let heads: Vec<String> = eq
+                .domain
+                .iter()
+                .map(|(i, r)| format!("{} in {}", self.exprs.iter_name(*i), range_text(*r)))
+                .collect();
+            let _ = write!(out, "for {} loop ", heads.join(", "));
+        }
+        let _ = write!(out, "{} = {}", self.expr(eq.lhs), self.expr(eq.rhs));
+        if !eq.domain.is_empty() {
+            out.push_str("; end for");
+        }
+        out
+    }
+
+    /// An element of a variable.
+    pub fn access(&self, a: Access) -> String {
+        let subs: Vec<String> = self.exprs.list(a.subs).iter().map(|&s| self.expr(s)).collect();
+        let name = match self.model.vars.get(a.var.index()) {
+            Some(v) => v.name.with_subscripts(&subs),
+            None => format!("v{}", a.var.0),
+        };
+        match a.kind {
+            Kind::Value => name,
+            Kind::Pre => format!("pre({name})"),
+            Kind::Der(n) => format!("{}{}{}", "der(".repeat(n as usize), name, ")".repeat(n as usize)),
+        }
+    }
+
+    fn write(&self, out: &mut String, e: ExprId, at: Level) {
+        let level = self.level(e);
+        let paren = level < at;
+        if paren {
+            out.push('(');
+        }
+        self.write_node(out, e);
+        if paren {
+            out.push(')');
+        }
+    }
+
+    fn level(&self, e: ExprId) -> Level {
+        match self.exprs.node(e) {
+            Node::Real(bits) if f64::from_bits(bits) < 0.0 => Level::Sum,
+            Node::Int(i) if i < 0 => Level::Sum,
+            Node::If(..) => Level::Expression,
+            Node::Or(..) => Level::Or,
+            Node::And(..) => Level::And,
+            Node::Not(_) => Level::Not,
+            Node::Rel(..) => Level::Relation,
+            Node::Add(_) => Level::Sum,
+            Node::Mul(l) => {
+                let negative = self.exprs.as_f64(self.exprs.list(l)[0]).is_some_and(|v| v < 0.0);
+                if negative { Level::Sum } else { Level::Product }
+            }
+            Node::Div(..) => Level::Product,
+            Node::Pow(..) => Level::Power,
+            _ => Level::Primary,
+        }
+    }
+
+    fn write_node(&self, out: &mut String, e: ExprId) {
+        match self.exprs.node(e) {
+            Node::Real(bits) => out.push_str(&print_real(f64::from_bits(bits))),
+            Node::Int(i) => {
+                let _ = write!(out, "{i}");
+            }
+            Node::Bool(b) => {
+                let _ = write!(out, "{b}");
+            }
+            Node::Str(s) => {
+                let _ = write!(out, "{:?}", self.exprs.string(s));
+            }
+            Node::Time => out.push_str("time"),
+            Node::Iter(i) => out.push_str(&self.exprs.iter_name(i)),
+            Node::Var(a) => out.push_str(&self.access(a)),
+            Node::Add(l) => self.write_sum(out, self.exprs.list(l)),
+            Node::Mul(l) => self.write_product(out, self.exprs.list(l)),
+            Node::Div(a, b) => {
+                self.write(out, a, Level::Product);
+                out.push('/');
+                self.write(out, b, Level::Power);
+            }
+            Node::Pow(a, b) => {
+                self.write(out, a, Level::Primary);
+                out.push('^');
+                self.write(out, b, Level::Primary);
+            }
+            Node::Rel(op, a, b) => {
+                self.write(out, a, Level::Sum);
+                out.push_str(match op {
+                    RelOp::Lt => " < ",
+                    RelOp::Le => " <= ",
+                    RelOp::Gt => " > ",
+                    RelOp::Ge => " >= ",
+                    RelOp::Eq => " == ",
+                    RelOp::Ne => " <> ",
+                });
+                self.write(out, b, Level::Sum);
+            }
+            Node::Not(a) => {
+                out.push_str("not ");
+                self.write(out, a, Level::Relation);
+            }
+            Node::And(a, b) => {
+                self.write(out, a, Level::And);
+                out.push_str(" and ");
+                self.write(out, b, Level::Not);
+            }
+            Node::Or(a, b) => {
+                self.write(out, a, Level::Or);
+                out.push_str(" or ");
+                self.write(out, b, Level::And);
+            }
+            Node::If(c, a, b) => {
+                out.push_str("if ");
+                self.write(out, c, Level::Or);
+                out.push_str(" then ");
+                self.write(out, a, Level::Or);
+                out.push_str(" else ");
+                self.write(out, b, Level::Expression);
+            }
+            Node::Call(f, l) => self.write_call(out, builtin_name(f), self.exprs.list(l)),
+            Node::Reduce { op, iter, range, body } => {
+                out.push_str(match op {
+                    ReduceOp::Sum => "sum(",
+                    ReduceOp::Product => "product(",
+                    ReduceOp::Min => "min(",
+                    ReduceOp::Max => "max(",
+                });
+                self.write(out, body, Level::Expression);
+                let _ = write!(out, " for {} in {})", self.exprs.iter_name(iter), range_text(range));
+            }
+            Node::Select(i, l) => {
+                self.write_call_with(out, "{", self.exprs.list(l), "}");
+                out.push('[');
+                self.write(out, i, Level::Expression);
+                out.push(']');
+            }
+            Node::NoEvent(a) => self.write_call(out, "noEvent", &[a]),
+            Node::Smooth(p, a) => {
+                let _ = write!(out, "smooth({p}, ");
+                self.write(out, a, Level::Expression);
+                out.push(')');
+            }
+            Node::Apply { func, args, output, wrt } => {
+                let name = self.model.functions.get(func.0 as usize).map_or("function", |f| &f.name);
+                if !self.exprs.list(wrt).is_empty() {
+                    out.push_str("der:");
+                }
+                self.write_call(out, name, self.exprs.list(args));
+                let _ = write!(out, "[{}]", output + 1);
+            }
+            Node::Local { base, offset, .. } => {
+                let _ = write!(out, "local[{base} + ");
+                self.write(out, offset, Level::Expression);
+                out.push(']');
+            }
+        }
+    }
+
+    fn write_sum(&self, out: &mut String, terms: &[ExprId]) {
+        for (k, &t) in terms.iter().enumerate() {
+            let text = self.exprs.node(t);
+            let negative = match text {
+                Node::Mul(l) => self.exprs.as_f64(self.exprs.list(l)[0]).is_some_and(|v| v < 0.0),
+                Node::Real(_) | Node::Int(_) => self.exprs.as_f64(t).is_some_and(|v| v < 0.0),
+                _ => false,
+            };
+            let mut piece = String::new();
+            self.write(&mut piece, t, if negative { Level::Sum } else { Level::Product });
+            match (k, negative) {
+                (0, _) => out.push_str(&piece),
+                (_, true) => {
+                    out.push_str(" - ");
+                    out.push_str(piece.trim_start_matches('-'));
+                }
+                (_, false) => {
+                    out.push_str(" + ");
+                    out.push_str(&piece);
+                }
+            }
+        }
+    }
+
+    fn write_product(&self, out: &mut String, factors: &[ExprId]) {
+        let mut rest = factors;
+        match self.exprs.as_f64(factors[0]) {
+            Some(-1.0) => {
+                out.push('-');
+                rest = &factors[1..];
+            }
+            Some(v) if v < 0.0 => {
+                out.push_str(&print_real_or_int(self.exprs, factors[0], v));
+                out.push('*');
+                rest = &factors[1..];
+            }
+            _ => {}
+        }
+        for (k, &f) in rest.iter().enumerate() {
+            if k > 0 {
+                out.push('*');
+            }
+            self.write(out, f, if k == 0 { Level::Product } else { Level::Power });
+        }
+    }
+
+    fn write_call(&self, out: &mut String, name: &str, args: &[ExprId]) {
+        out.push_str(name);
+        self.write_call_with(out, "(", args, ")");
+    }
+
+    fn write_call_with(&self, out: &mut String, open: &str, args: &[ExprId], close: &str) {
+        const SHOWN: usize = 12;
+        out.push_str(open);
+        for (k, &a) in args.iter().take(SHOWN).enumerate() {
+            if k > 0 {
+                out.push_str(", ");
+            }
+            self.write(out, a, Level::Expression);
+        }
+        if args.len() > SHOWN {
+            let _ = write!(out, ", ... {} more", args.len() - SHOWN);
+        }
+        out.push_str(close);
+    }
+}
+
+fn print_real_or_int(exprs: &Exprs, e: ExprId, v: f64) -> String {
+    match exprs.as_int(e) {
+        Some(i) => i.to_string(),
+        None => print_real(v),
+    }
+}
+
+/// A Real literal that Modelica reads back as the same Real.
+pub fn print_real(v: f64) -> String {
+    let magnitude = v.abs();
+    if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
+        return format!("{v:e}");
+    }
+    let text = format!("{v}");
+    if text.contains('.') || !v.is_finite() { text } else { format!("{text}.0") }
+}
+
+fn range_text(r: Range) -> String {
+    if r.step == 1 { format!("{}:{}", r.start, r.last()) } else { format!("{}:{}:{}", r.start, r.step, r.last()) }
+}
+
+fn builtin_name(f: Builtin) -> &'static str {
+    match f {
+        Builtin::Abs => "abs",
+        Builtin::Sign => "sign",
+        Builtin::Sqrt => "sqrt",
+        Builtin::Floor => "floor",
+        Builtin::Ceil => "ceil",
+        Builtin::Integer => "integer",
+        Builtin::Div => "div",
+        Builtin::Mod => "mod",
+        Builtin::Rem => "rem",
+        Builtin::Sin => "sin",
+        Builtin::Cos => "cos",
+        Builtin::Tan => "tan",
+        Builtin::Asin => "asin",
+        Builtin::Acos => "acos",
+        Builtin::Atan => "atan",
+        Builtin::Atan2 => "atan2",
+        Builtin::Sinh => "sinh",
+        Builtin::Cosh => "cosh",
+        Builtin::Tanh => "tanh",
+        Builtin::Exp => "exp",
+        Builtin::Log => "log",
+        Builtin::Log10 => "log10",
+        Builtin::Min => "min",
+        Builtin::Max => "max",
+        Builtin::Initial => "initial",
+        Builtin::Terminal => "terminal",
+        Builtin::Sample => "sample",
+        Builtin::Delay => "delay",
+        Builtin::Edge => "edge",
+        Builtin::Change => "change",
+        Builtin::Homotopy => "homotopy",
+        Builtin::Start => "start",
+    }
+}
+
+/// The Modelica name of a variable's type.
+impl FlatModel {
+    /// `Real`, `Integer`, `Boolean`, `String` or the name of the enumeration.
+    pub fn type_name(&self, ty: VarType) -> &str {
+        match ty {
+            VarType::Real => "Real",
+            VarType::Integer => "Integer",
+            VarType::Boolean => "Boolean",
+            VarType::String => "String",
+            VarType::Enum(k) => self.enums.get(k as usize).map_or("enumeration", |e| &e.name),
+        }
+    }
+}
