@@ -1,0 +1,1 @@
+//! The class tree and the libraries it is loaded from (MLS 3.6 §5, §13).

@@ -1,0 +1,1 @@
+//! Connection sets as index ranges (MLS 3.6 §9).

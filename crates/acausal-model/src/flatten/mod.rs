@@ -1,0 +1,1 @@
+//! The driver: instance tree to flat model.

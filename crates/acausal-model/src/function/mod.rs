@@ -1,0 +1,1 @@
+//! Calls of user functions (MLS 3.6 §12).

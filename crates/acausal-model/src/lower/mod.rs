@@ -1,0 +1,1 @@
+//! Expressions of the syntax tree to scalar bodies under iterators.
