@@ -1,1 +1,19 @@
-//! acausal-solver
+//! The numerical core of acausal: integrates implicit DAEs `F(t, y, y') = 0` of index one with sparse Jacobians.
+//!
+//! - [`Dae`]: what a model provides (residual, iteration matrix, event indicators).
+//! - [`Bdf`]: variable-order, variable-step BDF with event location and dense output.
+//! - [`linear`]: LU factorisations of sparse matrices with a fixed pattern.
+//!
+//! The crate knows nothing of Modelica, of expressions or of files; indices in errors and statistics are rows and
+//! columns of the caller's system.
+
+pub mod bdf;
+mod dae;
+pub mod linear;
+mod pattern;
+
+pub use bdf::{
+    Bdf, BdfOptions, InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome,
+};
+pub use dae::{Dae, EvalError, EvalReason};
+pub use pattern::{Pattern, PatternError};

@@ -1,0 +1,195 @@
+//! The corrector: a modified Newton iteration with a matrix that is kept as long as it serves.
+//!
+//! Solves `F(t, y, y') = 0` with `y = y_pred + e`, `y' = y'_pred + cj * e` for the correction e. The matrix
+//! `dF/dy + cj * dF/dy'` is renewed only when `cj` has drifted too far or the iteration does not converge; while it is
+//! stale by the ratio r = cj / cj_old, each correction is multiplied by 2 / (1 + r), which is the best single factor for
+//! a matrix between purely differential and purely algebraic rows (Brenan, Campbell & Petzold, sec. 5.2.2). All tests are
+//! on the weighted step, never on residuals, so they do not depend on the scaling of the equations.
+
+use super::options::{
+    CJ_RATIO_MIN, FRESH_RATE_FACTOR, MAX_RATE, STALE_RATE_FACTOR, TINY_CORRECTION,
+};
+use super::{Bdf, SolverError, StepLimit, kernels};
+use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
+
+/// Why an attempt was given up.
+pub(crate) enum Failure {
+    /// Try a smaller step.
+    Retry(StepLimit),
+    /// Stop.
+    Fatal(SolverError),
+}
+
+/// How one run of the iteration ended.
+enum Iteration {
+    Converged,
+    Diverged,
+    NotFinite,
+}
+
+impl Bdf {
+    /// Finds the correction of the predicted `y`, `yp` at time `t`.
+    pub(super) fn correct<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+        let cj = self.c.cj;
+        if cj != self.cj_last {
+            self.rate_factor = STALE_RATE_FACTOR;
+            self.cj_last = cj;
+        }
+        let usable = |old: f64| {
+            let ratio = cj / old;
+            (CJ_RATIO_MIN..=1.0 / CJ_RATIO_MIN).contains(&ratio)
+        };
+        let mut renew = !self.cj_factored.is_some_and(usable);
+        let mut careful = false;
+        loop {
+            self.evaluate_residual(dae, t)?;
+            if renew {
+                self.renew_matrix(dae, t)?;
+            }
+            match self.iterate(dae, t, careful)? {
+                Iteration::Converged => return Ok(()),
+                Iteration::Diverged if !renew => renew = true,
+                // Repeat with a check after each evaluation, to find out which row is to blame.
+                Iteration::NotFinite if !careful => careful = true,
+                _ => {
+                    let variable = kernels::largest(&self.d, &self.w, None);
+                    let row = self.worst_row(dae, t);
+                    return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
+                }
+            }
+            self.predict_again();
+        }
+    }
+
+    fn iterate<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+        careful: bool,
+    ) -> Result<Iteration, Failure> {
+        let cj = self.c.cj;
+        let ratio = self.cj_factored.map_or(1.0, |old| cj / old);
+        let factor = if ratio == 1.0 {
+            1.0
+        } else {
+            2.0 / (1.0 + ratio)
+        };
+        let tolerance = self.options.newton_tolerance;
+        let mut first_norm = 0.0;
+        let limit = self.options.max_newton_iterations.max(1);
+        for m in 0..limit {
+            if m > 0 {
+                self.evaluate_residual(dae, t)?;
+            }
+            if careful && let Some(row) = first_not_finite(&self.d) {
+                self.statistics.evaluation_failures += 1;
+                return Err(Failure::Retry(StepLimit::Evaluation(
+                    EvalReason::NotFinite { row },
+                )));
+            }
+            self.solver.solve(&mut self.d);
+            self.statistics.newton_iterations += 1;
+            let sum = kernels::correct(
+                m == 0,
+                factor,
+                cj,
+                &self.d,
+                &self.w,
+                &mut self.e,
+                &mut self.y,
+                &mut self.yp,
+            );
+            let norm = (sum / self.n as f64).sqrt();
+            if !norm.is_finite() {
+                return Ok(Iteration::NotFinite);
+            }
+            if m == 0 {
+                first_norm = norm;
+                if norm <= TINY_CORRECTION * tolerance {
+                    return Ok(Iteration::Converged);
+                }
+            } else {
+                let rate = (norm / first_norm).powf(1.0 / f64::from(m));
+                if rate > MAX_RATE {
+                    return Ok(Iteration::Diverged);
+                }
+                self.rate_factor = rate / (1.0 - rate);
+            }
+            if self.rate_factor * norm <= tolerance {
+                return Ok(Iteration::Converged);
+            }
+        }
+        Ok(Iteration::Diverged)
+    }
+
+    pub(super) fn evaluate_residual<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+    ) -> Result<(), Failure> {
+        self.statistics.residual_evaluations += 1;
+        dae.residual(t, &self.y, &self.yp, &mut self.d)
+            .map_err(|error| self.evaluation_failure(error))
+    }
+
+    fn evaluation_failure(&mut self, error: EvalError) -> Failure {
+        self.statistics.evaluation_failures += 1;
+        match error {
+            EvalError::Recoverable(reason) => Failure::Retry(StepLimit::Evaluation(reason)),
+            EvalError::Fatal(reason) => Failure::Fatal(SolverError::Evaluation {
+                t: self.tn,
+                h: self.h,
+                reason,
+            }),
+        }
+    }
+
+    fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+        self.statistics.jacobian_evaluations += 1;
+        self.cj_factored = None;
+        let cj = self.c.cj;
+        dae.jacobian(t, &self.y, &self.yp, cj, &mut self.values)
+            .map_err(|error| self.evaluation_failure(error))?;
+        self.statistics.factorisations += 1;
+        if let Err(singular) = self.solver.factor(&self.values) {
+            if let Some(position) = first_not_finite(&self.values) {
+                let row = self
+                    .pattern
+                    .as_ref()
+                    .map_or(0, |p| p.row_idx()[position] as usize);
+                self.statistics.evaluation_failures += 1;
+                return Err(Failure::Retry(StepLimit::Evaluation(
+                    EvalReason::NotFinite { row },
+                )));
+            }
+            return Err(Failure::Retry(StepLimit::Singular {
+                row: singular.row,
+                col: singular.col,
+            }));
+        }
+        self.cj_factored = Some(cj);
+        self.rate_factor = FRESH_RATE_FACTOR;
+        Ok(())
+    }
+
+    /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
+    fn worst_row<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> usize {
+        self.predict_again();
+        if self.evaluate_residual(dae, t).is_err() {
+            return 0;
+        }
+        self.e.fill(f64::MIN_POSITIVE);
+        if let Some(pattern) = &self.pattern {
+            for column in 0..self.n {
+                for k in pattern.range(column) {
+                    let size = &mut self.e[pattern.row_idx()[k] as usize];
+                    *size = size.max(self.values[k].abs() / self.w[column]);
+                }
+            }
+        }
+        for size in self.e.iter_mut() {
+            *size = 1.0 / *size;
+        }
+        kernels::largest(&self.d, &self.e, None)
+    }
+}

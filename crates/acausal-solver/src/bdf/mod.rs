@@ -1,0 +1,383 @@
+//! Variable-order, variable-step BDF for implicit DAEs: the fixed-leading-coefficient method of DASSL and IDA.
+//!
+//! In: a [`Dae`], consistent start values `F(t0, y0, yp0) = 0`, tolerances. Out: one accepted step per call of
+//! [`Bdf::step`], with dense output over it, located event crossings, and typed errors that name variable and row.
+//!
+//! Sources: Brenan, Campbell & Petzold, "Numerical Solution of Initial-Value Problems in Differential-Algebraic
+//! Equations" (SIAM 1996), ch. 5; Hindmarsh et al., "SUNDIALS" (ACM TOMS 31, 2005) and the IDA user guide, ch. 2.
+//! The parts: [`coefficients`] of the formulas, [`kernels`] (fused vector loops), [`corrector`] (modified Newton),
+//! [`advance`] (error test, order and step size), [`roots`] (event location), [`stability`] (order hold).
+//!
+//! Invariants: after a successful step `y()`, `yp()` satisfy the residual to the corrector tolerance; nothing is
+//! allocated after the first step; the integration runs forward in t.
+//!
+//! Example: `y' = -y`, `y(0) = 1`.
+//! ```
+//! use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+//! struct Decay(Pattern);
+//! impl Dae for Decay {
+//!     fn len(&self) -> usize { 1 }
+//!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+//!         r[0] = yp[0] + y[0];
+//!         Ok(())
+//!     }
+//!     fn jacobian(&mut self, _t: f64, _y: &[f64], _yp: &[f64], cj: f64, v: &mut [f64]) -> Result<(), EvalError> {
+//!         v[0] = cj + 1.0;
+//!         Ok(())
+//!     }
+//!     fn pattern(&self) -> &Pattern { &self.0 }
+//! }
+//! let mut model = Decay(Pattern::dense(1));
+//! let mut bdf = Bdf::new(BdfOptions::default(), 0.0, &[1.0], &[-1.0])?;
+//! while bdf.step(&mut model, 1.0)? != StepOutcome::StopReached {}
+//! assert!((bdf.y()[0] - (-1.0f64).exp()).abs() < 1e-5);
+//! # Ok::<(), acausal_solver::SolverError>(())
+//! ```
+
+mod advance;
+mod coefficients;
+mod corrector;
+mod kernels;
+mod options;
+mod outcome;
+mod roots;
+mod stability;
+
+pub use options::{BdfOptions, MAX_ORDER};
+pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
+
+use crate::dae::Dae;
+use crate::linear::{LinearSolver, Lu};
+use crate::pattern::Pattern;
+use coefficients::Coefficients;
+use kernels::Tolerance;
+use roots::RootFinder;
+use stability::StabilityGuard;
+
+/// The integrator: history of the solution, factorised matrix, counters.
+pub struct Bdf {
+    options: BdfOptions,
+    n: usize,
+    /// 1 for variables in the error test, 0 for others; absent when all are in.
+    mask: Option<Vec<f64>>,
+    /// Number of variables in the error test.
+    tested: f64,
+
+    /// Modified divided differences of the solution.
+    phi: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    yp: Vec<f64>,
+    /// Error weights of the last accepted solution.
+    w: Vec<f64>,
+    /// Accumulated correction of the step.
+    e: Vec<f64>,
+    /// Residual, then Newton correction.
+    d: Vec<f64>,
+
+    /// Position of the caller: at most `tn`.
+    t: f64,
+    /// End of the last accepted step.
+    tn: f64,
+    h: f64,
+    k: usize,
+    h_used: f64,
+    k_used: usize,
+    /// Order is still raised and the step doubled every time.
+    starting: bool,
+    /// No step since the start or restart.
+    fresh: bool,
+    c: Coefficients,
+
+    solver: Box<dyn LinearSolver + Send>,
+    pattern: Option<Pattern>,
+    values: Vec<f64>,
+    /// `cj` of the factorised matrix; `None` forces a new one.
+    cj_factored: Option<f64>,
+    cj_last: f64,
+    rate_factor: f64,
+
+    roots: RootFinder,
+    stability: StabilityGuard,
+    statistics: Statistics,
+    limited: Vec<u64>,
+}
+
+impl Bdf {
+    /// An integrator at `t0` with start values that satisfy the residual.
+    pub fn new(options: BdfOptions, t0: f64, y0: &[f64], yp0: &[f64]) -> Result<Self, SolverError> {
+        Self::with_solver(options, t0, y0, yp0, Box::new(Lu::new()))
+    }
+
+    /// Like [`Bdf::new`] with another linear solver.
+    pub fn with_solver(
+        options: BdfOptions,
+        t0: f64,
+        y0: &[f64],
+        yp0: &[f64],
+        solver: Box<dyn LinearSolver + Send>,
+    ) -> Result<Self, SolverError> {
+        let n = y0.len();
+        check_options(&options, n, yp0.len())
+            .map_err(|what| SolverError::InvalidInput { t: t0, what })?;
+        let all_tested = options.error_test.iter().all(|&tested| tested);
+        let mask = (!all_tested).then(|| {
+            options
+                .error_test
+                .iter()
+                .map(|&tested| if tested { 1.0 } else { 0.0 })
+                .collect::<Vec<_>>()
+        });
+        let tested = mask.as_ref().map_or(n as f64, |m| m.iter().sum());
+        let stability = StabilityGuard::new(options.stability_detection);
+        let mut bdf = Self {
+            n,
+            mask,
+            tested,
+            phi: vec![vec![0.0; n]; options.max_order + 1],
+            y: vec![0.0; n],
+            yp: vec![0.0; n],
+            w: vec![0.0; n],
+            e: vec![0.0; n],
+            d: vec![0.0; n],
+            t: t0,
+            tn: t0,
+            h: 0.0,
+            k: 1,
+            h_used: 0.0,
+            k_used: 0,
+            starting: true,
+            fresh: true,
+            c: Coefficients::default(),
+            solver,
+            pattern: None,
+            values: Vec::new(),
+            cj_factored: None,
+            cj_last: 0.0,
+            rate_factor: options::FRESH_RATE_FACTOR,
+            roots: RootFinder::default(),
+            stability,
+            statistics: Statistics::default(),
+            limited: vec![0; n],
+            options,
+        };
+        bdf.load(t0, y0, yp0);
+        Ok(bdf)
+    }
+
+    /// Starts again at `t` with new values, after an event: order one, new step size. Memory, the pattern (if it is
+    /// still the same) and the symbolic factorisation are kept.
+    pub fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError> {
+        if y.len() != self.n || yp.len() != self.n {
+            return Err(SolverError::InvalidInput {
+                t,
+                what: InvalidInput::Length,
+            });
+        }
+        self.load(t, y, yp);
+        self.statistics.restarts += 1;
+        Ok(())
+    }
+
+    fn load(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        self.t = t;
+        self.tn = t;
+        self.y.copy_from_slice(y);
+        self.yp.copy_from_slice(yp);
+        self.phi[0].copy_from_slice(y);
+        self.phi[1].copy_from_slice(yp);
+        self.k = 1;
+        self.k_used = 0;
+        self.h_used = 0.0;
+        self.starting = true;
+        self.fresh = true;
+        self.cj_factored = None;
+        self.c = Coefficients::default();
+        self.roots.reset();
+        self.stability.reset();
+    }
+
+    /// Advances by one internal step, at most to `t_stop`. After [`StepOutcome::Roots`] without a restart the next call
+    /// continues from the crossing and first looks through the rest of the step.
+    pub fn step<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t_stop: f64,
+    ) -> Result<StepOutcome, SolverError> {
+        if t_stop.is_nan() || t_stop < self.t {
+            return Err(SolverError::InvalidInput {
+                t: self.t,
+                what: InvalidInput::StopTime,
+            });
+        }
+        if self.fresh {
+            self.prepare(dae)?;
+        }
+        if self.t < self.tn {
+            return self.leave_step(dae, t_stop);
+        }
+        if t_stop == self.t {
+            return Ok(StepOutcome::StopReached);
+        }
+        if let Err(error) = self.advance(dae, t_stop) {
+            // The caller may look at the last accepted state when it explains the error.
+            self.evaluate_interpolant(self.tn);
+            return Err(error);
+        }
+        if dae.roots_len() == 0 {
+            self.t = self.tn;
+            return Ok(if self.tn == t_stop {
+                StepOutcome::StopReached
+            } else {
+                StepOutcome::Step
+            });
+        }
+        self.leave_step(dae, t_stop)
+    }
+
+    /// Moves the caller's position from `t` towards the end of the last step: to the next crossing, to the stop time or
+    /// to the end.
+    fn leave_step<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t_stop: f64,
+    ) -> Result<StepOutcome, SolverError> {
+        let end = self.tn.min(t_stop);
+        if dae.roots_len() > 0
+            && let Some(t_root) = self.find_roots(dae, end)?
+        {
+            self.evaluate_interpolant(t_root);
+            self.t = t_root;
+            return Ok(StepOutcome::Roots);
+        }
+        if self.t < self.tn && (end < self.tn || self.fresh_position_lost()) {
+            self.evaluate_interpolant(end);
+        }
+        self.t = end;
+        Ok(if end == t_stop {
+            StepOutcome::StopReached
+        } else {
+            StepOutcome::Step
+        })
+    }
+
+    /// Whether `y`, `yp` no longer hold the corrector's values of `tn` because a crossing was visited before.
+    fn fresh_position_lost(&self) -> bool {
+        self.t > self.tn - self.h_used
+    }
+
+    /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).
+    pub fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+        if self.fresh {
+            y.copy_from_slice(&self.y);
+            yp.copy_from_slice(&self.yp);
+            return;
+        }
+        let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
+        kernels::combine(&self.phi, self.k_used, &value, y);
+        kernels::combine(&self.phi, self.k_used, &slope, yp);
+    }
+
+    fn evaluate_interpolant(&mut self, t: f64) {
+        if self.fresh {
+            self.y.copy_from_slice(&self.phi[0]);
+            self.yp.copy_from_slice(&self.phi[1]);
+            return;
+        }
+        let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
+        kernels::combine(&self.phi, self.k_used, &value, &mut self.y);
+        kernels::combine(&self.phi, self.k_used, &slope, &mut self.yp);
+    }
+
+    /// Current time: end of the last step, or the located crossing.
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Solution at [`Bdf::t`].
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// Derivative at [`Bdf::t`].
+    pub fn yp(&self) -> &[f64] {
+        &self.yp
+    }
+
+    /// Start of the last internal step; [`Bdf::interpolate`] is valid from here.
+    pub fn step_start(&self) -> f64 {
+        self.tn - self.h_used
+    }
+
+    /// Order of the last step (0 before the first).
+    pub fn last_order(&self) -> usize {
+        self.k_used
+    }
+
+    /// Size of the last step.
+    pub fn last_step(&self) -> f64 {
+        self.h_used
+    }
+
+    /// Size that the next step will try.
+    pub fn next_step(&self) -> f64 {
+        self.h
+    }
+
+    /// Crossings found by the last call that returned [`StepOutcome::Roots`], by index.
+    pub fn found_roots(&self) -> &[RootCrossing] {
+        self.roots.found()
+    }
+
+    /// Counters since creation.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// How often each variable contributed most to a failed error test.
+    pub fn limiting_variables(&self) -> &[u64] {
+        &self.limited
+    }
+
+    /// The tolerances and constants in use.
+    pub fn options(&self) -> &BdfOptions {
+        &self.options
+    }
+
+    fn tolerance(options: &BdfOptions) -> Tolerance<'_> {
+        if options.atol.len() == 1 {
+            Tolerance::Uniform(options.atol[0])
+        } else {
+            Tolerance::Each(&options.atol)
+        }
+    }
+}
+
+fn check_options(options: &BdfOptions, n: usize, n_yp: usize) -> Result<(), InvalidInput> {
+    if n != n_yp {
+        return Err(InvalidInput::Length);
+    }
+    if !(options.rtol >= 0.0 && options.rtol.is_finite()) {
+        return Err(InvalidInput::RelativeTolerance);
+    }
+    let count = options.atol.len();
+    let valid = |a: &f64| a.is_finite() && (*a > 0.0 || (*a == 0.0 && options.rtol > 0.0));
+    if (count != 1 && count != n) || !options.atol.iter().all(valid) {
+        return Err(InvalidInput::AbsoluteTolerance);
+    }
+    let mask = &options.error_test;
+    if !mask.is_empty() && (mask.len() != n || !mask.contains(&true)) {
+        return Err(InvalidInput::ErrorTestMask);
+    }
+    if !(1..=MAX_ORDER).contains(&options.max_order) {
+        return Err(InvalidInput::Order);
+    }
+    let steps_valid = options.max_step > 0.0
+        && options.min_step >= 0.0
+        && options
+            .initial_step
+            .is_none_or(|h| h > 0.0 && h.is_finite());
+    if !steps_valid {
+        return Err(InvalidInput::StepSize);
+    }
+    Ok(())
+}

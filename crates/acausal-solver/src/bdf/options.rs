@@ -1,0 +1,97 @@
+//! Tolerances and steering constants of the integrator, all in one place.
+
+/// Settings of [`super::Bdf`]. `BdfOptions::default()` gives the usual values; tolerances are the part to think about.
+///
+/// The weighted norm of a vector v is `sqrt(mean((v[i] / (rtol * |y[i]| + atol[i]))^2))`; a step is accepted when the
+/// estimated local error has norm at most one.
+#[derive(Clone, Debug)]
+pub struct BdfOptions {
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance per variable; a single value holds for all.
+    pub atol: Vec<f64>,
+    /// Which variables take part in the error test; empty means all. Integrals of multipliers (`mu_int`) must stay out
+    /// (they stall the step-size control); they still take part in the convergence test of the corrector.
+    pub error_test: Vec<bool>,
+    /// Highest order, 1 to 5.
+    pub max_order: usize,
+    /// Largest step.
+    pub max_step: f64,
+    /// First step after the start and after each restart; chosen from `y'` and the tolerances when `None`.
+    pub initial_step: Option<f64>,
+    /// Smallest step; below a few units in the last place of t the integration stops anyway.
+    pub min_step: f64,
+    /// Bound on the total number of accepted steps.
+    pub max_steps: u64,
+    /// Iterations of the corrector per attempt. Four as in DASSL and IDA: with a convergence rate that would need more,
+    /// a new Jacobian or a smaller step is cheaper.
+    pub max_newton_iterations: u32,
+    /// Factor of the corrector tolerance against the local error tolerance (IDA: 0.33).
+    pub newton_tolerance: f64,
+    /// Error test failures in one step before giving up (IDA: 10).
+    pub max_error_test_failures: u32,
+    /// Convergence failures in one step before giving up (IDA: 10).
+    pub max_convergence_failures: u32,
+    /// Watch for undamped oscillations that make orders 3 to 5 unstable, and hold the order at two while they last.
+    pub stability_detection: bool,
+}
+
+impl Default for BdfOptions {
+    fn default() -> Self {
+        Self {
+            rtol: 1e-6,
+            atol: vec![1e-9],
+            error_test: Vec::new(),
+            max_order: MAX_ORDER,
+            max_step: f64::INFINITY,
+            initial_step: None,
+            min_step: 0.0,
+            max_steps: 100_000_000,
+            max_newton_iterations: 4,
+            newton_tolerance: 0.33,
+            max_error_test_failures: 10,
+            max_convergence_failures: 10,
+            stability_detection: true,
+        }
+    }
+}
+
+/// Highest order of a BDF formula that is of use: order 6 is stable only in a thin wedge, 7 nowhere.
+pub const MAX_ORDER: usize = 5;
+
+/// The factorised matrix is kept while `cj` stays within this factor of the one it was made for: (1 - r) / (1 + r)
+/// with r = 0.25 (Brenan, Campbell & Petzold 1996, sec. 5.2.2; IDA's XRATE).
+pub(crate) const CJ_RATIO_MIN: f64 = 0.6;
+
+/// Convergence factor `rate / (1 - rate)` assumed with a fresh matrix, and after `cj` has changed without one.
+pub(crate) const FRESH_RATE_FACTOR: f64 = 20.0;
+/// See [`FRESH_RATE_FACTOR`].
+pub(crate) const STALE_RATE_FACTOR: f64 = 100.0;
+
+/// A slower rate of the corrector than this counts as divergence (DASSL, IDA).
+pub(crate) const MAX_RATE: f64 = 0.9;
+
+/// A first correction below this fraction of the corrector tolerance is accepted without a rate (IDA: 1e-4).
+pub(crate) const TINY_CORRECTION: f64 = 1e-4;
+
+/// The first step covers at most this fraction of the way to the stop time (DASSL, IDA).
+pub(crate) const FIRST_STEP_FRACTION: f64 = 1e-3;
+
+/// Step-size factors (DASSL, IDA): safety in the exponent formula, bounds after an error test failure, factor after a
+/// convergence failure, and when to change h after success.
+pub(crate) mod factor {
+    /// Error of the new step aimed at: half of the tolerance.
+    pub const ERROR_BIAS: f64 = 2.0;
+    /// Keeps the factor finite for zero error.
+    pub const ERROR_FLOOR: f64 = 1e-4;
+    /// Largest growth in one step; smaller growth than this is not made (it would cost a factorisation).
+    pub const GROW: f64 = 2.0;
+    /// Upper bound of a reduction.
+    pub const REDUCE_LEAST: f64 = 0.9;
+    /// Lower bound of a reduction after success.
+    pub const REDUCE_MOST: f64 = 0.5;
+    /// Lower bound after an error test failure, and the factor from the second failure on.
+    pub const ERROR_FAILURE: f64 = 0.25;
+    /// Factor after a convergence or evaluation failure.
+    pub const CONVERGENCE_FAILURE: f64 = 0.25;
+}

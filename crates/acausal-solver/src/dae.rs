@@ -1,0 +1,101 @@
+//! What the integrators need from a model: the implicit residual `F(t, y, y') = 0`, its iteration matrix and its event
+//! indicators.
+//!
+//! The caller implements [`Dae`]; the integrators call it and never look inside. Evaluation may fail: a *recoverable*
+//! failure (a logarithm of a negative trial value) makes the integrator retry with a smaller step, a *fatal* one stops
+//! it. Failures carry a row or a code of the caller, so that the caller can name the equation.
+
+use crate::pattern::Pattern;
+use std::fmt;
+
+/// An implicit system of differential-algebraic equations `F(t, y, y') = 0` of index one.
+pub trait Dae {
+    /// Number of equations and unknowns.
+    fn len(&self) -> usize;
+
+    /// Whether there is nothing to integrate.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes `F(t, y, yp)` to `r`.
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Writes the values of `dF/dy + cj * dF/dy'` in the order of [`Dae::pattern`].
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError>;
+
+    /// Sparsity of the iteration matrix. May change only between [`crate::Bdf::restart`] calls.
+    fn pattern(&self) -> &Pattern;
+
+    /// Number of event indicators.
+    fn roots_len(&self) -> usize {
+        0
+    }
+
+    /// Writes the event indicators; their sign changes are located.
+    fn roots(&mut self, _t: f64, _y: &[f64], _yp: &[f64], _g: &mut [f64]) -> Result<(), EvalError> {
+        Ok(())
+    }
+}
+
+/// An evaluation of the model that failed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EvalError {
+    /// The model is not defined at these values; a smaller step may avoid them.
+    Recoverable(EvalReason),
+    /// The integration cannot go on.
+    Fatal(EvalReason),
+}
+
+/// Why an evaluation failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalReason {
+    /// The residual (or Jacobian, or indicator) of this row became infinite or not a number.
+    NotFinite {
+        /// Row of the residual, or index of the indicator.
+        row: usize,
+    },
+    /// A reason that only the caller can explain, e.g. the index of an assertion in its own table.
+    Caller {
+        /// The caller's number for it.
+        code: u64,
+    },
+}
+
+impl EvalError {
+    /// The reason, recoverable or not.
+    pub fn reason(&self) -> EvalReason {
+        match *self {
+            Self::Recoverable(reason) | Self::Fatal(reason) => reason,
+        }
+    }
+}
+
+impl fmt::Display for EvalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { row } => write!(f, "row {row} is not a finite number"),
+            Self::Caller { code } => write!(f, "the model refused these values (code {code})"),
+        }
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason().fmt(f)
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+/// Index of the first value that is not finite.
+pub(crate) fn first_not_finite(values: &[f64]) -> Option<usize> {
+    values.iter().position(|v| !v.is_finite())
+}
