@@ -174,7 +174,7 @@ impl Exprs {
         if terms.is_empty() { self.real(0.0) } else { self.add(&terms) }
     }
 
-    fn derive_call(&mut self, e: ExprId, f: Builtin, args: &[ExprId], d: &[ExprId]) -> ExprId {
+    pub(crate) fn derive_call(&mut self, e: ExprId, f: Builtin, args: &[ExprId], d: &[ExprId]) -> ExprId {
         let zero = self.real(0.0);
         if d.iter().all(|&x| self.is_zero(x)) {
             return zero;

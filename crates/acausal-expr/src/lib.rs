@@ -21,6 +21,7 @@ mod build;
 mod differentiate;
 mod domain;
 mod evaluate;
+mod gradient;
 pub mod flat;
 pub mod node;
 mod print;

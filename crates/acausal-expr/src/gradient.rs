@@ -1,0 +1,169 @@
+//! All partial derivatives of an expression at once, by reverse accumulation.
+//!
+//! Going from the root down in descending order, every subexpression collects its adjoint (the derivative of the root
+//! with respect to it) and passes it on to its children. Each subexpression is visited once: a flow sum over 10^5
+//! connected components costs 10^5 steps, where one forward pass per variable would cost 10^10.
+
+use rustc_hash::FxHashMap;
+
+use crate::{Builtin, ExprId, Exprs, Node, RelOp, Ty};
+
+impl Exprs {
+    /// The partial derivatives of `root` with respect to every subexpression that `is_leaf` accepts (variable accesses,
+    /// or whatever the caller treats as a variable); zero ones are left out. Ascending by leaf.
+    pub fn gradient(&mut self, root: ExprId, is_leaf: impl Fn(&Exprs, ExprId) -> bool) -> Vec<(ExprId, ExprId)> {
+        let mut order = self.value_nodes(root, &is_leaf);
+        order.reverse();
+        let mut contributions: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
+        let one = self.real(1.0);
+        contributions.insert(root, vec![one]);
+        let mut gradient = Vec::new();
+        for e in order {
+            let Some(parts) = contributions.remove(&e) else { continue };
+            let adjoint = if parts.len() == 1 { parts[0] } else { self.add(&parts) };
+            if self.is_zero(adjoint) {
+                continue;
+            }
+            if is_leaf(self, e) {
+                gradient.push((e, adjoint));
+                continue;
+            }
+            self.pass_down(e, adjoint, &mut |child, part| contributions.entry(child).or_default().push(part));
+        }
+        gradient.reverse();
+        gradient
+    }
+
+    /// Subexpressions that carry value down to the leaves: no subscripts, conditions or indices. Ascending.
+    fn value_nodes(&self, root: ExprId, is_leaf: &impl Fn(&Exprs, ExprId) -> bool) -> Vec<ExprId> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![root];
+        let mut order = Vec::new();
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            order.push(e);
+            if is_leaf(self, e) {
+                continue;
+            }
+            match self.node(e) {
+                Node::Var(_) | Node::Rel(..) | Node::Local { .. } | Node::Not(_) | Node::And(..) | Node::Or(..) => {}
+                Node::If(_, a, b) => stack.extend([a, b]),
+                Node::Select(_, l) => stack.extend_from_slice(self.list(l)),
+                _ => self.for_each_child(e, |c| stack.push(c)),
+            }
+        }
+        order.sort_unstable();
+        order
+    }
+
+    fn pass_down(&mut self, e: ExprId, adjoint: ExprId, give: &mut dyn FnMut(ExprId, ExprId)) {
+        match self.node(e) {
+            Node::Add(l) => self.list(l).iter().for_each(|&c| give(c, adjoint)),
+            Node::Mul(l) => {
+                let factors = self.list(l).to_vec();
+                for k in 0..factors.len() {
+                    let mut rest = factors.clone();
+                    rest[k] = adjoint;
+                    let part = self.mul(&rest);
+                    give(factors[k], part);
+                }
+            }
+            Node::Div(a, b) => {
+                let part = self.div(adjoint, b);
+                give(a, part);
+                let p = self.mul(&[adjoint, e]);
+                let q = self.div(p, b);
+                let part = self.neg(q);
+                give(b, part);
+            }
+            Node::Pow(a, b) => {
+                let one = self.int(1);
+                let b1 = self.sub(b, one);
+                let p = self.pow(a, b1);
+                let part = self.mul(&[adjoint, b, p]);
+                give(a, part);
+                if self.as_f64(b).is_none() {
+                    let ln = self.call(Builtin::Log, &[a]);
+                    let part = self.mul(&[adjoint, e, ln]);
+                    give(b, part);
+                }
+            }
+            Node::If(c, a, b) => {
+                let zero = self.real(0.0);
+                let part = self.if_(c, adjoint, zero);
+                give(a, part);
+                let part = self.if_(c, zero, adjoint);
+                give(b, part);
+            }
+            Node::Select(i, l) => {
+                let zero = self.real(0.0);
+                for (k, c) in self.list(l).to_vec().into_iter().enumerate() {
+                    let number = self.int(k as i64 + 1);
+                    let hit = self.rel(RelOp::Eq, i, number);
+                    let hit = self.no_event(hit);
+                    let part = self.if_(hit, adjoint, zero);
+                    give(c, part);
+                }
+            }
+            Node::NoEvent(a) | Node::Smooth(_, a) => give(a, adjoint),
+            Node::Call(f, l) => {
+                let args = self.list(l).to_vec();
+                let zero = self.real(0.0);
+                for k in 0..args.len() {
+                    let mut d = vec![zero; args.len()];
+                    d[k] = adjoint;
+                    let part = self.derive_call(e, f, &args, &d);
+                    give(args[k], part);
+                }
+            }
+            Node::Apply { func, args, output, wrt } => {
+                let args = self.list(args).to_vec();
+                let before: Vec<u32> = self.list(wrt).iter().filter_map(|&w| self.as_int(w)).map(|w| w as u32).collect();
+                for k in 0..args.len() {
+                    let mut wrt = before.clone();
+                    wrt.push(k as u32);
+                    let p = self.apply(func, &args, output, &wrt, Ty::Real);
+                    let part = self.mul(&[p, adjoint]);
+                    give(args[k], part);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Value, VarId};
+
+    /// The gradient agrees with one forward derivative per variable.
+    #[test]
+    fn gradient_equals_forward_partials() {
+        let mut e = Exprs::default();
+        let v: Vec<ExprId> = (0..3).map(|k| e.scalar_var(VarId(k), Kind::Value, Ty::Real)).collect();
+        let s = e.call(Builtin::Sin, &[v[0]]);
+        let p = e.mul(&[s, v[1], v[2]]);
+        let q = e.div(p, v[1]);
+        let two = e.int(2);
+        let w = e.pow(v[2], two);
+        let root = e.add(&[q, w, v[0]]);
+        let gradient = e.gradient(root, |x, n| matches!(x.node(n), Node::Var(_)));
+        let at = |x: &Exprs, root| {
+            x.evaluate(root, |x, n, _| match x.node(n) {
+                Node::Var(a) => Some(Value::Real(0.3 + a.var.0 as f64)),
+                _ => None,
+            })
+            .unwrap()
+            .as_f64()
+            .unwrap()
+        };
+        for &leaf in &v {
+            let forward = e.partial(root, leaf);
+            let reverse = gradient.iter().find(|g| g.0 == leaf).map_or(0.0, |g| at(&e, g.1));
+            assert!((at(&e, forward) - reverse).abs() < 1e-14);
+        }
+    }
+}

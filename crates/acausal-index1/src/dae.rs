@@ -1,0 +1,116 @@
+//! The special index-one DAE `f_d(x', x, t) = 0, f_c(x, t) = 0` (Otter & Elmqvist 2017, equations (2) and (17)).
+//!
+//! Still symbolic and still arrays: unknowns, local assignments and residuals are items with a domain. Where each
+//! scalar lives at run time is decided by the code generator.
+
+use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::{Access, ExprId, IterId, Kind, Range, VarId};
+
+/// A quantity: a variable or one of its derivatives (or left limits).
+pub type Quantity = (VarId, Kind);
+
+/// A group of unknowns of the integrator: elements of one variable.
+#[derive(Clone, Debug)]
+pub struct Unknown {
+    /// What a component of `x` is. `None` for the integrals λ_int and μ_int, which occur in no equation.
+    pub value: Option<Quantity>,
+    /// What its derivative is. `None` for algebraic unknowns.
+    pub derivative: Option<Quantity>,
+    /// Which elements of the variable, flattened row by row, ascending; `None`: all of them.
+    pub elements: Option<Vec<u32>>,
+    /// Number of scalars.
+    pub len: usize,
+    /// What it is to the integrator.
+    pub role: Role,
+}
+
+/// The parts of `x` in form (17).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `x_d`: its derivative occurs.
+    State,
+    /// `x_a`: algebraic.
+    Algebraic,
+    /// λ_int: the integral of a constraint force.
+    Lambda,
+    /// μ_int: the integral of a stabilising multiplier; outside of the error test.
+    Mu,
+}
+
+/// `target := value` for all values of the domain, in the order of [`Dae::locals`].
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// The element that is assigned.
+    pub target: Access,
+    /// Its value.
+    pub value: ExprId,
+    /// The equation it came from.
+    pub origin: OriginId,
+}
+
+/// `0 = value` for all values of the domain.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// The residual.
+    pub value: ExprId,
+    /// The equation it came from.
+    pub origin: OriginId,
+    /// True for rows of `f_c`: no derivative of an unknown occurs in them.
+    pub constraint: bool,
+}
+
+impl Residual {
+    /// Number of scalar rows.
+    pub fn len(&self) -> usize {
+        self.domain.iter().map(|(_, r)| r.count.max(0) as usize).product()
+    }
+
+    /// True when the domain is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// `target = value` for a discrete variable: evaluated at events only.
+#[derive(Clone, Debug)]
+pub struct DiscreteEquation {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// The element that is assigned.
+    pub target: Access,
+    /// Its value.
+    pub value: ExprId,
+    /// The equation it came from.
+    pub origin: OriginId,
+}
+
+/// The DAE with everything that happens at events.
+#[derive(Clone, Debug)]
+pub struct Dae {
+    /// Variables, functions, `when` clauses, assertions, initial equations and the arena.
+    pub flat: FlatModel,
+    /// Groups of unknowns; `x` is their concatenation.
+    pub unknowns: Vec<Unknown>,
+    /// Local assignments in evaluation order.
+    pub locals: Vec<Local>,
+    /// Residuals, as many scalars as unknowns.
+    pub residuals: Vec<Residual>,
+    /// Equations of discrete variables outside of `when`, in evaluation order.
+    pub discrete: Vec<DiscreteEquation>,
+}
+
+impl Dae {
+    /// Number of scalar unknowns.
+    pub fn len(&self) -> usize {
+        self.unknowns.iter().map(|u| u.len).sum()
+    }
+
+    /// True when there is nothing to integrate.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
