@@ -5,4 +5,5 @@ pub mod flow;
 mod ids;
 pub mod matching;
 pub mod pantelides;
+pub mod tearing;
 pub use ids::{EqId, Rows, VarId};

@@ -60,13 +60,10 @@ pub fn maximum_matching(
     let mut var_of = vec![NONE; n];
     let mut eq_of = vec![NONE; variables];
     let visible: Vec<bool> = (0..variables).map(|v| unknown(VarId::new(v))).collect();
-    for e in 0..n {
-        let free = incidence
-            .row(e)
-            .iter()
-            .find(|v| visible[v.index()] && eq_of[v.index()] == NONE);
-        if let Some(v) = free {
-            var_of[e] = v.0;
+    for (e, var) in var_of.iter_mut().enumerate() {
+        let mut row = incidence.row(e).iter();
+        if let Some(v) = row.find(|v| visible[v.index()] && eq_of[v.index()] == NONE) {
+            *var = v.0;
             eq_of[v.index()] = e as u32;
         }
     }

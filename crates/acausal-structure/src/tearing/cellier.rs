@@ -1,0 +1,188 @@
+//! Greedy choice of tearing variables for small loops (Cellier & Kofman 2006, §7.4).
+//!
+//! Peel: an equation with one unknown left (for which it may be solved) is solved. When nothing can be peeled, tear a
+//! variable: among the equations with most unknowns, among their variables those with most occurrences, the one that
+//! makes most equations causal. Residual equations are *not* fixed in advance but are whatever is left at the end: a
+//! fixed pair of residual and tearing variable may be artificially singular (figure 7.29 there).
+//!
+//! Every candidate is tried by peeling, so the cost is about the square of the size per torn variable: use it for small
+//! sets and [`super::tear`] for large ones.
+//!
+//! Worked example, three resistors in a loop: the six equations need one tearing variable.
+//! ```
+//! use acausal_structure::{EqId, Rows, VarId, tearing::cellier::tear_greedily};
+//! // 0..3 = u1 u2 u3, 3..6 = i1 i2 i3
+//! let g = Rows::of(&[&[0, 3], &[1, 4], &[2, 5], &[0, 2], &[1, 2], &[3, 4, 5]]);
+//! let (e, v): (Vec<EqId>, Vec<VarId>) = ((0..6).map(EqId).collect(), (0..6).map(VarId).collect());
+//! let torn = tear_greedily(&g, 6, &v, &e, |_, _| true);
+//! assert_eq!(torn.tearing.len(), 1);
+//! torn.check(&g, &v, &e).unwrap();
+//! ```
+
+use super::Torn;
+use crate::{EqId, Rows, VarId};
+
+/// Tears `equations` with respect to `unknowns` by the greedy heuristic.
+pub fn tear_greedily(
+    incidence: &Rows<VarId>,
+    variables: usize,
+    unknowns: &[VarId],
+    equations: &[EqId],
+    admissible: impl Fn(EqId, VarId) -> bool,
+) -> Torn {
+    let mut open = vec![false; variables];
+    for v in unknowns {
+        open[v.index()] = true;
+    }
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); variables];
+    for (k, e) in equations.iter().enumerate() {
+        for v in incidence.row(e.index()) {
+            if open[v.index()] {
+                users[v.index()].push(k);
+            }
+        }
+    }
+    let mut p = Peel {
+        incidence,
+        equations,
+        left: equations
+            .iter()
+            .map(|e| {
+                incidence
+                    .row(e.index())
+                    .iter()
+                    .filter(|v| open[v.index()])
+                    .count()
+            })
+            .collect(),
+        solved: vec![false; equations.len()],
+        users,
+        open,
+        visits: 0,
+    };
+    let mut out = Torn::default();
+    let all: Vec<usize> = (0..equations.len()).collect();
+    out.solved.extend(p.peel(all, &admissible));
+    while unknowns.iter().any(|v| p.open[v.index()]) {
+        let torn = match p.candidates() {
+            candidates if candidates.is_empty() => {
+                // no equation is left: what remains cannot be determined
+                out.tearing
+                    .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
+                break;
+            }
+            candidates => p.most_causal(&candidates, &admissible),
+        };
+        out.tearing.push(torn);
+        let next = p.close(torn);
+        out.solved.extend(p.peel(next, &admissible));
+    }
+    out.residuals = (0..equations.len())
+        .filter(|&k| !p.solved[k])
+        .map(|k| equations[k])
+        .collect();
+    out.visits = p.visits;
+    out
+}
+
+struct Peel<'a> {
+    incidence: &'a Rows<VarId>,
+    equations: &'a [EqId],
+    left: Vec<usize>, // unknowns left per equation
+    solved: Vec<bool>,
+    users: Vec<Vec<usize>>,
+    open: Vec<bool>,
+    visits: usize,
+}
+
+impl Peel<'_> {
+    /// Solves equations with one unknown left, starting from the candidates `work`.
+    fn peel(
+        &mut self,
+        work: Vec<usize>,
+        admissible: impl Fn(EqId, VarId) -> bool,
+    ) -> Vec<(EqId, VarId)> {
+        let mut solved = Vec::new();
+        let mut work = std::collections::VecDeque::from(work);
+        while let Some(k) = work.pop_front() {
+            self.visits += 1;
+            if self.solved[k] || self.left[k] != 1 {
+                continue;
+            }
+            let e = self.equations[k];
+            let row = self.incidence.row(e.index());
+            if let Some(&v) = row.iter().find(|v| self.open[v.index()])
+                && admissible(e, v)
+            {
+                self.solved[k] = true;
+                solved.push((e, v));
+                work.extend(self.close(v));
+            }
+        }
+        solved
+    }
+
+    /// Makes a variable known; returns the equations that use it.
+    fn close(&mut self, v: VarId) -> Vec<usize> {
+        self.open[v.index()] = false;
+        for &k in &self.users[v.index()] {
+            self.left[k] -= 1;
+        }
+        self.users[v.index()].clone()
+    }
+
+    /// The most used unknowns of the equations with most unknowns.
+    fn candidates(&self) -> Vec<VarId> {
+        let open = (0..self.equations.len()).filter(|&k| !self.solved[k] && self.left[k] > 0);
+        let most = open.clone().map(|k| self.left[k]).max().unwrap_or(0);
+        let mut found: Vec<VarId> = open
+            .filter(|&k| self.left[k] == most)
+            .flat_map(|k| {
+                self.incidence
+                    .row(self.equations[k].index())
+                    .iter()
+                    .copied()
+            })
+            .filter(|v| self.open[v.index()])
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let uses = |v: &VarId| {
+            self.users[v.index()]
+                .iter()
+                .filter(|&&k| !self.solved[k])
+                .count()
+        };
+        let best = found.iter().map(uses).max().unwrap_or(0);
+        found.retain(|v| uses(v) == best);
+        found
+    }
+
+    /// The candidate after whose tearing most equations can be solved (the first of them).
+    fn most_causal(
+        &mut self,
+        candidates: &[VarId],
+        admissible: &impl Fn(EqId, VarId) -> bool,
+    ) -> VarId {
+        let mut best = (candidates[0], 0);
+        if candidates.len() > 1 {
+            for &v in candidates {
+                let before = self.left.clone();
+                let next = self.close(v);
+                let solved = self.peel(next, admissible);
+                if solved.len() > best.1 {
+                    best = (v, solved.len());
+                }
+                self.left = before;
+                self.open[v.index()] = true;
+                for (e, w) in solved {
+                    self.open[w.index()] = true;
+                    if let Some(k) = self.equations.iter().position(|&x| x == e) {
+                        self.solved[k] = false;
+                    }
+                }
+            }
+        }
+        best.0
+    }
+}
