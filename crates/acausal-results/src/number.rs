@@ -1,0 +1,224 @@
+//! Numbers and strings as people and programs read them: `%g`, axis labels, JSON strings.
+
+/// Formats like C's `%.{digits}g`: `digits` significant digits, no trailing zeros, an exponent where that is shorter.
+///
+/// ```
+/// use acausal_results::number::general;
+/// assert_eq!(general(0.1 + 0.2, 6), "0.3");
+/// assert_eq!(general(1.0e-7, 6), "1e-07");
+/// assert_eq!(general(1234567.0, 6), "1.23457e+06");
+/// ```
+pub fn general(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return "nan".to_string();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.to_string();
+    }
+    let digits = digits.clamp(1, 17);
+    // The exponent counts after rounding, which {:e} does for us: 9.9999999 has the exponent 1 with 6 digits.
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim_zeros(mantissa), exponent.abs())
+    } else {
+        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+        trim_zeros(&format!("{value:.decimals$}")).to_string()
+    }
+}
+
+/// The label of an axis tick: enough digits to tell neighbours `step` apart, a true minus sign.
+///
+/// ```
+/// use acausal_results::number::tick_label;
+/// assert_eq!(tick_label(-0.25, 0.25), "−0.25");
+/// assert_eq!(tick_label(2e6, 5e5), "2.0e6");
+/// assert_eq!(tick_label(1e-17, 0.5), "0.0");
+/// ```
+pub fn tick_label(value: f64, step: f64) -> String {
+    let step = step.abs();
+    // What is left of a subtraction of ticks is not a number to show.
+    let value = if value.abs() < 1e-9 * step {
+        0.0
+    } else {
+        value
+    };
+    let magnitude = value.abs().max(step);
+    let step_exponent = step_exponent(step);
+    let text = if (1e-4..1e6).contains(&magnitude) || (value == 0.0 && (1e-4..1e6).contains(&step))
+    {
+        format!("{value:.*}", (-step_exponent).max(0) as usize)
+    } else if value == 0.0 {
+        "0".to_string()
+    } else {
+        let exponent = value.abs().log10().floor() as i32;
+        format!(
+            "{value:.*e}",
+            (exponent - step_exponent).clamp(0, 15) as usize
+        )
+    };
+    text.replace('-', "−")
+}
+
+/// The decimal place of the last digit that matters in multiples of `step`: -2 for 0.25, 0 for 5, 1 for 20.
+fn step_exponent(step: f64) -> i32 {
+    if step <= 0.0 || !step.is_finite() {
+        return 0;
+    }
+    let mut exponent = step.log10().floor() as i32;
+    for _ in 0..3 {
+        let scaled = step / 10f64.powi(exponent);
+        if (scaled - scaled.round()).abs() < 1e-6 * scaled {
+            break;
+        }
+        exponent -= 1;
+    }
+    exponent
+}
+
+fn trim_zeros(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}
+
+/// Appends a JSON string literal. `<` is escaped too, so that the text may stand inside an HTML script.
+pub(crate) fn push_json_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '<' => out.push_str("\\u003c"),
+            c if (c as u32) < 0x20 || c == '\u{2028}' || c == '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", c as u32));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// The strings of a JSON text that holds only objects and strings: depth, whether it is a key, and the text.
+pub(crate) struct JsonStrings<'j> {
+    chars: std::iter::Peekable<std::str::Chars<'j>>,
+    depth: usize,
+    after_colon: bool,
+}
+
+impl<'j> JsonStrings<'j> {
+    pub(crate) fn new(json: &'j str) -> Self {
+        Self {
+            chars: json.chars().peekable(),
+            depth: 0,
+            after_colon: false,
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let mut text = String::new();
+        loop {
+            match self.chars.next()? {
+                '"' => return Some(text),
+                '\\' => match self.chars.next()? {
+                    'u' => {
+                        let code: String = self.chars.by_ref().take(4).collect();
+                        text.push(
+                            u32::from_str_radix(&code, 16)
+                                .ok()
+                                .and_then(char::from_u32)?,
+                        );
+                    }
+                    'n' => text.push('\n'),
+                    't' => text.push('\t'),
+                    other => text.push(other),
+                },
+                c => text.push(c),
+            }
+        }
+    }
+}
+
+impl Iterator for JsonStrings<'_> {
+    type Item = (usize, bool, String);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.chars.next()? {
+                '{' => {
+                    self.depth += 1;
+                    self.after_colon = false;
+                }
+                '}' => self.depth = self.depth.saturating_sub(1),
+                ':' => self.after_colon = true,
+                ',' => self.after_colon = false,
+                '"' => {
+                    let key = !self.after_colon;
+                    self.after_colon = false;
+                    return Some((self.depth, key, self.string()?));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn general_is_percent_g() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-0.5, "-0.5"),
+            (100000.0, "100000"),
+            (999999.5, "1e+06"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (123.456789, "123.457"),
+            (f64::NAN, "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(general(value, 6), text);
+        }
+    }
+
+    #[test]
+    fn ticks() {
+        for (value, step, text) in [
+            (0.0, 20.0, "0"),
+            (40.0, 20.0, "40"),
+            (0.3, 0.1, "0.3"),
+            (1.0, 0.25, "1.00"),
+            (1013.0, 0.5, "1013.0"),
+            (1.5e-7, 5e-8, "1.5e−7"),
+            (2e9, 1e9, "2e9"),
+            (0.0, 1e9, "0"),
+            (-0.002, 0.002, "−0.002"),
+        ] {
+            assert_eq!(tick_label(value, step), text, "{value} step {step}");
+        }
+    }
+
+    #[test]
+    fn json_round_trip() {
+        let mut json = String::from("{");
+        push_json_string(&mut json, "a\"<\n");
+        json.push_str(":{\"unit\":\"m\\\\s\"}}");
+        let all: Vec<_> = JsonStrings::new(&json).collect();
+        assert_eq!(
+            all,
+            [
+                (1, true, "a\"<\n".into()),
+                (2, true, "unit".to_string()),
+                (2, false, "m\\s".to_string())
+            ]
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! Writes Parquet; see the [module](crate::parquet) for the layout.
+
+use std::path::{Path, PathBuf};
+
+use super::layout::{encode_chunk, encoding, physical_type};
+use super::rows::Rows;
+use super::thrift::{Writer, kind};
+use super::{MAGIC, MODEL_KEY, SIGNALS_KEY};
+use crate::signal::{Kind, Signal, Source, signed};
+use crate::target::Target;
+use crate::writer::{Columns, ResultWriter};
+use crate::{ResultError, RunInfo};
+
+/// Values held in memory: 64 MB.
+const MEMORY_VALUES: usize = 8 << 20;
+/// A row group has at least this many rows, because each costs some 70 bytes of footer per column.
+const GROUP_ROWS: usize = 1024;
+
+/// Writes a Parquet result.
+pub struct ParquetWriter {
+    target: Target,
+    layout: Option<Layout>,
+    memory_values: usize,
+    group_rows: usize,
+}
+
+struct Layout {
+    signals: Vec<Signal>,
+    info: RunInfo,
+    columns: Columns,
+    /// Signals in the order of the stored columns they use, constants first.
+    by_column: Vec<usize>,
+    rows: Rows,
+    groups: Vec<Group>,
+}
+
+struct Group {
+    rows: usize,
+    /// Time first, then the signals in their order.
+    chunks: Vec<PlacedChunk>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct PlacedChunk {
+    at: u64,
+    after_dictionary: Option<u64>,
+    length: usize,
+}
+
+impl ParquetWriter {
+    /// Opens the target; fails when it cannot be written.
+    pub fn create(path: &Path) -> Result<Self, ResultError> {
+        Ok(Self {
+            target: Target::create(path)?,
+            layout: None,
+            memory_values: MEMORY_VALUES,
+            group_rows: GROUP_ROWS,
+        })
+    }
+
+    /// Sets how many values are held in memory and how many rows a row group has at least.
+    #[must_use]
+    pub fn with_limits(mut self, memory_values: usize, group_rows: usize) -> Self {
+        self.memory_values = memory_values.max(1);
+        self.group_rows = group_rows.max(1);
+        self
+    }
+
+    /// Writes the collected rows as a row group.
+    fn end_group(&mut self) -> Result<(), ResultError> {
+        let Some(layout) = &mut self.layout else {
+            return Ok(());
+        };
+        let rows = layout.rows.len();
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut chunks = vec![PlacedChunk::default(); 1 + layout.signals.len()];
+        let mut values = Vec::with_capacity(rows);
+        let time = std::iter::once((
+            0,
+            Kind::Real,
+            Source::Column {
+                column: 0,
+                negated: false,
+            },
+        ));
+        let others = layout.by_column.iter().map(|&i| {
+            let source = match layout.columns.sources[i] {
+                // Column 0 of the collected rows is time.
+                Source::Column { column, negated } => Source::Column {
+                    column: column + 1,
+                    negated,
+                },
+                constant => constant,
+            };
+            (i + 1, layout.signals[i].kind, source)
+        });
+        for (place, kind, source) in time.chain(others) {
+            values.clear();
+            match source {
+                Source::Constant(value) => values.resize(rows, value),
+                Source::Column { column, negated } => {
+                    let stored = layout.rows.column(column, &self.target)?;
+                    values.extend(stored.iter().map(|&v| signed(v, negated)));
+                }
+            }
+            let at = self.target.position();
+            let chunk = encode_chunk(&mut self.target.buffer, kind, &values);
+            chunks[place] = PlacedChunk {
+                at,
+                after_dictionary: chunk.after_dictionary.map(|offset| at + offset as u64),
+                length: chunk.length,
+            };
+            self.target.end_record()?;
+        }
+        layout.groups.push(Group { rows, chunks });
+        layout.rows.clear();
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ResultError> {
+        self.end_group()?;
+        let Some(layout) = &self.layout else {
+            return Err(ResultError::OutOfOrder { call: "finish" });
+        };
+        let mut footer = Vec::new();
+        write_footer(&mut footer, layout);
+        let length = i32::try_from(footer.len()).map_err(|_| ResultError::TooLarge {
+            path: self.target.path().to_path_buf(),
+            format: "Parquet",
+            limit: "the list of columns exceeds 2 GB".to_string(),
+        })?;
+        self.target.buffer.append(&mut footer);
+        self.target.buffer.extend_from_slice(&length.to_le_bytes());
+        self.target.buffer.extend_from_slice(MAGIC);
+        self.target.flush()
+    }
+}
+
+impl ResultWriter for ParquetWriter {
+    fn begin(&mut self, signals: &[Signal], info: &RunInfo) -> Result<(), ResultError> {
+        if self.layout.is_some() {
+            return Err(ResultError::OutOfOrder { call: "begin" });
+        }
+        let columns = Columns::new(signals);
+        let mut by_column: Vec<usize> = (0..signals.len()).collect();
+        by_column.sort_by_key(|&i| match columns.sources[i] {
+            Source::Constant(_) => 0,
+            Source::Column { column, .. } => column + 1,
+        });
+        self.layout = Some(Layout {
+            signals: signals.to_vec(),
+            info: info.clone(),
+            by_column,
+            rows: Rows::new(1 + columns.used.len(), self.memory_values),
+            columns,
+            groups: Vec::new(),
+        });
+        self.target.buffer.extend_from_slice(MAGIC);
+        self.target.flush()
+    }
+
+    fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
+        let Some(layout) = &mut self.layout else {
+            return Err(ResultError::OutOfOrder { call: "row" });
+        };
+        layout.columns.check(values)?;
+        let stored = layout.columns.used.iter().map(|&from| values[from]);
+        layout
+            .rows
+            .push(std::iter::once(time).chain(stored), &self.target)?;
+        let rows = layout.rows.len();
+        if rows >= self.group_rows && rows * (1 + layout.columns.used.len()) >= self.memory_values {
+            self.end_group()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
+        self.close()?;
+        self.target.commit()
+    }
+
+    fn finish_incomplete(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
+        // Chunks of a group that did not fit are not in the footer; what remains of them is dead space at worst.
+        self.target.salvage()?;
+        self.close()?;
+        self.target.commit_incomplete()
+    }
+}
+
+/// `FileMetaData` of `parquet.thrift`.
+fn write_footer(out: &mut Vec<u8>, layout: &Layout) {
+    let columns = 1 + layout.signals.len();
+    let column = |i: usize| match i {
+        0 => ("time", Kind::Real),
+        _ => (
+            layout.signals[i - 1].name.as_str(),
+            layout.signals[i - 1].kind,
+        ),
+    };
+    let mut w = Writer::new(out);
+    w.i32(1, 1); // version
+
+    w.list(2, kind::STRUCT, 1 + columns);
+    w.open_element(); // the root of the schema
+    w.string(4, "schema");
+    w.i32(5, columns as i32);
+    w.close();
+    for i in 0..columns {
+        let (name, kind) = column(i);
+        w.open_element();
+        w.i32(1, physical_type(kind));
+        w.i32(3, 0); // required
+        w.string(4, name);
+        w.close();
+    }
+
+    w.i64(3, layout.groups.iter().map(|g| g.rows as i64).sum());
+
+    w.list(4, kind::STRUCT, layout.groups.len());
+    for group in &layout.groups {
+        w.open_element();
+        w.list(1, kind::STRUCT, columns);
+        for (i, chunk) in group.chunks.iter().enumerate() {
+            let (name, kind) = column(i);
+            w.open_element();
+            w.i64(2, chunk.at as i64);
+            w.open(3);
+            w.i32(1, physical_type(kind));
+            let encodings: &[i32] = match chunk.after_dictionary {
+                Some(_) => &[encoding::PLAIN, encoding::RLE_DICTIONARY],
+                None => &[encoding::PLAIN],
+            };
+            w.list(2, self::kind::I32, encodings.len());
+            encodings.iter().for_each(|&e| w.element_i32(e));
+            w.list(3, self::kind::BINARY, 1);
+            w.element_string(name);
+            w.i32(4, 0); // uncompressed
+            w.i64(5, group.rows as i64);
+            w.i64(6, chunk.length as i64);
+            w.i64(7, chunk.length as i64);
+            w.i64(9, chunk.after_dictionary.unwrap_or(chunk.at) as i64);
+            if chunk.after_dictionary.is_some() {
+                w.i64(11, chunk.at as i64);
+            }
+            w.close();
+            w.close();
+        }
+        w.i64(2, group.chunks.iter().map(|c| c.length as i64).sum());
+        w.i64(3, group.rows as i64);
+        w.close();
+    }
+
+    let metadata = [
+        (MODEL_KEY, layout.info.model.clone()),
+        (SIGNALS_KEY, signals_json(&layout.signals)),
+    ];
+    w.list(5, kind::STRUCT, metadata.len());
+    for (key, value) in &metadata {
+        w.open_element();
+        w.string(1, key);
+        w.string(2, value);
+        w.close();
+    }
+    w.string(6, &layout.info.generator);
+    w.close();
+}
+
+/// `{"name": {"unit": "m", "description": "..", "type": "Enumeration"}, ..}` for the signals that have any of these.
+fn signals_json(signals: &[Signal]) -> String {
+    let mut json = String::from("{");
+    for signal in signals {
+        let enumeration = if signal.kind == Kind::Enumeration {
+            "Enumeration"
+        } else {
+            ""
+        };
+        let parts = [
+            ("unit", signal.unit.as_str()),
+            ("description", &signal.description),
+            ("type", enumeration),
+        ];
+        if parts.iter().all(|(_, text)| text.is_empty()) {
+            continue;
+        }
+        if json.len() > 1 {
+            json.push(',');
+        }
+        crate::number::push_json_string(&mut json, &signal.name);
+        json.push_str(":{");
+        let mut first = true;
+        for (key, text) in parts {
+            if !text.is_empty() {
+                if !first {
+                    json.push(',');
+                }
+                first = false;
+                crate::number::push_json_string(&mut json, key);
+                json.push(':');
+                crate::number::push_json_string(&mut json, text);
+            }
+        }
+        json.push('}');
+    }
+    json.push('}');
+    json
+}
