@@ -3,6 +3,7 @@ pub mod blt;
 pub mod dulmage_mendelsohn;
 pub mod flow;
 mod ids;
+pub mod integer_elimination;
 pub mod matching;
 pub mod pantelides;
 pub mod tearing;
