@@ -1,0 +1,358 @@
+//! Places calls in memory: checks all addresses once and reduces each call to a *shape* and *records*.
+//!
+//! The [`Shape`] of a call says how each slot and output moves through memory (not at all, by one, by a stride, by a
+//! table) and which repetitions may run together. Backends translate a kernel once per shape. A [`Record`] holds the
+//! numbers: bank, offset, stride, table. So ten calls of one kernel on ten vectors share code.
+//!
+//! Invariant that makes unchecked access sound: a [`Placed`] call reaches only addresses below the bank lengths that
+//! [`place`] was given, in every repetition.
+//!
+//! Complexity: constant per affine slot and output. Tables are scanned once; pairs of a table slot and an output whose
+//! ranges overlap cost `count log count` ([`crate::dependence`]).
+
+use crate::dependence::{Extent, distance, may_meet};
+use crate::error::{CallFault, CodegenError};
+use crate::kernel::{Address, Bank, Call, Kernel, KernelId, Op, Store};
+use crate::run::BankLengths;
+use std::sync::Arc;
+
+/// How a slot or output moves through memory from one repetition to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Motion {
+    /// The normalised kernel never loads this slot.
+    Unused,
+    /// Always the same element, which no earlier repetition of this call writes: a slot may be loaded once.
+    Uniform,
+    /// The next element.
+    Unit,
+    /// The element at a fixed distance; also 0, for an element that the call itself writes.
+    Strided,
+    /// Wherever the table says.
+    Table,
+    /// A number that grows by a fixed step.
+    Counter,
+}
+
+/// An output in a [`Shape`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OutputShape {
+    /// How it moves.
+    pub motion: Motion,
+    /// How it is stored.
+    pub store: Store,
+    /// No slot and no other output of the call touches this range of memory: it may be written or accumulated at any
+    /// time.
+    pub private: bool,
+}
+
+/// Everything about a call that decides which code it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Which kernel.
+    pub kernel: KernelId,
+    /// There is one repetition.
+    pub single: bool,
+    /// At least two successive repetitions may be loaded before the first of them is stored.
+    pub wide: bool,
+    /// A slot and an output may meet in memory, so values must be loaded before anything is stored.
+    pub overlapping: bool,
+    /// Two outputs may meet in memory, so stores must be made repetition by repetition.
+    pub interleaved: bool,
+    /// One per slot.
+    pub slots: Vec<Motion>,
+    /// One per output.
+    pub outputs: Vec<OutputShape>,
+}
+
+/// The numbers of an address. Machine code reads it by offset.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Index of the bank.
+    pub bank: u64,
+    /// Byte offset of repetition 0 in the bank; 0 for a table. For a counter, the bits of its start.
+    pub offset: u64,
+    /// Byte stride. For a counter, the bits of its step.
+    pub stride: u64,
+    /// For a table, its first element.
+    pub table: *const u32,
+}
+
+/// A call whose addresses have been checked.
+#[derive(Debug)]
+pub struct Placed {
+    /// Which code.
+    pub shape: Shape,
+    /// How many repetitions; at least one.
+    pub count: usize,
+    /// How many successive repetitions may be loaded before the first of them is stored; `usize::MAX` if all.
+    pub together: usize,
+    /// One per slot.
+    pub slots: Vec<Record>,
+    /// One per output.
+    pub outputs: Vec<Record>,
+    /// The tables that the records point to.
+    _tables: Vec<Arc<[u32]>>,
+}
+
+// SAFETY: the pointers in the records go to tables that the value itself keeps alive and that nobody writes.
+unsafe impl Send for Placed {}
+// SAFETY: as above.
+unsafe impl Sync for Placed {}
+
+/// Checks and places all calls. Calls with no repetitions are checked and dropped.
+pub fn place(
+    kernels: &[Kernel],
+    program: &[Call],
+    lengths: BankLengths,
+) -> Result<Vec<Placed>, CodegenError> {
+    let mut placed = Vec::with_capacity(program.len());
+    for (ix, call) in program.iter().enumerate() {
+        let result = check(kernels, call, lengths)
+            .map_err(|fault| CodegenError::Call { call: ix, fault })?;
+        placed.extend(result);
+    }
+    Ok(placed)
+}
+
+fn check(
+    kernels: &[Kernel],
+    call: &Call,
+    lengths: BankLengths,
+) -> Result<Option<Placed>, CallFault> {
+    let kernel = kernels
+        .get(call.kernel as usize)
+        .ok_or(CallFault::UnknownKernel(call.kernel))?;
+    if call.slots.len() != kernel.slots as usize {
+        return Err(CallFault::Slots {
+            expected: kernel.slots as usize,
+            found: call.slots.len(),
+        });
+    }
+    if call.outputs.len() != kernel.outputs.len() {
+        return Err(CallFault::Outputs {
+            expected: kernel.outputs.len(),
+            found: call.outputs.len(),
+        });
+    }
+    let mut extents = Vec::with_capacity(call.slots.len() + call.outputs.len());
+    for address in call
+        .slots
+        .iter()
+        .chain(call.outputs.iter().map(|(address, _)| address))
+    {
+        extents.push(extent(address, call.count, lengths)?);
+    }
+    for (address, _) in &call.outputs {
+        match address {
+            Address::Affine { bank, .. } | Address::Table { bank, .. }
+                if matches!(bank, Bank::Mem | Bank::Out) => {}
+            _ => return Err(CallFault::NotWritable),
+        }
+    }
+    if call.count == 0 {
+        return Ok(None);
+    }
+    let (slot_extents, output_extents) = extents.split_at(call.slots.len());
+
+    let mut loaded = vec![false; call.slots.len()];
+    for op in &kernel.nodes {
+        if let Op::Slot(slot) = op {
+            loaded[*slot as usize] = true;
+        }
+    }
+
+    let mut together = usize::MAX;
+    let mut overlapping = false;
+    let mut slots = Vec::with_capacity(call.slots.len());
+    for (ix, address) in call.slots.iter().enumerate() {
+        if !loaded[ix] {
+            slots.push(Motion::Unused);
+            continue;
+        }
+        let mut nearest = usize::MAX;
+        for ((output, _), output_extent) in call.outputs.iter().zip(output_extents) {
+            if may_meet(slot_extents[ix], *output_extent) {
+                overlapping = true;
+                nearest = nearest.min(distance(address, output, call.count));
+            }
+        }
+        together = together.min(nearest);
+        slots.push(motion(address, call.count, nearest == usize::MAX));
+    }
+
+    let mut interleaved = false;
+    let mut outputs = Vec::with_capacity(call.outputs.len());
+    for (ix, (address, store)) in call.outputs.iter().enumerate() {
+        let mine = output_extents[ix];
+        let mut private = true;
+        for (other, theirs) in output_extents
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != ix)
+        {
+            if may_meet(mine, *theirs) {
+                private = false;
+                interleaved |= outputs_meet(address, &call.outputs[other].0, call.count);
+            }
+        }
+        private &= !slot_extents
+            .iter()
+            .zip(&loaded)
+            .any(|(extent, loaded)| *loaded && may_meet(mine, *extent));
+        let motion = motion(address, call.count, true);
+        // Only these two combinations profit; elsewhere the flag would only multiply the shapes.
+        private &= match motion {
+            Motion::Unit => *store == Store::Set,
+            Motion::Uniform => *store != Store::Set,
+            _ => false,
+        };
+        outputs.push(OutputShape {
+            motion,
+            store: *store,
+            private,
+        });
+    }
+
+    let mut tables = Vec::new();
+    let mut record = |address: &Address| record(address, call.count, &mut tables);
+    let slot_records = call.slots.iter().map(&mut record).collect();
+    let output_records = call
+        .outputs
+        .iter()
+        .map(|(address, _)| record(address))
+        .collect();
+    Ok(Some(Placed {
+        shape: Shape {
+            kernel: call.kernel,
+            single: call.count == 1,
+            wide: together >= 2 && call.count >= 2,
+            overlapping,
+            interleaved,
+            slots,
+            outputs,
+        },
+        count: call.count,
+        together,
+        slots: slot_records,
+        outputs: output_records,
+        _tables: tables,
+    }))
+}
+
+/// The range of elements an address reaches; an error if it leaves its bank.
+fn extent(
+    address: &Address,
+    count: usize,
+    lengths: BankLengths,
+) -> Result<Option<Extent>, CallFault> {
+    let (bank, low, high) = match address {
+        Address::Counter { .. } => return Ok(None),
+        Address::Affine { bank, base, stride } => {
+            if count == 0 {
+                return Ok(None);
+            }
+            let first = *base as i128;
+            let last = first + *stride as i128 * (count as i128 - 1);
+            (*bank, first.min(last), first.max(last))
+        }
+        Address::Table { bank, table } => {
+            if table.len() != count {
+                return Err(CallFault::TableLength {
+                    expected: count,
+                    found: table.len(),
+                });
+            }
+            let Some(low) = table.iter().min() else {
+                return Ok(None);
+            };
+            let high = table.iter().max().unwrap_or(low);
+            (*bank, i128::from(*low), i128::from(*high))
+        }
+    };
+    let length = lengths.get(bank);
+    if low < 0 {
+        return Err(CallFault::Range {
+            bank,
+            address: low,
+            length,
+        });
+    }
+    if high >= length as i128 {
+        return Err(CallFault::Range {
+            bank,
+            address: high,
+            length,
+        });
+    }
+    // Both fit: they are between 0 and a length.
+    Ok(Some(Extent {
+        bank,
+        low: low as usize,
+        high: high as usize,
+    }))
+}
+
+fn motion(address: &Address, count: usize, constant: bool) -> Motion {
+    match address {
+        Address::Counter { .. } => Motion::Counter,
+        // In a single repetition nothing moves, so that all such calls of a kernel share one shape.
+        _ if count == 1 => Motion::Uniform,
+        Address::Affine { stride: 0, .. } if constant => Motion::Uniform,
+        Address::Affine { stride: 1, .. } => Motion::Unit,
+        Address::Affine { .. } => Motion::Strided,
+        Address::Table { .. } => Motion::Table,
+    }
+}
+
+/// Whether two outputs reach a common element. For tables the answer may be yes without need.
+fn outputs_meet(a: &Address, b: &Address, count: usize) -> bool {
+    match (a, b) {
+        (
+            Address::Affine {
+                stride: s, base: p, ..
+            },
+            Address::Affine {
+                stride: t, base: q, ..
+            },
+        ) if s == t && *s != 0 => {
+            let (apart, stride) = (p.abs_diff(*q), s.unsigned_abs());
+            apart % stride == 0 && apart / stride < count
+        }
+        _ => true,
+    }
+}
+
+fn record(address: &Address, count: usize, tables: &mut Vec<Arc<[u32]>>) -> Record {
+    const BYTES: usize = size_of::<f64>();
+    let none = std::ptr::null();
+    match address {
+        Address::Counter { start, step } => Record {
+            bank: 0,
+            offset: start.to_bits(),
+            stride: step.to_bits(),
+            table: none,
+        },
+        Address::Affine { bank, base, stride } => Record {
+            bank: *bank as u64,
+            offset: (*base * BYTES) as u64,
+            stride: stride.wrapping_mul(BYTES as isize) as u64,
+            table: none,
+        },
+        Address::Table { bank, table } if count == 1 => Record {
+            bank: *bank as u64,
+            offset: (table[0] as usize * BYTES) as u64,
+            stride: 0,
+            table: none,
+        },
+        Address::Table { bank, table } => {
+            tables.push(table.clone());
+            Record {
+                bank: *bank as u64,
+                offset: 0,
+                stride: 0,
+                table: table.as_ptr(),
+            }
+        }
+    }
+}
