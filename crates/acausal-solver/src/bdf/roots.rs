@@ -173,10 +173,10 @@ impl Bdf {
             let mut mid = hi - (hi - lo) * g_hi / (g_hi - weight * g_lo);
             let width = (hi - lo) / tolerance;
             let inset = if width > 5.0 { 0.1 } else { 0.5 / width } * (hi - lo);
-            if !(mid > lo + 0.5 * tolerance) {
+            if mid.is_nan() || mid <= lo + 0.5 * tolerance {
                 mid = lo + inset;
             }
-            if !(mid < hi - 0.5 * tolerance) {
+            if mid >= hi - 0.5 * tolerance {
                 mid = hi - inset;
             }
             if mid <= lo || mid >= hi {

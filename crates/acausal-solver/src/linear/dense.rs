@@ -43,7 +43,8 @@ impl LinearSolver for DenseLu {
         self.pivot = vec![0; n];
         self.scale = vec![1.0; n];
         self.work = vec![0.0; n];
-        Ok(())
+        // The elimination would find a structural singularity too, but could not tell it from a numerical one.
+        super::btf::block_form(pattern).map(|_| ())
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
@@ -76,8 +77,8 @@ impl LinearSolver for DenseLu {
                 }
             }
             let pivot = column[best];
-            // Written so that a NaN pivot counts as singular too.
-            if !(pivot.abs() > ZERO_PIVOT * self.work[k]) || !pivot.is_finite() {
+            let usable = pivot.is_finite() && pivot.abs() > ZERO_PIVOT * self.work[k];
+            if !usable {
                 return Err(Singular {
                     row: self.pivot[best],
                     col: k,

@@ -10,9 +10,13 @@
 //! after equilibration both tend to rows of the regular matrix J. The solution is not changed by it, so convergence
 //! tests on the step need no correction.
 
+mod btf;
 mod dense;
+mod ordering;
+mod sparse;
 
 pub use dense::DenseLu;
+pub use sparse::{FactorCounts, SparseLu};
 
 use crate::pattern::Pattern;
 use std::fmt;
@@ -98,9 +102,18 @@ pub(crate) fn row_scales(pattern: &Pattern, values: &[f64], scale: &mut [f64]) {
 }
 
 /// The solver chosen for a pattern: dense up to [`DENSE_LIMIT`], sparse above.
-#[derive(Debug, Default)]
-pub struct Lu {
-    dense: DenseLu,
+#[derive(Debug)]
+pub enum Lu {
+    /// Small system.
+    Dense(DenseLu),
+    /// Large system.
+    Sparse(Box<SparseLu>),
+}
+
+impl Default for Lu {
+    fn default() -> Self {
+        Self::Dense(DenseLu::default())
+    }
 }
 
 impl Lu {
@@ -108,27 +121,39 @@ impl Lu {
     pub fn new() -> Self {
         Self::default()
     }
+
+    fn chosen(&mut self) -> &mut dyn LinearSolver {
+        match self {
+            Self::Dense(lu) => lu,
+            Self::Sparse(lu) => lu.as_mut(),
+        }
+    }
 }
 
 impl LinearSolver for Lu {
     fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
-        self.dense.analyse(pattern)
+        *self = if pattern.size() <= DENSE_LIMIT {
+            Self::Dense(DenseLu::default())
+        } else {
+            Self::Sparse(Box::default())
+        };
+        self.chosen().analyse(pattern)
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
-        self.dense.factor(values)
+        self.chosen().factor(values)
     }
 
     fn solve(&mut self, rhs: &mut [f64]) {
-        self.dense.solve(rhs);
+        self.chosen().solve(rhs);
     }
 
     fn solve_transposed(&mut self, rhs: &mut [f64]) {
-        self.dense.solve_transposed(rhs);
+        self.chosen().solve_transposed(rhs);
     }
 
     fn condition(&mut self) -> f64 {
-        self.dense.condition()
+        self.chosen().condition()
     }
 }
 

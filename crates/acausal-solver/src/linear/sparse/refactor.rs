@@ -1,0 +1,79 @@
+//! Factorisation with the pivots and the pattern of the last one: no search, no allocation.
+//!
+//! The same left-looking column elimination as in `factor.rs`; the columns of U, sorted, say in which order the earlier
+//! columns of L are subtracted. If a kept pivot has become small against its column the caller pivots anew.
+
+use super::{KEPT_PIVOT_TOLERANCE, SparseLu};
+use crate::linear::{ZERO_PIVOT, power_of_two_reciprocal};
+
+impl SparseLu {
+    /// Recomputes the numbers; false if a pivot is no longer good enough (the factors are then of no use).
+    pub(super) fn refactor(&mut self, values: &[f64]) -> bool {
+        self.rescale(values);
+        let x = &mut self.x;
+        let mut norm = 0.0f64;
+        for k in 0..self.n {
+            let mut column_sum = 0.0;
+            for at in self.above.ptr[k] as usize..self.above.ptr[k + 1] as usize {
+                let value = values[self.outside_source[at] as usize]
+                    * self.scale[self.above.idx[at] as usize];
+                self.above.val[at] = value;
+                column_sum += value.abs();
+            }
+            let mut column_max = 0.0f64;
+            for at in self.inside.ptr[k] as usize..self.inside.ptr[k + 1] as usize {
+                let row = self.inside.target[at] as usize;
+                let value = values[self.inside.source[at] as usize] * self.scale[row];
+                x[row] = value;
+                column_sum += value.abs();
+                column_max = column_max.max(value.abs());
+            }
+            norm = norm.max(column_sum);
+            for at in self.u.ptr[k] as usize..self.u.ptr[k + 1] as usize {
+                let j = self.u.idx[at] as usize;
+                let multiplier = std::mem::take(&mut x[j]);
+                self.u.val[at] = multiplier;
+                let range = self.l.ptr[j] as usize..self.l.ptr[j + 1] as usize;
+                for (&i, &l) in self.l.idx[range.clone()].iter().zip(&self.l.val[range]) {
+                    x[i as usize] -= l * multiplier;
+                }
+            }
+            let pivot = std::mem::take(&mut x[k]);
+            let inverse = 1.0 / pivot;
+            let mut largest = 0.0f64;
+            let range = self.l.ptr[k] as usize..self.l.ptr[k + 1] as usize;
+            for (&i, l) in self.l.idx[range.clone()].iter().zip(&mut self.l.val[range]) {
+                let value = std::mem::take(&mut x[i as usize]);
+                largest = largest.max(value.abs());
+                *l = value * inverse;
+            }
+            let size = pivot.abs();
+            let good = size.is_finite()
+                && size > ZERO_PIVOT * column_max
+                && size >= KEPT_PIVOT_TOLERANCE * largest;
+            if !good {
+                x.fill(0.0);
+                return false;
+            }
+            self.inverse[k] = inverse;
+        }
+        self.norm = norm;
+        true
+    }
+
+    /// Row scales by position.
+    fn rescale(&mut self, values: &[f64]) {
+        self.scale.fill(0.0);
+        for (&source, &row) in self.inside.source.iter().zip(&self.inside.target) {
+            let s = &mut self.scale[row as usize];
+            *s = s.max(values[source as usize].abs());
+        }
+        for (&source, &row) in self.outside_source.iter().zip(&self.above.idx) {
+            let s = &mut self.scale[row as usize];
+            *s = s.max(values[source as usize].abs());
+        }
+        for s in &mut self.scale {
+            *s = power_of_two_reciprocal(*s);
+        }
+    }
+}
