@@ -7,6 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
+
 /// Index of a file in its [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
@@ -104,11 +106,13 @@ pub struct SourceFile {
     pub name: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
+    /// True if the text was longer than [`SourceMap::MAX_FILE_BYTES`] and is cut.
+    pub truncated: bool,
     line_starts: Vec<u32>,
 }
 
 impl SourceFile {
-    fn new(name: Arc<str>, text: Arc<str>) -> SourceFile {
+    fn new(name: Arc<str>, text: Arc<str>, truncated: bool) -> SourceFile {
         let mut line_starts = vec![0];
         for (offset, byte) in text.bytes().enumerate() {
             if byte == b'\n' {
@@ -118,6 +122,7 @@ impl SourceFile {
         SourceFile {
             name,
             text,
+            truncated,
             line_starts,
         }
     }
@@ -169,7 +174,7 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// Offsets are 32-bit numbers, so a longer text cannot be addressed; the lexer reports it.
+    /// Offsets are 32-bit numbers, so a longer text cannot be addressed.
     pub const MAX_FILE_BYTES: usize = u32::MAX as usize - 1;
 
     /// An empty table.
@@ -179,10 +184,12 @@ impl SourceMap {
 
     /// Adds a text under a name and gives its identifier.
     ///
-    /// A text above [`SourceMap::MAX_FILE_BYTES`] is cut there.
+    /// A text above [`SourceMap::MAX_FILE_BYTES`] is cut there, which
+    /// [`parse_file`](crate::parser::parse_file) reports.
     pub fn add_file(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let mut text: Arc<str> = text.into();
-        if text.len() > SourceMap::MAX_FILE_BYTES {
+        let truncated = text.len() > SourceMap::MAX_FILE_BYTES;
+        if truncated {
             let mut end = SourceMap::MAX_FILE_BYTES;
             while !text.is_char_boundary(end) {
                 end -= 1;
@@ -190,8 +197,45 @@ impl SourceMap {
             text = Arc::from(&text[..end]);
         }
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile::new(name.into(), text));
+        self.files
+            .push(SourceFile::new(name.into(), text, truncated));
         id
+    }
+
+    /// Adds the bytes of a file, which should be UTF-8 (MLS 3.6 §13.4).
+    ///
+    /// Bytes that are not UTF-8 are read as Latin-1, in which old models are often written, and
+    /// reported once.
+    pub fn add_bytes(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        bytes: Vec<u8>,
+    ) -> (FileId, Option<Diagnostic>) {
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => return (self.add_file(name, text), None),
+            Err(error) => error.into_bytes(),
+        };
+        let mut text = String::with_capacity(bytes.len() + bytes.len() / 8);
+        let mut first = None;
+        let mut count = 0;
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                first.get_or_insert(text.len() as u32);
+                count += 1;
+                text.extend(chunk.invalid().iter().copied().map(char::from));
+            }
+        }
+        let file = self.add_file(name, text);
+        let first = first.unwrap_or(0);
+        let diagnostic = Diagnostic::error(
+            "syntax-encoding",
+            Span::new(file, first, first + 1),
+            format!("the file is not UTF-8 ({count} invalid byte sequences, the first here)"),
+        )
+        .note("the bytes are read as Latin-1")
+        .hint("save the file as UTF-8");
+        (file, Some(diagnostic))
     }
 
     /// The file with this identifier.
@@ -248,6 +292,18 @@ mod tests {
         );
         assert_eq!(map.location(Span::new(id, x, x + 1)), "a.mo:2:8");
         assert_eq!(map.text(Span::new(id, x, x + 1)), "x");
+    }
+
+    #[test]
+    fn latin_1_is_reported_and_readable() {
+        let mut map = SourceMap::new();
+        let (file, diagnostic) = map.add_bytes("l.mo", b"// gr\xf6\xdfe".to_vec());
+        assert_eq!(&*map.get(file).unwrap().text, "// größe");
+        let diagnostic = diagnostic.unwrap();
+        assert_eq!(diagnostic.code, "syntax-encoding");
+        assert_eq!(map.location(diagnostic.span()), "l.mo:1:6");
+        let (_, diagnostic) = map.add_bytes("u.mo", "// größe".as_bytes().to_vec());
+        assert_eq!(diagnostic, None);
     }
 
     #[test]
