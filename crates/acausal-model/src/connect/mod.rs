@@ -1,1 +1,36 @@
 //! Connection sets as index ranges (MLS 3.6 §9).
+//!
+//! In: one [`Link`] per pair of connected primitive variables, over an iteration domain and with affine subscripts.
+//! Out: equations (and assertions) over domains, see [`generate`].
+//!
+//! ```text
+//! connect(r[i].n, r[i+1].p) for i in 1:N-1      link  r.n[i] -- r.p[i+1]   (one per leaf: v and i)
+//! connect(src.p, r[1].p)                        link  src.p -- r.p[1]
+//! ```
+//!
+//! | step | module | what happens to the example |
+//! |---|---|---|
+//! | links to translations | [`link`] | subscripts are `i` or a constant; what is not is enumerated |
+//! | cut arrays into cells | [`cells`] | `r.n` at N, `r.p` at 2; each link maps cells onto cells |
+//! | unite cells | [`sets`] | `{r.n[1:N-1], r.p[2:N]}`, `{src.p, r.p[1]}`, `{r.n[N]}` |
+//! | find progressions again | [`compress`] | sets that had to be enumerated become ranges where they are regular |
+//! | write equations | [`generate`](mod@generate) | `r.n.v[i] = r.p.v[i+1]`, `r.n.i[i] + r.p.i[i+1] = 0`, ..., `r.n.i[N] = 0` |
+//!
+//! Cost: linear in the number of links and cells; for regular patterns that is independent of N.
+//!
+//! # Entry points
+//! - [`Connections::leaf`]: tell every primitive variable of every connector once ([`LeafKind`]).
+//! - [`Connections::link`]: one call per pair of connected primitive variables.
+//! - [`generate`]: appends equations to the flat model, gives diagnostics.
+
+pub mod cells;
+pub mod compress;
+pub mod generate;
+pub mod link;
+pub mod sets;
+
+#[cfg(test)]
+mod tests;
+
+pub use generate::generate;
+pub use link::{Connections, End, Face, LeafKind, Link, Port};
