@@ -1,1 +1,22 @@
-//! codegen
+//! From the index-one DAE to kernels, memory layout and sparsity.
+//!
+//! The result ([`Compiled`]) is plain data: programs over kernels ([`acausal_jit`]), a layout, and the operations that
+//! put the sparse Jacobian together. It knows nothing of how it will be run.
+
+mod address;
+mod cells;
+mod compile;
+mod error;
+mod events;
+mod items;
+mod jacobian;
+mod layout;
+mod lower;
+mod parameters;
+
+pub use cells::{CellGroup, CellKind};
+pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
+pub use error::CodegenError;
+pub use events::{ActionCode, BranchCode, AssertCode, DelayCode, EventCode, RelationCode, SampleCode, TimeEventCode, WhenCode};
+pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
+pub use layout::{Loc, Place, fixed};

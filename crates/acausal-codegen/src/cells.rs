@@ -1,0 +1,139 @@
+//! Event cells: values that change at events only although they depend on continuous variables.
+//!
+//! A relation such as `x > 2` is frozen between events: the equations read its cell in `Mem`, and an event indicator
+//! watches for the change (MLS 3.6 §8.5). The same holds for `floor`, whose cell is the integer part. `sample` and
+//! `delay` have cells that the simulator sets. A relation in an array equation is one group of cells.
+
+use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::{Builtin, ExprId, IterId, Kind, Node, Range, RelOp};
+use acausal_jit::kernel::Bank;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::address::{Domain, Locations, domain_len, for_each_point};
+use crate::layout::{Layout, Loc};
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CellKind {
+    /// Truth of `a op b`.
+    Relation(RelOp, ExprId, ExprId),
+    /// `floor(x)`
+    Floor(ExprId),
+    /// `sample(start, interval)`: true at the instants.
+    Sample(ExprId, ExprId),
+    /// `delay(x, time, longest time)`
+    Delay(ExprId, ExprId, ExprId),
+}
+
+/// A cell before it has a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CellKey {
+    /// The whole expression.
+    pub expr: ExprId,
+    /// Its meaning.
+    pub kind: CellKind,
+}
+
+/// A group of cells: one expression over the iterators that it depends on.
+#[derive(Clone, Debug)]
+pub struct CellGroup {
+    /// The expression.
+    pub key: CellKey,
+    /// The iterators that occur in it.
+    pub domain: Vec<(IterId, Range)>,
+    /// First cell in `Mem`.
+    pub base: usize,
+    /// Number of cells.
+    pub len: usize,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
+}
+
+/// All groups.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    groups: IndexMap<(ExprId, Vec<(IterId, Range)>), CellGroup, FxBuildHasher>,
+}
+
+/// True when the value can change between events.
+pub fn is_continuous(flat: &FlatModel, e: ExprId) -> bool {
+    flat.exprs.any(e, |x, n| match x.node(n) {
+        Node::Time | Node::Call(Builtin::Delay, _) => true,
+        Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
+        _ => false,
+    })
+}
+
+impl Cells {
+    /// The groups in order of creation.
+    pub fn groups(&self) -> impl Iterator<Item = &CellGroup> {
+        self.groups.values()
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// A group by number.
+    pub fn get(&self, group: usize) -> &CellGroup {
+        &self.groups[group]
+    }
+
+    /// Whether an expression is to be a cell. Inside of `noEvent` relations are evaluated as they are.
+    pub fn key_of(&self, flat: &FlatModel, e: ExprId, quiet: bool) -> Option<CellKey> {
+        let x = &flat.exprs;
+        let kind = match x.node(e) {
+            Node::Rel(op @ (RelOp::Lt | RelOp::Le | RelOp::Gt | RelOp::Ge), a, b)
+                if !quiet && (is_continuous(flat, a) || is_continuous(flat, b)) =>
+            {
+                CellKind::Relation(op, a, b)
+            }
+            Node::Call(Builtin::Floor | Builtin::Integer, l) if !quiet && is_continuous(flat, x.list(l)[0]) => {
+                CellKind::Floor(x.list(l)[0])
+            }
+            Node::Call(Builtin::Sample, l) => CellKind::Sample(x.list(l)[0], x.list(l)[1]),
+            Node::Call(Builtin::Delay, l) => CellKind::Delay(x.list(l)[0], x.list(l)[1], x.list(l)[2]),
+            _ => return None,
+        };
+        Some(CellKey { expr: e, kind })
+    }
+
+    /// The group of a key in a domain; new ones get a place.
+    pub fn group(&mut self, flat: &FlatModel, layout: &mut Layout, key: CellKey, domain: &Domain, origin: OriginId) -> u32 {
+        let used: Vec<(IterId, Range)> =
+            domain.iter().copied().filter(|(i, _)| flat.exprs.depends_on_iter(key.expr, *i)).collect();
+        let id = (key.expr, used);
+        if let Some(k) = self.groups.get_index_of(&id) {
+            return k as u32;
+        }
+        let len = domain_len(&id.1);
+        let base = layout.reserve(len);
+        let group = CellGroup { key, domain: id.1.clone(), base, len, origin };
+        self.groups.insert_full(id, group).0 as u32
+    }
+
+    /// Where the cells of a group lie over a domain that contains the group's iterators.
+    pub fn locate(&self, group: u32, domain: &Domain) -> Locations {
+        let g = &self.groups[group as usize];
+        let count = domain_len(domain);
+        if g.domain.is_empty() {
+            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 0, count };
+        }
+        if g.domain == domain {
+            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 1, count };
+        }
+        let places: Vec<usize> =
+            g.domain.iter().filter_map(|(i, _)| domain.iter().position(|(j, _)| i == j)).collect();
+        let mut list = Vec::with_capacity(count);
+        for_each_point(domain, |v| {
+            let mut k = 0;
+            for ((_, r), &p) in g.domain.iter().zip(&places) {
+                k = k * r.count as usize + ((v[p] - r.start) / r.step) as usize;
+            }
+            list.push(Loc::new(Bank::Mem, g.base + k));
+        });
+        Locations::List(list)
+    }
+}

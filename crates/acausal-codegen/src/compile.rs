@@ -1,0 +1,337 @@
+//! The whole compilation, and what it gives.
+
+use acausal_expr::flat::{Causality, FlatModel, OriginId, Variability, VarType};
+use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
+use acausal_index1::{Dae, Role, Unknown, hoist_reductions};
+use acausal_jit::kernel::{Bank, Kernel, Program};
+use rustc_hash::FxHashMap;
+
+use crate::CodegenError;
+use crate::address::domain_len;
+use crate::events::EventCode;
+use crate::items::{Item, Target, merge};
+use crate::jacobian::{Columns, Jacobian};
+use crate::layout::{Layout, Loc, Place};
+use crate::lower::Lowering;
+
+/// A compiled model: programs, layout and sparsity.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The model, for names and messages.
+    pub flat: FlatModel,
+    /// Groups of unknowns; `x` is their concatenation.
+    pub unknowns: Vec<Unknown>,
+    /// Number of unknowns.
+    pub n: usize,
+    /// Length of `Mem`.
+    pub mem_len: usize,
+    /// Length of `Out` that every program below fits into.
+    pub out_len: usize,
+    /// All kernels.
+    pub kernels: Vec<Kernel>,
+    /// Literal tables: first place in `Mem` and contents.
+    pub tables: Vec<(usize, Vec<f64>)>,
+    /// Assigns parameters and constants.
+    pub parameters: Program,
+    /// Evaluates start and nominal attributes; runs after `parameters`.
+    pub starts: Program,
+    /// Where the start values of a variable lie in `Mem`, one after the other.
+    pub start_of: FxHashMap<VarId, usize>,
+    /// Where the nominal values lie.
+    pub nominal_of: FxHashMap<VarId, usize>,
+    /// Where the `fixed` attributes lie.
+    pub fixed_of: FxHashMap<VarId, usize>,
+    /// Local assignments.
+    pub locals: Program,
+    /// Residuals, into `Out`.
+    pub residuals: Program,
+    /// Per row: true for rows of `f_c`.
+    pub constraint_rows: Vec<bool>,
+    /// Per residual item: first row, number of rows, origin, domain and residual.
+    pub rows: Vec<RowGroup>,
+    /// `dF/dx + cj*dF/dx'`.
+    pub jacobian: Jacobian,
+    /// Initial equations as residuals, into `Out` after the residual rows.
+    pub initial_residuals: Program,
+    /// Number of initial equations.
+    pub initial_len: usize,
+    /// Rows of initial equations, numbered after the residual rows.
+    pub initial_rows: Vec<RowGroup>,
+    /// Jacobian of residuals and initial equations with separate columns for `x` and `x'`.
+    pub initial_jacobian: Jacobian,
+    /// Events.
+    pub events: EventCode,
+    /// Where each variable's value lies.
+    pub outputs: Vec<Output>,
+}
+
+/// A group of rows that came from one equation.
+#[derive(Clone, Debug)]
+pub struct RowGroup {
+    /// First row.
+    pub first: usize,
+    /// Number of rows.
+    pub len: usize,
+    /// Where the equation came from.
+    pub origin: OriginId,
+    /// Its iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// The residual.
+    pub value: ExprId,
+}
+
+/// A variable and the places of its elements.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The variable.
+    pub var: VarId,
+    /// The places of its elements.
+    pub place: Place,
+}
+
+/// Compiles a DAE.
+pub fn compile(dae: Dae) -> Result<Compiled, Box<(FlatModel, CodegenError)>> {
+    let Dae { mut flat, unknowns, locals, residuals, discrete } = dae;
+    let view = Dae { flat: std::mem::take(&mut flat), unknowns, locals, residuals, discrete };
+    match compile_dae(view, &mut flat) {
+        Ok(c) => Ok(c),
+        Err(e) => Err(Box::new((flat, e))),
+    }
+}
+
+fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenError> {
+    let layout = Layout::new(&dae);
+    *keep = std::mem::take(&mut dae.flat);
+    let layout = layout?;
+    let flat = keep;
+    let origin = OriginId(0);
+    let n = layout.n;
+    let whens = flat.whens.clone();
+    let asserts = flat.asserts.clone();
+    let initial_equations = flat.initial_equations.clone();
+    let mut low = Lowering::new(flat, layout);
+    inputs(&mut low);
+
+    let parameters = low.parameter_program(origin)?;
+    let (starts, start_of) = low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
+    let (nominals, nominal_of) =
+        low.attribute_program(|v| v.nominal.clone(), |v| !v.is_parameter() && !v.is_discrete(), origin)?;
+    let (fixeds, fixed_of) = low.attribute_program(|v| v.fixed.clone(), |_| true, origin)?;
+
+    let local_items: Vec<Item> = dae
+        .locals
+        .iter()
+        .map(|l| Item { domain: l.domain.clone(), value: l.value, target: Target::Access(l.target), origin: l.origin })
+        .collect();
+    let locals = low.ordered_program(&local_items)?;
+
+    let mut rows = Vec::new();
+    let mut constraint_rows = Vec::with_capacity(n);
+    let mut residual_items = Vec::new();
+    let mut next = 0;
+    for r in &dae.residuals {
+        let len = r.len();
+        rows.push(RowGroup { first: next, len, origin: r.origin, domain: r.domain.clone(), value: r.value });
+        constraint_rows.extend(std::iter::repeat_n(r.constraint, len));
+        residual_items.push(Item {
+            domain: r.domain.clone(),
+            value: r.value,
+            target: Target::Consecutive(Bank::Out, next),
+            origin: r.origin,
+        });
+        next += len;
+    }
+    let residuals = merge(low.ordered_program(&residual_items)?);
+    let jacobian = low.jacobian(&local_items, &residual_items, next, Columns::Combined)?;
+
+    let mut initial_items = residual_items.clone();
+    let mut initial_locals = local_items.clone();
+    let mut initial_rows = Vec::new();
+    let first_initial = next;
+    for eq in &initial_equations {
+        let value = low.flat.exprs.sub(eq.lhs, eq.rhs);
+        let mut hoisted = Vec::new();
+        let value =
+            hoist_reductions(low.flat, &eq.domain, value, eq.origin, Variability::Continuous, &mut hoisted);
+        for l in hoisted {
+            low.layout.add_mem((l.target.var, Kind::Value), low.flat.var(l.target.var).len());
+            initial_locals.push(Item { domain: l.domain, value: l.value, target: Target::Access(l.target), origin: l.origin });
+        }
+        let len = domain_len(&eq.domain);
+        initial_rows.push(RowGroup { first: next, len, origin: eq.origin, domain: eq.domain.clone(), value });
+        initial_items.push(Item {
+            domain: eq.domain.clone(),
+            value,
+            target: Target::Consecutive(Bank::Out, next),
+            origin: eq.origin,
+        });
+        next += len;
+    }
+    let mut initial_residuals = low.ordered_program(&initial_locals[local_items.len()..])?;
+    initial_residuals.extend(low.ordered_program(&initial_items[residual_items.len()..])?);
+    let initial_jacobian = low.jacobian(&initial_locals, &initial_items, next, Columns::Separate)?;
+
+    let mut events = EventCode::default();
+    let discrete_items: Vec<Item> = dae
+        .discrete
+        .iter()
+        .map(|d| Item { domain: d.domain.clone(), value: d.value, target: Target::Access(d.target), origin: d.origin })
+        .collect();
+    events.discrete = low.ordered_program(&discrete_items)?;
+    low.when_code(&whens, &mut events)?;
+    for a in &asserts {
+        let code = low.assert_code(a, &a.domain)?;
+        events.asserts.push(code);
+    }
+    low.cell_code(&mut events)?;
+
+    let outputs = outputs(&low);
+    let kernels = low.take_kernels();
+    let tables: Vec<(usize, Vec<f64>)> = low
+        .tables
+        .iter()
+        .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
+        .collect();
+    let mem_len = low.layout.mem_len;
+    let flat = std::mem::take(low.flat);
+    let mut compiled = Compiled {
+        flat,
+        unknowns: dae.unknowns,
+        n,
+        mem_len,
+        out_len: 0,
+        kernels,
+        tables,
+        parameters,
+        starts: starts.into_iter().chain(nominals).chain(fixeds).collect(),
+        start_of,
+        nominal_of,
+        fixed_of,
+        locals,
+        residuals,
+        constraint_rows,
+        rows,
+        jacobian,
+        initial_residuals,
+        initial_len: next - first_initial,
+        initial_rows,
+        initial_jacobian,
+        events,
+        outputs,
+    };
+    compiled.out_len = compiled.longest_out();
+    Ok(compiled)
+}
+
+/// Inputs of the model keep the value they are given from outside.
+fn inputs(low: &mut Lowering<'_>) {
+    let ids: Vec<(VarId, usize)> = low
+        .flat
+        .var_ids()
+        .filter(|(_, v)| v.causality == Causality::Input && !v.is_discrete())
+        .map(|(id, v)| (id, v.len()))
+        .collect();
+    for (id, len) in ids {
+        if low.layout.place((id, Kind::Value)).is_none() {
+            low.layout.add_mem((id, Kind::Value), len);
+        }
+    }
+}
+
+fn outputs(low: &Lowering<'_>) -> Vec<Output> {
+    low.flat
+        .var_ids()
+        .filter(|(_, v)| !v.auxiliary && v.ty != VarType::String)
+        .filter_map(|(var, _)| Some(Output { var, place: low.layout.place((var, Kind::Value))?.clone() }))
+        .collect()
+}
+
+impl Compiled {
+    fn longest_out(&self) -> usize {
+        let e = &self.events;
+        let mut len = (self.n + self.initial_len).max(e.cells).max(e.conditions_len);
+        len = len.max(e.time_events.iter().map(|t| t.out + t.len).max().unwrap_or(0));
+        len = len.max(e.samples.iter().map(|s| 2 * s.len).max().unwrap_or(0));
+        len = len.max(e.delays.iter().map(|d| 3 * d.len).max().unwrap_or(0));
+        len = len.max(e.asserts.iter().map(|a| a.len).max().unwrap_or(0));
+        for when in &e.whens {
+            for branch in &when.branches {
+                for action in &branch.actions {
+                    len = len.max(match action {
+                        crate::ActionCode::Set { targets, .. } => targets.len(),
+                        crate::ActionCode::Assert(a) => a.len,
+                        crate::ActionCode::Terminate { .. } => 0,
+                    });
+                }
+            }
+        }
+        len
+    }
+
+    /// Name of component `i` of `x`, as the user wrote it.
+    pub fn unknown_name(&self, i: usize) -> String {
+        let mut first = 0;
+        for u in &self.unknowns {
+            if i < first + u.len {
+                let k = i - first;
+                let (quantity, prefix) = match (u.value, u.derivative) {
+                    (Some(q), _) => (q, ""),
+                    (None, Some(q)) => (q, "integral of "),
+                    (None, None) => return format!("x[{}]", i + 1),
+                };
+                let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
+                return format!("{prefix}{}", self.element_name(quantity.0, quantity.1, element));
+            }
+            first += u.len;
+        }
+        format!("x[{}]", i + 1)
+    }
+
+    /// Name of one element of a variable or its derivative.
+    pub fn element_name(&self, var: VarId, kind: Kind, element: usize) -> String {
+        let v = self.flat.var(var);
+        let name = v.name.element(&subscripts(&v.dims, element));
+        match kind {
+            Kind::Value => name,
+            Kind::Pre => format!("pre({name})"),
+            Kind::Der(order) => format!("{}{name}{}", "der(".repeat(order as usize), ")".repeat(order as usize)),
+        }
+    }
+
+    /// The group of a residual or initial row, and the number of the row in it.
+    pub fn row_group(&self, row: usize) -> Option<(&RowGroup, usize)> {
+        self.rows
+            .iter()
+            .chain(&self.initial_rows)
+            .find(|g| row >= g.first && row < g.first + g.len)
+            .map(|g| (g, row - g.first))
+    }
+
+    /// The role of component `i` of `x`.
+    pub fn role(&self, i: usize) -> Option<Role> {
+        let mut first = 0;
+        for u in &self.unknowns {
+            if i < first + u.len {
+                return Some(u.role);
+            }
+            first += u.len;
+        }
+        None
+    }
+
+    /// The location of a scalar of a variable.
+    pub fn location(&self, output: &Output, element: usize) -> Loc {
+        output.place.at(element)
+    }
+}
+
+/// Subscripts from 1 of a flattened element.
+pub fn subscripts(dims: &[usize], element: usize) -> Vec<usize> {
+    let mut rest = element;
+    let mut subs = vec![0; dims.len()];
+    for (k, &d) in dims.iter().enumerate().rev() {
+        subs[k] = rest % d.max(1) + 1;
+        rest /= d.max(1);
+    }
+    subs
+}

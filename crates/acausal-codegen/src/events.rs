@@ -1,0 +1,350 @@
+//! Code for everything that happens at events.
+
+use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp};
+use acausal_index1::hoist_reductions;
+use acausal_jit::kernel::{Bank, Program};
+
+use crate::CodegenError;
+use crate::address::domain_len;
+use crate::cells::{CellKind, is_continuous};
+use crate::items::{Item, Target, merge};
+use crate::layout::Loc;
+use crate::lower::Lowering;
+
+/// Programs and tables for events.
+#[derive(Clone, Debug, Default)]
+pub struct EventCode {
+    /// Relations and steps; their cells are numbered through all groups in this order.
+    pub relations: Vec<RelationCode>,
+    /// Number of cells of relations and steps.
+    pub cells: usize,
+    /// Computes what each cell should hold now, into `Out`.
+    pub values: Program,
+    /// Computes the event indicators, into `Out`; a change of sign is an event.
+    pub indicators: Program,
+    /// Computes the next instant of each time event, into `Out` (see [`TimeEventCode`]).
+    pub times: Program,
+    /// Relations of `time` with something that is constant between events.
+    pub time_events: Vec<TimeEventCode>,
+    /// `sample`
+    pub samples: Vec<SampleCode>,
+    /// `delay`
+    pub delays: Vec<DelayCode>,
+    /// Equations of discrete variables outside of `when`.
+    pub discrete: Program,
+    /// Computes the conditions of all `when` clauses, into `Out`.
+    pub conditions: Program,
+    /// Number of conditions.
+    pub conditions_len: usize,
+    /// `when` clauses in order.
+    pub whens: Vec<WhenCode>,
+    /// Assertions that hold always.
+    pub asserts: Vec<AssertCode>,
+}
+
+/// A group of relations or steps.
+#[derive(Clone, Debug)]
+pub struct RelationCode {
+    /// First cell in `Mem`.
+    pub base: usize,
+    /// Number of cells.
+    pub len: usize,
+    /// First number among all cells.
+    pub first: usize,
+    /// The relation; `None` for a step (`floor`).
+    pub op: Option<RelOp>,
+    /// The expression.
+    pub expr: ExprId,
+    /// True when a time event replaces the indicators.
+    pub by_time: bool,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
+}
+
+/// Event instants of a group of relations of `time`.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeEventCode {
+    /// First instant in the output of [`EventCode::times`].
+    pub out: usize,
+    /// Number of instants.
+    pub len: usize,
+}
+
+/// A group of `sample(start, interval)`.
+#[derive(Clone, Debug)]
+pub struct SampleCode {
+    /// First cell in `Mem`.
+    pub base: usize,
+    /// Number of cells.
+    pub len: usize,
+    /// Computes starts, then intervals, into `Out`.
+    pub arguments: Program,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
+}
+
+/// A group of `delay(x, time, longest)`.
+#[derive(Clone, Debug)]
+pub struct DelayCode {
+    /// First cell in `Mem`.
+    pub base: usize,
+    /// Number of cells.
+    pub len: usize,
+    /// Computes values, then delay times, then longest delay times, into `Out`.
+    pub arguments: Program,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
+}
+
+/// A `when` clause over its points.
+#[derive(Clone, Debug)]
+pub struct WhenCode {
+    /// Number of points of its domain; each has its own conditions.
+    pub points: usize,
+    /// Branches in order of priority.
+    pub branches: Vec<BranchCode>,
+    /// Where it came from.
+    pub origin: OriginId,
+}
+
+/// A branch of a `when` clause.
+#[derive(Clone, Debug)]
+pub struct BranchCode {
+    /// Per condition: number of its first point in the output of [`EventCode::conditions`].
+    pub conditions: Vec<usize>,
+    /// True per condition when it contains `initial()`: only then is the branch active at the start.
+    pub at_start: bool,
+    /// What happens.
+    pub actions: Vec<ActionCode>,
+}
+
+/// An action of a `when` clause.
+#[derive(Clone, Debug)]
+pub enum ActionCode {
+    /// New values for discrete variables (`Mem`) or states (`Y`).
+    Set {
+        /// Computes the values for all points, into `Out`.
+        values: Program,
+        /// Where they go; those of point `p` are `p*inner .. (p+1)*inner`.
+        targets: Vec<Loc>,
+        /// Number of values per point.
+        inner: usize,
+        /// True for `reinit`.
+        reinit: bool,
+        /// The variable.
+        target: Access,
+    },
+    /// `assert`
+    Assert(AssertCode),
+    /// `terminate(message)`
+    Terminate {
+        /// The message.
+        message: String,
+        /// Where it stands.
+        origin: OriginId,
+    },
+}
+
+/// An assertion over its points.
+#[derive(Clone, Debug)]
+pub struct AssertCode {
+    /// Computes the conditions, into `Out`.
+    pub conditions: Program,
+    /// Number of conditions.
+    pub len: usize,
+    /// The message, if it is a literal; otherwise the expression as written.
+    pub message: String,
+    /// Only a warning.
+    pub warning: bool,
+    /// Where it stands.
+    pub origin: OriginId,
+}
+
+type DomainVec = Vec<(IterId, Range)>;
+
+impl Lowering<'_> {
+    /// A program that writes an expression over a domain to consecutive places of `Out`.
+    pub fn out_program(
+        &mut self,
+        domain: &[(IterId, Range)],
+        value: ExprId,
+        first: usize,
+        origin: OriginId,
+    ) -> Result<Program, CodegenError> {
+        let mut locals = Vec::new();
+        let value = hoist_reductions(self.flat, domain, value, origin, Variability::Continuous, &mut locals);
+        let mut items = Vec::new();
+        for l in locals {
+            self.layout.add_mem((l.target.var, Kind::Value), self.flat.var(l.target.var).len());
+            items.push(Item { domain: l.domain, value: l.value, target: Target::Access(l.target), origin });
+        }
+        items.push(Item { domain: domain.to_vec(), value, target: Target::Consecutive(Bank::Out, first), origin });
+        self.ordered_program(&items)
+    }
+
+    /// Code for all cells that exist when this is called, including those that their expressions bring in.
+    pub fn cell_code(&mut self, code: &mut EventCode) -> Result<(), CodegenError> {
+        let mut k = 0;
+        while k < self.cells.len() {
+            let g = self.cells.get(k).clone();
+            k += 1;
+            match g.key.kind {
+                CellKind::Relation(op, a, b) => {
+                    let x = &mut self.flat.exprs;
+                    let value = x.rel(op, a, b);
+                    let value = x.no_event(value);
+                    let gap = x.sub(a, b);
+                    self.relation(code, &g, Some(op), value, gap)?;
+                }
+                CellKind::Floor(arg) => {
+                    // Positive inside of the current unit interval, negative outside.
+                    let x = &mut self.flat.exprs;
+                    let value = x.call(acausal_expr::Builtin::Floor, &[arg]);
+                    let value = x.no_event(value);
+                    let below = x.sub(arg, g.key.expr);
+                    let one = x.int(1);
+                    let next = x.add(&[g.key.expr, one]);
+                    let above = x.sub(next, arg);
+                    let gap = x.mul(&[below, above]);
+                    self.relation(code, &g, None, value, gap)?;
+                }
+                CellKind::Sample(start, interval) => {
+                    let mut arguments = self.out_program(&g.domain, start, 0, g.origin)?;
+                    arguments.extend(self.out_program(&g.domain, interval, g.len, g.origin)?);
+                    code.samples.push(SampleCode { base: g.base, len: g.len, arguments, origin: g.origin });
+                }
+                CellKind::Delay(value, time, longest) => {
+                    let mut arguments = self.out_program(&g.domain, value, 0, g.origin)?;
+                    arguments.extend(self.out_program(&g.domain, time, g.len, g.origin)?);
+                    arguments.extend(self.out_program(&g.domain, longest, 2 * g.len, g.origin)?);
+                    code.delays.push(DelayCode { base: g.base, len: g.len, arguments, origin: g.origin });
+                }
+            }
+        }
+        code.values = merge(std::mem::take(&mut code.values));
+        code.indicators = merge(std::mem::take(&mut code.indicators));
+        Ok(())
+    }
+
+    fn relation(
+        &mut self,
+        code: &mut EventCode,
+        g: &crate::cells::CellGroup,
+        op: Option<RelOp>,
+        value: ExprId,
+        gap: ExprId,
+    ) -> Result<(), CodegenError> {
+        let first = code.cells;
+        code.cells += g.len;
+        code.values.extend(self.out_program(&g.domain, value, first, g.origin)?);
+        let instant = op.and_then(|_| self.event_instant(gap));
+        if let Some(instant) = instant {
+            let out = code.time_events.iter().map(|t| t.len).sum();
+            code.times.extend(self.out_program(&g.domain, instant, out, g.origin)?);
+            code.time_events.push(TimeEventCode { out, len: g.len });
+            // The indicator never changes sign: the time event does its work.
+            let one = self.flat.exprs.real(1.0);
+            code.indicators.extend(self.out_program(&g.domain, one, first, g.origin)?);
+        } else {
+            code.indicators.extend(self.out_program(&g.domain, gap, first, g.origin)?);
+        }
+        let relation = RelationCode {
+            base: g.base,
+            len: g.len,
+            first,
+            op,
+            expr: g.key.expr,
+            by_time: instant.is_some(),
+            origin: g.origin,
+        };
+        code.relations.push(relation);
+        Ok(())
+    }
+
+    /// The instant at which `gap` is zero, if it is linear in time and otherwise constant between events.
+    fn event_instant(&mut self, gap: ExprId) -> Option<ExprId> {
+        let time = self.flat.exprs.time();
+        let (coefficient, rest) = self.flat.exprs.linear_in(gap, time)?;
+        if self.flat.exprs.is_zero(coefficient)
+            || is_continuous(self.flat, coefficient)
+            || is_continuous(self.flat, rest)
+        {
+            return None;
+        }
+        let negated = self.flat.exprs.neg(rest);
+        Some(self.flat.exprs.div(negated, coefficient))
+    }
+
+    /// Code of the `when` clauses.
+    pub fn when_code(&mut self, whens: &[When], code: &mut EventCode) -> Result<(), CodegenError> {
+        for when in whens {
+            let points = domain_len(&when.domain);
+            let mut branches = Vec::new();
+            for branch in &when.branches {
+                let mut conditions = Vec::new();
+                let mut at_start = false;
+                for &c in &branch.conditions {
+                    at_start |= self
+                        .flat
+                        .exprs
+                        .any(c, |x, n| matches!(x.node(n), Node::Call(acausal_expr::Builtin::Initial, _)));
+                    let first = code.conditions_len;
+                    code.conditions_len += points;
+                    code.conditions.extend(self.out_program(&when.domain, c, first, when.origin)?);
+                    conditions.push(first);
+                }
+                let mut actions = Vec::new();
+                for action in &branch.actions {
+                    actions.push(self.action(when, action)?);
+                }
+                branches.push(BranchCode { conditions, at_start, actions });
+            }
+            code.whens.push(WhenCode { points, branches, origin: when.origin });
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, when: &When, action: &Action) -> Result<ActionCode, CodegenError> {
+        let joined = |inner: &DomainVec| -> DomainVec { when.domain.iter().chain(inner).copied().collect() };
+        Ok(match action {
+            Action::Assign { domain, target, value } => self.set(&joined(domain), domain, *target, *value, false, when.origin)?,
+            Action::Reinit { domain, target, value } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
+            Action::Assert(a) => ActionCode::Assert(self.assert_code(a, &joined(&a.domain))?),
+            Action::Terminate { message, origin } => {
+                ActionCode::Terminate { message: message.clone(), origin: *origin }
+            }
+        })
+    }
+
+    fn set(
+        &mut self,
+        domain: &DomainVec,
+        inner: &DomainVec,
+        target: Access,
+        value: ExprId,
+        reinit: bool,
+        origin: OriginId,
+    ) -> Result<ActionCode, CodegenError> {
+        let values = self.out_program(domain, value, 0, origin)?;
+        let place = self
+            .layout
+            .place((target.var, target.kind))
+            .ok_or(CodegenError::Unassigned { access: target, origin })?;
+        let locations = crate::address::locate(self.flat, place, domain, target, origin)?;
+        let targets = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
+        Ok(ActionCode::Set { values, targets, inner: domain_len(inner), reinit, target })
+    }
+
+    /// Code of an assertion over a domain.
+    pub fn assert_code(&mut self, a: &Assert, domain: &DomainVec) -> Result<AssertCode, CodegenError> {
+        // An assertion does not trigger events: it is looked at when a step is complete.
+        let quiet = self.flat.exprs.no_event(a.condition);
+        let conditions = self.out_program(domain, quiet, 0, a.origin)?;
+        let message = match self.flat.exprs.node(a.message) {
+            Node::Str(s) => self.flat.exprs.string(s).to_string(),
+            _ => acausal_expr::Printer::new(self.flat).expr(a.message),
+        };
+        Ok(AssertCode { conditions, len: domain_len(domain), message, warning: a.warning, origin: a.origin })
+    }
+}

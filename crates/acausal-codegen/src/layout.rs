@@ -1,0 +1,180 @@
+//! Where every scalar lives at run time.
+//!
+//! Unknowns lie in bank `Y`, their derivatives in `Yp`, everything else in `Mem`. An array whose elements lie side by
+//! side in one bank is one entry ([`Place::Whole`]); only an array that is partly a state and partly something else
+//! needs a table of its elements.
+
+use acausal_expr::Kind;
+use acausal_expr::flat::{FlatModel, VarType};
+use acausal_index1::{Dae, Quantity};
+use acausal_jit::kernel::Bank;
+use rustc_hash::FxHashMap;
+
+use crate::CodegenError;
+use crate::address::for_each_element;
+
+/// Fixed addresses in `Mem`.
+pub mod fixed {
+    /// `time`
+    pub const TIME: usize = 0;
+    /// 1 while initial equations hold.
+    pub const INITIAL: usize = 1;
+    /// 1 at the end of the simulation.
+    pub const TERMINAL: usize = 2;
+    /// The parameter of `homotopy`: 0 simplified, 1 actual.
+    pub const HOMOTOPY: usize = 3;
+    /// First free address.
+    pub const FREE: usize = 4;
+}
+
+/// A bank and an element of it, in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Loc(u32);
+
+impl Loc {
+    /// Not assigned by anything.
+    pub const NONE: Loc = Loc(u32::MAX);
+
+    /// Element `index` of a bank; at most 2^30 elements per bank.
+    pub fn new(bank: Bank, index: usize) -> Loc {
+        Loc(((bank as u32) << 30) | index as u32)
+    }
+
+    /// The bank.
+    pub fn bank(self) -> Bank {
+        match self.0 >> 30 {
+            0 => Bank::Y,
+            1 => Bank::Yp,
+            2 => Bank::Mem,
+            _ => Bank::Out,
+        }
+    }
+
+    /// The element.
+    pub fn index(self) -> usize {
+        (self.0 & ((1 << 30) - 1)) as usize
+    }
+}
+
+/// The elements of one quantity.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// Consecutive in one bank.
+    Whole(Bank, usize),
+    /// Element by element.
+    Table(Vec<Loc>),
+}
+
+impl Place {
+    /// Where element `k` (from 0) lies.
+    pub fn at(&self, k: usize) -> Loc {
+        match self {
+            Place::Whole(bank, base) => Loc::new(*bank, base + k),
+            Place::Table(t) => t.get(k).copied().unwrap_or(Loc::NONE),
+        }
+    }
+}
+
+/// All places.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    places: FxHashMap<Quantity, Place>,
+    /// Length of `Mem`.
+    pub mem_len: usize,
+    /// Length of `Y`.
+    pub n: usize,
+}
+
+impl Layout {
+    /// Where a quantity lies, if anything gives it a value.
+    pub fn place(&self, q: Quantity) -> Option<&Place> {
+        self.places.get(&q)
+    }
+
+    /// Reserves scalars in `Mem`.
+    pub fn reserve(&mut self, len: usize) -> usize {
+        let base = self.mem_len;
+        self.mem_len += len;
+        base
+    }
+
+    /// Gives a quantity a place of its own in `Mem`.
+    pub fn add_mem(&mut self, q: Quantity, len: usize) -> usize {
+        let base = self.reserve(len);
+        self.places.insert(q, Place::Whole(Bank::Mem, base));
+        base
+    }
+
+    /// The layout of a DAE: parameters, discrete variables with their left limits, unknowns, local assignments.
+    pub fn new(dae: &Dae) -> Result<Layout, CodegenError> {
+        let mut layout = Layout { mem_len: fixed::FREE, ..Layout::default() };
+        for (id, var) in dae.flat.var_ids() {
+            if var.ty == VarType::String {
+                continue;
+            }
+            if var.is_parameter() {
+                layout.add_mem((id, Kind::Value), var.len());
+            } else if var.is_discrete() {
+                layout.add_mem((id, Kind::Value), var.len());
+                layout.add_mem((id, Kind::Pre), var.len());
+            }
+        }
+        for u in &dae.unknowns {
+            let base = layout.n;
+            for (quantity, bank) in [(u.value, Bank::Y), (u.derivative, Bank::Yp)] {
+                let Some(q) = quantity else { continue };
+                match &u.elements {
+                    None => {
+                        layout.places.insert(q, Place::Whole(bank, base));
+                    }
+                    Some(elements) => {
+                        let table = layout.table(&dae.flat, q);
+                        for (k, &e) in elements.iter().enumerate() {
+                            table[e as usize] = Loc::new(bank, base + k);
+                        }
+                    }
+                }
+            }
+            layout.n += u.len;
+        }
+        for local in &dae.locals {
+            layout.add_local(dae, local)?;
+        }
+        Ok(layout)
+    }
+
+    fn table(&mut self, flat: &FlatModel, q: Quantity) -> &mut Vec<Loc> {
+        let len = flat.var(q.0).len();
+        let place = self.places.entry(q).or_insert_with(|| Place::Table(vec![Loc::NONE; len]));
+        if let Place::Whole(bank, base) = *place {
+            *place = Place::Table((0..len).map(|k| Loc::new(bank, base + k)).collect());
+        }
+        match place {
+            Place::Table(t) => t,
+            Place::Whole(..) => unreachable!("turned into a table above"),
+        }
+    }
+
+    fn add_local(&mut self, dae: &Dae, local: &acausal_index1::Local) -> Result<(), CodegenError> {
+        let q = (local.target.var, local.target.kind);
+        let var = dae.flat.var(q.0);
+        let covered: usize = local.domain.iter().map(|(_, r)| r.count.max(0) as usize).product();
+        if covered == var.len() && !self.places.contains_key(&q) {
+            // One assignment covers the array: its elements lie side by side in their natural order.
+            self.add_mem(q, var.len());
+            return Ok(());
+        }
+        let base = self.reserve(covered);
+        let mut next = base;
+        let mut elements = Vec::with_capacity(covered);
+        for_each_element(&dae.flat, &local.domain, local.target, local.origin, |e| {
+            elements.push(e);
+        })?;
+        let table = self.table(&dae.flat, q);
+        for e in elements {
+            table[e] = Loc::new(Bank::Mem, next);
+            next += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Values of parameters and start attributes: programs that run before the simulation.
+
+use acausal_expr::flat::{Comprehension, OriginId, VarType, Variability};
+use acausal_expr::{Access, ExprId, IterId, Kind, Range, VarId};
+use acausal_index1::hoist_reductions;
+use acausal_jit::kernel::{Bank, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::CodegenError;
+use crate::items::{Item, Target};
+use crate::lower::Lowering;
+
+impl Lowering<'_> {
+    /// Assigns parameters and constants, in the order of their dependencies. A parameter without a value takes its
+    /// start attribute (MLS 3.6 §4.4.4).
+    pub fn parameter_program(&mut self, origin: OriginId) -> Result<Program, CodegenError> {
+        let mut items = Vec::new();
+        for id in self.parameter_order()? {
+            let var = self.flat.var(id);
+            if var.ty == VarType::String {
+                continue;
+            }
+            if let Some(value) = var.binding.clone().or(var.start.clone()) {
+                self.array_items(id, &value, Target::Access, origin, &mut items)?;
+            }
+        }
+        self.ordered_program(&items)
+    }
+
+    /// Items that evaluate an array value into elements of a variable or consecutive places.
+    fn array_items(
+        &mut self,
+        id: VarId,
+        value: &Comprehension,
+        target: impl Fn(Access) -> Target,
+        origin: OriginId,
+        items: &mut Vec<Item>,
+    ) -> Result<(), CodegenError> {
+        let dims = self.flat.var(id).dims.clone();
+        if dims.contains(&0) {
+            return Ok(());
+        }
+        let domain: Vec<(IterId, Range)> =
+            value.iters.iter().copied().zip(dims.iter().map(|&d| Range::upto(d))).collect();
+        let mut locals = Vec::new();
+        let body =
+            hoist_reductions(self.flat, &domain, value.body, origin, Variability::Parameter, &mut locals);
+        for local in locals {
+            self.layout.add_mem((local.target.var, Kind::Value), self.flat.var(local.target.var).len());
+            items.push(Item { domain: local.domain, value: local.value, target: Target::Access(local.target), origin });
+        }
+        let subs: Vec<ExprId> = value.iters.iter().map(|&i| self.flat.exprs.iter(i)).collect();
+        let subs = self.flat.exprs.make_list(&subs);
+        let access = Access { var: id, kind: Kind::Value, subs };
+        items.push(Item { domain, value: body, target: target(access), origin });
+        Ok(())
+    }
+
+    /// Evaluates an attribute of every variable into consecutive places of `Mem`; gives the places.
+    pub fn attribute_program(
+        &mut self,
+        pick: impl Fn(&acausal_expr::flat::Variable) -> Option<Comprehension>,
+        wanted: impl Fn(&acausal_expr::flat::Variable) -> bool,
+        origin: OriginId,
+    ) -> Result<(Program, FxHashMap<VarId, usize>), CodegenError> {
+        let ids: Vec<VarId> = self
+            .flat
+            .var_ids()
+            .filter(|(_, v)| v.ty != VarType::String && wanted(v))
+            .map(|(id, _)| id)
+            .collect();
+        let mut bases = FxHashMap::default();
+        let mut items = Vec::new();
+        for id in ids {
+            let Some(value) = pick(self.flat.var(id)) else { continue };
+            let base = self.layout.reserve(self.flat.var(id).len());
+            bases.insert(id, base);
+            self.array_items(id, &value, |_| Target::Consecutive(Bank::Mem, base), origin, &mut items)?;
+        }
+        Ok((self.ordered_program(&items)?, bases))
+    }
+
+    /// Parameters such that each one comes after those its value depends on.
+    fn parameter_order(&self) -> Result<Vec<VarId>, CodegenError> {
+        let params: Vec<VarId> =
+            self.flat.var_ids().filter(|(_, v)| v.is_parameter() && !v.auxiliary).map(|(id, _)| id).collect();
+        let mut done: FxHashSet<VarId> = FxHashSet::default();
+        let mut order = Vec::with_capacity(params.len());
+        for &start in &params {
+            // Depth first with an explicit stack; a parameter on the stack that is met again closes a cycle.
+            let mut stack = vec![(start, false)];
+            let mut open: Vec<VarId> = Vec::new();
+            while let Some((id, leave)) = stack.pop() {
+                if leave {
+                    open.pop();
+                    if done.insert(id) {
+                        order.push(id);
+                    }
+                    continue;
+                }
+                if done.contains(&id) {
+                    continue;
+                }
+                if open.contains(&id) {
+                    let names = open.iter().map(|v| self.flat.var(*v).name.plain()).collect();
+                    return Err(CodegenError::ParameterCycle { names, span: self.flat.var(id).span });
+                }
+                open.push(id);
+                stack.push((id, true));
+                let var = self.flat.var(id);
+                if let Some(value) = var.binding.as_ref().or(var.start.as_ref()) {
+                    for (_, a) in self.flat.exprs.accesses(value.body) {
+                        if a.var != id && self.flat.var(a.var).is_parameter() && !done.contains(&a.var) {
+                            stack.push((a.var, false));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(order)
+    }
+}
