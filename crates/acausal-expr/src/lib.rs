@@ -25,6 +25,7 @@ mod gradient;
 pub mod flat;
 pub mod node;
 mod print;
+mod run_function;
 mod solve;
 mod substitute;
 
@@ -36,3 +37,4 @@ pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty, VarId,
 };
 pub use print::{Printer, print_real};
+pub use run_function::{FunctionError, Functions, STEP_LIMIT, run_function};

@@ -1,0 +1,550 @@
+//! Function bodies to straight code with jumps over registers.
+//!
+//! A scalar expression becomes instructions in evaluation order; a subexpression that occurs twice in one statement is
+//! computed once, as long as the first occurrence is certain to have been executed (branches of `if`, the right sides of
+//! `and`/`or` and bodies of reductions forget on exit what they computed). Statements become jumps. Expressions are
+//! walked with an explicit stack: their depth is not bounded where calls were inlined.
+
+use rustc_hash::FxHashMap;
+
+use super::FunctionError;
+use crate::flat::{Function, Statement};
+use crate::{Builtin, ExprId, Exprs, FuncId, IterId, List, Node, Range, ReduceOp, RelOp, Ty};
+
+/// A register.
+pub(super) type Reg = u32;
+
+/// One instruction; the first register is where the result goes.
+#[derive(Clone, Debug)]
+pub(super) enum Instr {
+    Const(Reg, f64),
+    Copy(Reg, Reg),
+    /// The frame's scalar `base + offset`.
+    Load {
+        to: Reg,
+        base: u32,
+        len: u32,
+        offset: Reg,
+    },
+    Store {
+        base: u32,
+        len: u32,
+        offset: Reg,
+        from: Reg,
+    },
+    Add(Reg, Box<[Reg]>),
+    Mul(Reg, Box<[Reg]>),
+    Div(Reg, Reg, Reg),
+    Pow(Reg, Reg, Reg),
+    Rel(Reg, RelOp, Reg, Reg),
+    Not(Reg, Reg),
+    Builtin(Reg, Builtin, Box<[Reg]>),
+    /// One of the registers, by an index from 1.
+    Pick(Reg, Reg, Box<[Reg]>),
+    /// All outputs of a function to consecutive registers.
+    Call {
+        to: Reg,
+        func: FuncId,
+        args: Box<[Reg]>,
+        wrt: Box<[u32]>,
+    },
+    Jump(usize),
+    JumpUnless(Reg, usize),
+    /// Jumps out of a loop when the iterator is beyond the last value.
+    Within {
+        value: Reg,
+        step: Reg,
+        stop: Reg,
+        exit: usize,
+    },
+    /// `acc := op(acc, value)`
+    Reduce(Reg, ReduceOp, Reg),
+    Return,
+    Assert(Reg, Box<str>),
+}
+
+/// The code of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) inputs: usize,
+    pub(super) outputs: Vec<u32>,
+    pub(super) frame: usize,
+    pub(super) registers: usize,
+    pub(super) code: Vec<Instr>,
+}
+
+/// Compiles one function.
+pub(super) fn compile(
+    exprs: &Exprs,
+    f: &Function,
+    outputs: &[usize],
+) -> Result<Program, FunctionError> {
+    let mut c = Compiler {
+        exprs,
+        name: &f.name,
+        outputs,
+        code: Vec::new(),
+        registers: 0,
+        memo: FxHashMap::default(),
+        calls: FxHashMap::default(),
+        scopes: Vec::new(),
+        iters: FxHashMap::default(),
+        loops: Vec::new(),
+    };
+    c.body(&f.body)?;
+    c.code.push(Instr::Return);
+    Ok(Program {
+        name: f.name.clone(),
+        inputs: f.inputs as usize,
+        outputs: f.outputs.clone(),
+        frame: f.frame as usize,
+        registers: c.registers as usize,
+        code: c.code,
+    })
+}
+
+/// A step in the walk over an expression.
+enum Task {
+    Visit(ExprId),
+    Build(ExprId),
+    /// The condition is there: branch on it.
+    Branch(ExprId),
+    /// The first branch is there: store it, begin the second.
+    Second(ExprId, usize),
+    /// The second branch is there: store it.
+    Join(ExprId, usize, Reg),
+    /// The body of a reduction is there: accumulate and repeat.
+    Repeat(ExprId, Loop),
+}
+
+/// A reduction under construction.
+#[derive(Clone, Copy)]
+struct Loop {
+    head: usize,
+    acc: Reg,
+    value: Reg,
+    step: Reg,
+}
+
+struct Compiler<'a> {
+    exprs: &'a Exprs,
+    name: &'a str,
+    /// Number of outputs of each function.
+    outputs: &'a [usize],
+    code: Vec<Instr>,
+    registers: Reg,
+    memo: FxHashMap<ExprId, Reg>,
+    calls: FxHashMap<(FuncId, List, List), Reg>,
+    /// What was computed in each open branch, to be forgotten at its end.
+    scopes: Vec<(Vec<ExprId>, Vec<(FuncId, List, List)>)>,
+    /// Registers of iterators of reductions.
+    iters: FxHashMap<IterId, Reg>,
+    /// Jumps out of the loops around, to be filled in.
+    loops: Vec<Vec<usize>>,
+}
+
+impl Compiler<'_> {
+    fn register(&mut self) -> Reg {
+        self.registers += 1;
+        self.registers - 1
+    }
+
+    fn known(&mut self, e: ExprId, r: Reg) {
+        self.memo.insert(e, r);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.0.push(e);
+        }
+    }
+
+    fn open(&mut self) {
+        self.scopes.push(Default::default());
+    }
+
+    fn close(&mut self) {
+        if let Some((expressions, calls)) = self.scopes.pop() {
+            for e in expressions {
+                self.memo.remove(&e);
+            }
+            for c in calls {
+                self.calls.remove(&c);
+            }
+        }
+    }
+
+    /// Points the jump at `at` to the next instruction.
+    fn patch(&mut self, at: usize) {
+        let here = self.code.len();
+        match &mut self.code[at] {
+            Instr::Jump(t) | Instr::JumpUnless(_, t) | Instr::Within { exit: t, .. } => *t = here,
+            _ => {}
+        }
+    }
+
+    fn body(&mut self, statements: &[Statement]) -> Result<(), FunctionError> {
+        for s in statements {
+            // Locals change between statements, so nothing computed before is reused.
+            self.memo.clear();
+            self.calls.clear();
+            self.statement(s)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, s: &Statement) -> Result<(), FunctionError> {
+        match s {
+            Statement::Assign { target, value } => {
+                let Node::Local { base, len, offset } = self.exprs.node(*target) else {
+                    return Err(
+                        self.unsupported("an assignment to something that is no local variable")
+                    );
+                };
+                let from = self.value(*value)?;
+                let offset = self.value(offset)?;
+                self.code.push(Instr::Store {
+                    base,
+                    len,
+                    offset,
+                    from,
+                });
+            }
+            Statement::If {
+                branches,
+                otherwise,
+            } => {
+                let mut ends = Vec::new();
+                for (condition, body) in branches {
+                    self.memo.clear();
+                    self.calls.clear();
+                    let c = self.value(*condition)?;
+                    let skip = self.code.len();
+                    self.code.push(Instr::JumpUnless(c, 0));
+                    self.body(body)?;
+                    ends.push(self.code.len());
+                    self.code.push(Instr::Jump(0));
+                    self.patch(skip);
+                }
+                self.body(otherwise)?;
+                for end in ends {
+                    self.patch(end);
+                }
+            }
+            Statement::While { condition, body } => {
+                let head = self.code.len();
+                let c = self.value(*condition)?;
+                let exit = self.code.len();
+                self.code.push(Instr::JumpUnless(c, 0));
+                self.repeated(body, head, exit)?;
+            }
+            Statement::For {
+                iterator,
+                start,
+                step,
+                stop,
+                body,
+            } => {
+                let (start, step, stop) =
+                    (self.value(*start)?, self.value(*step)?, self.value(*stop)?);
+                // The loop keeps its own copies: the body may change what the bounds were computed from.
+                let value = self.register();
+                self.code.push(Instr::Copy(value, start));
+                let zero = self.register();
+                self.code.push(Instr::Const(zero, 0.0));
+                let first = self.code.len();
+                self.code.push(Instr::Jump(0));
+                let head = self.code.len();
+                self.code.push(Instr::Add(value, Box::new([value, step])));
+                self.patch(first);
+                let exit = self.code.len();
+                self.code.push(Instr::Within {
+                    value,
+                    step,
+                    stop,
+                    exit: 0,
+                });
+                self.code.push(Instr::Store {
+                    base: *iterator,
+                    len: 1,
+                    offset: zero,
+                    from: value,
+                });
+                self.repeated(body, head, exit)?;
+            }
+            Statement::Break => {
+                let at = self.code.len();
+                self.code.push(Instr::Jump(0));
+                match self.loops.last_mut() {
+                    Some(exits) => exits.push(at),
+                    None => return Err(self.unsupported("`break` outside of a loop")),
+                }
+            }
+            Statement::Return => self.code.push(Instr::Return),
+            Statement::Assert { condition, message } => {
+                let c = self.value(*condition)?;
+                self.code.push(Instr::Assert(c, message.as_str().into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn repeated(
+        &mut self,
+        body: &[Statement],
+        head: usize,
+        exit: usize,
+    ) -> Result<(), FunctionError> {
+        self.loops.push(Vec::new());
+        self.body(body)?;
+        self.code.push(Instr::Jump(head));
+        self.patch(exit);
+        for at in self.loops.pop().unwrap_or_default() {
+            self.patch(at);
+        }
+        self.memo.clear();
+        self.calls.clear();
+        Ok(())
+    }
+
+    fn unsupported(&self, what: &str) -> FunctionError {
+        FunctionError::Unsupported {
+            function: self.name.to_string(),
+            what: what.to_string(),
+        }
+    }
+
+    /// Code for an expression; the register that holds it.
+    fn value(&mut self, root: ExprId) -> Result<Reg, FunctionError> {
+        let mut tasks = vec![Task::Visit(root)];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Visit(e) if self.memo.contains_key(&e) => {}
+                Task::Visit(e) => match self.exprs.node(e) {
+                    Node::If(c, ..) | Node::And(c, _) | Node::Or(c, _) => {
+                        tasks.extend([Task::Branch(e), Task::Visit(c)]);
+                    }
+                    Node::Reduce {
+                        op,
+                        iter,
+                        range,
+                        body,
+                    } => self.begin_reduce(e, op, iter, range, body, &mut tasks),
+                    _ => {
+                        tasks.push(Task::Build(e));
+                        let mut children = Vec::new();
+                        self.exprs
+                            .for_each_child(e, |c| children.push(Task::Visit(c)));
+                        tasks.extend(children.into_iter().rev());
+                    }
+                },
+                Task::Build(e) if self.memo.contains_key(&e) => {}
+                Task::Build(e) => self.build(e)?,
+                Task::Branch(e) => self.branch(e, &mut tasks),
+                Task::Second(e, skip) => {
+                    let Node::If(_, a, b) = self.exprs.node(e) else {
+                        continue;
+                    };
+                    let to = self.register();
+                    self.code.push(Instr::Copy(to, self.memo[&a]));
+                    let end = self.code.len();
+                    self.code.push(Instr::Jump(0));
+                    self.close();
+                    self.patch(skip);
+                    self.open();
+                    tasks.extend([Task::Join(e, end, to), Task::Visit(b)]);
+                }
+                Task::Join(e, end, to) => {
+                    let last = match self.exprs.node(e) {
+                        Node::If(_, _, b) | Node::And(_, b) | Node::Or(_, b) => b,
+                        _ => continue,
+                    };
+                    self.code.push(Instr::Copy(to, self.memo[&last]));
+                    self.close();
+                    self.patch(end);
+                    self.known(e, to);
+                }
+                Task::Repeat(e, l) => {
+                    let Node::Reduce { op, body, .. } = self.exprs.node(e) else {
+                        continue;
+                    };
+                    self.code.push(Instr::Reduce(l.acc, op, self.memo[&body]));
+                    self.code
+                        .push(Instr::Add(l.value, Box::new([l.value, l.step])));
+                    self.code.push(Instr::Jump(l.head));
+                    self.close();
+                    self.patch(l.head);
+                    self.known(e, l.acc);
+                }
+            }
+        }
+        Ok(self.memo[&root])
+    }
+
+    fn branch(&mut self, e: ExprId, tasks: &mut Vec<Task>) {
+        match self.exprs.node(e) {
+            Node::If(c, a, _) => {
+                let skip = self.code.len();
+                self.code.push(Instr::JumpUnless(self.memo[&c], 0));
+                self.open();
+                tasks.extend([Task::Second(e, skip), Task::Visit(a)]);
+            }
+            // The result is the first operand unless the second decides.
+            Node::And(a, b) | Node::Or(a, b) => {
+                let to = self.register();
+                let first = self.memo[&a];
+                self.code.push(Instr::Copy(to, first));
+                let mut test = first;
+                if matches!(self.exprs.node(e), Node::Or(..)) {
+                    test = self.register();
+                    self.code.push(Instr::Not(test, first));
+                }
+                let skip = self.code.len();
+                self.code.push(Instr::JumpUnless(test, 0));
+                self.open();
+                tasks.extend([Task::Join(e, skip, to), Task::Visit(b)]);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_reduce(
+        &mut self,
+        e: ExprId,
+        op: ReduceOp,
+        iter: IterId,
+        range: Range,
+        body: ExprId,
+        tasks: &mut Vec<Task>,
+    ) {
+        let (acc, value, step, stop) = (
+            self.register(),
+            self.register(),
+            self.register(),
+            self.register(),
+        );
+        let start = match op {
+            ReduceOp::Sum => 0.0,
+            ReduceOp::Product => 1.0,
+            ReduceOp::Min => f64::MAX,
+            ReduceOp::Max => f64::MIN,
+        };
+        self.code.push(Instr::Const(acc, start));
+        self.code.push(Instr::Const(value, range.start as f64));
+        self.code.push(Instr::Const(step, range.step as f64));
+        // One step beyond makes an empty range out of a count of zero.
+        self.code.push(Instr::Const(stop, range.last() as f64));
+        let head = self.code.len();
+        self.code.push(Instr::Within {
+            value,
+            step,
+            stop,
+            exit: 0,
+        });
+        self.open();
+        self.iters.insert(iter, value);
+        tasks.extend([
+            Task::Repeat(
+                e,
+                Loop {
+                    head,
+                    acc,
+                    value,
+                    step,
+                },
+            ),
+            Task::Visit(body),
+        ]);
+    }
+
+    fn registers_of(&self, l: List) -> Box<[Reg]> {
+        self.exprs.list(l).iter().map(|c| self.memo[c]).collect()
+    }
+
+    /// The instruction for a node whose children are there.
+    fn build(&mut self, e: ExprId) -> Result<(), FunctionError> {
+        let node = self.exprs.node(e);
+        if let Node::Apply {
+            func,
+            args,
+            output,
+            wrt,
+        } = node
+        {
+            let key = (func, args, wrt);
+            let base = match self.calls.get(&key) {
+                Some(&base) => base,
+                None => {
+                    let base = self.registers;
+                    let count = self
+                        .outputs
+                        .get(func.0 as usize)
+                        .copied()
+                        .unwrap_or(0)
+                        .max(output as usize + 1);
+                    self.registers += count as Reg;
+                    let wrt = self
+                        .exprs
+                        .list(wrt)
+                        .iter()
+                        .filter_map(|&w| self.exprs.as_int(w));
+                    let wrt = wrt.map(|w| w as u32).collect();
+                    self.code.push(Instr::Call {
+                        to: base,
+                        func,
+                        args: self.registers_of(args),
+                        wrt,
+                    });
+                    self.calls.insert(key, base);
+                    if let Some(scope) = self.scopes.last_mut() {
+                        scope.1.push(key);
+                    }
+                    base
+                }
+            };
+            self.known(e, base + output);
+            return Ok(());
+        }
+        if let Node::Iter(i) = node
+            && let Some(&r) = self.iters.get(&i)
+        {
+            self.known(e, r);
+            return Ok(());
+        }
+        let m = |c: ExprId| self.memo[&c];
+        if let Node::NoEvent(a) | Node::Smooth(_, a) = node {
+            let r = m(a);
+            self.known(e, r);
+            return Ok(());
+        }
+        let to = self.registers;
+        let instr = match node {
+            Node::Real(bits) => Instr::Const(to, f64::from_bits(bits)),
+            Node::Int(i) => Instr::Const(to, i as f64),
+            Node::Bool(b) => Instr::Const(to, b as u8 as f64),
+            Node::Add(l) => Instr::Add(to, self.registers_of(l)),
+            Node::Mul(l) => Instr::Mul(to, self.registers_of(l)),
+            Node::Div(a, b) => Instr::Div(to, m(a), m(b)),
+            Node::Pow(a, b) => Instr::Pow(to, m(a), m(b)),
+            Node::Rel(op, a, b) if self.exprs.ty(a) != Ty::Str => Instr::Rel(to, op, m(a), m(b)),
+            Node::Not(a) => Instr::Not(to, m(a)),
+            Node::Call(f, l) => Instr::Builtin(to, f, self.registers_of(l)),
+            Node::Select(i, l) => Instr::Pick(to, m(i), self.registers_of(l)),
+            Node::Local { base, len, offset } => Instr::Load {
+                to,
+                base,
+                len,
+                offset: m(offset),
+            },
+            Node::Time => return Err(self.unsupported("`time`")),
+            Node::Var(_) => return Err(self.unsupported("a variable of the model")),
+            Node::Iter(_) => return Err(self.unsupported("an iterator without a loop")),
+            Node::Str(_) | Node::Rel(..) => return Err(self.unsupported("a String at run time")),
+            // Handled by the walk.
+            Node::If(..) | Node::And(..) | Node::Or(..) | Node::Reduce { .. } => return Ok(()),
+            Node::Apply { .. } | Node::NoEvent(_) | Node::Smooth(..) => return Ok(()),
+        };
+        self.registers += 1;
+        self.code.push(instr);
+        self.known(e, to);
+        Ok(())
+    }
+}
