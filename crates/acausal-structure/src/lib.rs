@@ -6,5 +6,6 @@ mod ids;
 pub mod integer_elimination;
 pub mod matching;
 pub mod pantelides;
+pub mod state_selection;
 pub mod tearing;
 pub use ids::{EqId, Rows, VarId};

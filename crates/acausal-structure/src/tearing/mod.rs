@@ -53,21 +53,24 @@ pub fn tear(
     order: &[EqId],
     admissible: impl Fn(EqId, VarId) -> bool,
 ) -> Torn {
-    let mut t = Tear::new(incidence, variables, unknowns);
+    let mut t = Tear::new(incidence, variables);
+    t.begin(unknowns);
     for &e in order {
         t.solve_for_first(e, &admissible);
     }
     t.finish(order)
 }
 
-/// Tearing step by step, for callers with preferences of their own.
+/// Tearing step by step, for callers with preferences of their own, set after set: [`Tear::begin`], pairs,
+/// [`Tear::finish`]. The cost of a set depends on its size only, so thousands of small sets may share one `Tear`.
 #[derive(Debug)]
 pub struct Tear<'a> {
     incidence: &'a Rows<VarId>,
-    unknowns: &'a [VarId],
+    unknowns: Vec<VarId>,
     is_unknown: Vec<bool>,
     solved_by: Vec<Option<EqId>>,
     is_solved: Vec<bool>,
+    seen: Vec<bool>,
     level: Vec<i64>,
     lowest: i64,
     visits: usize,
@@ -79,18 +82,15 @@ pub struct Tear<'a> {
 const NO_LEVEL: i64 = i64::MIN;
 
 impl<'a> Tear<'a> {
-    /// Nothing solved yet. Variables that are not among the `unknowns` count as known.
-    pub fn new(incidence: &'a Rows<VarId>, variables: usize, unknowns: &'a [VarId]) -> Self {
-        let mut is_unknown = vec![false; variables];
-        for v in unknowns {
-            is_unknown[v.index()] = true;
-        }
+    /// For sets of these equations.
+    pub fn new(incidence: &'a Rows<VarId>, variables: usize) -> Self {
         Tear {
             incidence,
-            unknowns,
-            is_unknown,
+            unknowns: Vec::new(),
+            is_unknown: vec![false; variables],
             solved_by: vec![None; variables],
             is_solved: vec![false; incidence.len()],
+            seen: vec![false; variables],
             level: vec![NO_LEVEL; variables],
             lowest: 0,
             visits: 0,
@@ -98,6 +98,27 @@ impl<'a> Tear<'a> {
             stack: Vec::new(),
             changed: Vec::new(),
         }
+    }
+
+    /// Starts a new set with nothing solved. Variables that are not among the `unknowns` count as known.
+    pub fn begin(&mut self, unknowns: &[VarId]) {
+        for v in self.accepted.drain(..) {
+            if let Some(e) = self.solved_by[v.index()] {
+                self.is_solved[e.index()] = false;
+            }
+            self.seen[v.index()] = false;
+        }
+        for v in self.unknowns.drain(..) {
+            self.is_unknown[v.index()] = false;
+            self.solved_by[v.index()] = None;
+            self.level[v.index()] = NO_LEVEL;
+        }
+        self.unknowns.extend_from_slice(unknowns);
+        for v in unknowns {
+            self.is_unknown[v.index()] = true;
+        }
+        self.lowest = 0;
+        self.visits = 0;
     }
 
     /// Whether equation `e` has been solved for something.
@@ -163,7 +184,7 @@ impl<'a> Tear<'a> {
     }
 
     /// The result; `order` are the equations that may remain as residuals.
-    pub fn finish(self, order: &[EqId]) -> Torn {
+    pub fn finish(&mut self, order: &[EqId]) -> Torn {
         let tearing = self
             .unknowns
             .iter()
@@ -200,8 +221,7 @@ impl<'a> Tear<'a> {
     }
 
     /// Post-order of a depth-first search through the solved variables: what is used comes first.
-    fn evaluation_order(&self) -> Vec<(EqId, VarId)> {
-        let mut seen = vec![false; self.solved_by.len()];
+    fn evaluation_order(&mut self) -> Vec<(EqId, VarId)> {
         let mut out = Vec::with_capacity(self.accepted.len());
         let mut work: Vec<(EqId, VarId, std::slice::Iter<'_, VarId>)> = Vec::new();
         for &root in &self.accepted {
@@ -209,7 +229,7 @@ impl<'a> Tear<'a> {
             loop {
                 if let Some(v) = enter.take()
                     && let Some(e) = self.solved_by[v.index()]
-                    && !std::mem::replace(&mut seen[v.index()], true)
+                    && !std::mem::replace(&mut self.seen[v.index()], true)
                 {
                     work.push((e, v, self.incidence.row(e.index()).iter()));
                 }

@@ -1,0 +1,306 @@
+//! Partial state selection (Otter & Elmqvist 2017, §4.7) and sorting with the states known.
+//!
+//! In: the differentiated system with its blocks, which variable an equation may be explicitly solved for (without
+//! losing solutions), which equations are linear with constant coefficients, and a preference per variable. Out: a
+//! [`Selection`]: dummy states with the equations that give them, the remaining states, and the residual equations of
+//! each kind. [`Selection::form`] counts and lists the parts of the special index-one form (17) of the paper; with
+//! nothing solvable it is form (17) itself. [`sort`] then orders *all* equations with the states known.
+//!
+//! Method: each block is followed from its lowest constraints upwards. The equations that are new on a level are torn,
+//! unpreferred variables first; what they are solved for are dummy states. The derivative of a solved pair is solved the
+//! same way one level up, the derivative of a residual stays a residual. A square level that is linear with constant
+//! coefficients is solved completely. On the last level an equation is never solved for a derivative, but it may be for
+//! an algebraic variable. Invariant: as many residuals and derivative relations as entries of x. Linear in the incidence
+//! but for the tearing.
+//!
+//! Worked example, `x^2 + y^2 = 1` in the pendulum: nothing may be solved for x or y (a root would lose half of the
+//! circle), but `vx = der(x)` gives vx. What remains is the stabilised form with 6 equations:
+//! ```
+//! use acausal_structure::{VarId, blt::highest_blocks, flow::Graph, pantelides::{Dae, pantelides}};
+//! use acausal_structure::state_selection::{Preferences, select, sort};
+//! // x y vx vy, their derivatives, F;  c: x' vx, d: y' vy, a: vx' F x, b: vy' F y, e: x y
+//! let g = Graph::new(&[1; 5], &[1; 9], &[&[2, 4], &[3, 5], &[0, 6, 8], &[1, 7, 8], &[0, 1]]);
+//! let a = (0..9).map(|v| (v < 4).then(|| VarId::new(v + 4))).collect();
+//! let d = pantelides(&Dae { graph: g, derivative: a }).unwrap();
+//! let blocks = highest_blocks(&d).unwrap();
+//! let solvable = |e: acausal_structure::EqId, v: VarId| (e.0 == 0 && v.0 == 2) || (e.0 == 1 && v.0 == 3);
+//! let s = select(&d, &blocks, &Preferences::default(), solvable, |_| false);
+//! assert_eq!(s.states, [VarId(0), VarId(1), VarId(4), VarId(5)]); // x, y, x', y'
+//! let form = s.form(&d, &sort(&d, &s).unwrap());
+//! assert_eq!((form.unknowns(), form.fd, form.fc, form.mu), (6, 4, 2, 1));
+//! ```
+
+mod form;
+
+pub use form::{Form, Sorted, sort};
+
+use crate::blt::{Blocks, Level, constraint_sets};
+use crate::pantelides::Differentiated;
+use crate::tearing::Tear;
+use crate::{EqId, VarId};
+
+/// What the caller would like to see as states, and in which order decisions are to be taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preferences {
+    /// Per variable: the smaller, the rather it becomes a state (missing entries count as 0).
+    pub variable_rank: Vec<i32>,
+    /// Per equation: equations with a smaller rank are tried first (missing entries count as 0); ties by number. With
+    /// ranks from a canonical order (say, of names) the result does not depend on the numbering.
+    pub equation_rank: Vec<i64>,
+}
+
+impl Preferences {
+    fn variable(&self, v: VarId) -> i32 {
+        self.variable_rank.get(v.index()).copied().unwrap_or(0)
+    }
+
+    fn equation(&self, e: EqId) -> i64 {
+        self.equation_rank.get(e.index()).copied().unwrap_or(0)
+    }
+}
+
+/// A square linear set with constant coefficients that is solved at once: the explicit assignments of its level
+/// substituted, these equations give these unknowns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinearSet {
+    /// Equations left over by tearing.
+    pub equations: Vec<EqId>,
+    /// Unknowns left over by tearing.
+    pub unknowns: Vec<VarId>,
+}
+
+/// The outcome of state selection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Variables with a derivative that were not solved for.
+    pub states: Vec<VarId>,
+    /// Dummy states and the equations they are computed from (lower levels).
+    pub dummies: Vec<(EqId, VarId)>,
+    /// What the last levels are explicitly solved for (highest derivatives of dummy states, algebraic variables).
+    pub explicit: Vec<(EqId, VarId)>,
+    /// Linear sets, on any level.
+    pub linear: Vec<LinearSet>,
+    /// Residuals of the last levels (r0).
+    pub residuals: Vec<EqId>,
+    /// Unsolved constraints that are no derivatives (rDER0).
+    pub constraints: Vec<EqId>,
+    /// Unsolved derivatives of constraints (rDER1): each element needs one μ.
+    pub constraint_derivatives: Vec<EqId>,
+    /// Highest derivatives of unsolved constraints: not part of the index-one form, but they determine the highest
+    /// derivatives if all equations are evaluated.
+    pub dropped: Vec<EqId>,
+    /// Algebraic variables that stay unknowns.
+    pub torn: Vec<VarId>,
+}
+
+/// Selects states. `solvable(e, v)` says whether original equation `e` can be solved for `v` (asked only for equal
+/// lengths), `constant_linear(e)` whether original equation `e` is linear with constant coefficients in all unknowns.
+pub fn select(
+    d: &Differentiated,
+    blocks: &Blocks,
+    preferences: &Preferences,
+    solvable: impl Fn(EqId, VarId) -> bool,
+    constant_linear: impl Fn(EqId) -> bool,
+) -> Selection {
+    let var_integral = d.var_integral();
+    let eq_integral = d.eq_integral();
+    let mut out = Selection::default();
+    let mut is_dummy = vec![false; d.graph.vlen.len()];
+    let mut tear = Tear::new(&d.graph.incidence, d.graph.vlen.len());
+    for levels in constraint_sets(d, blocks) {
+        let mut below = Solved::default();
+        for (m, level) in levels.iter().enumerate() {
+            let top = m + 1 == levels.len();
+            let new: Vec<EqId> = level
+                .equations
+                .iter()
+                .copied()
+                .filter(|e| eq_integral[e.index()].is_none())
+                .collect();
+            let admissible = |e: EqId, v: VarId| {
+                d.graph.elen[e.index()] == d.graph.vlen[v.index()]
+                    && !(top && var_integral[v.index()].is_some())
+                    && solvable(e, v)
+            };
+            let mut solved = lift(d, &below);
+            tear_level(&mut tear, level, &new, &mut solved, preferences, admissible);
+            let supply: u64 = level
+                .equations
+                .iter()
+                .map(|e| d.graph.elen[e.index()])
+                .sum();
+            let demand: u64 = level.unknowns.iter().map(|v| d.graph.vlen[v.index()]).sum();
+            let square = supply == demand;
+            if !top
+                && square
+                && solved
+                    .residuals
+                    .iter()
+                    .all(|&e| constant_linear(origin(e, &eq_integral)))
+            {
+                // Derivatives of a linear set follow on every level above.
+                let equations = std::mem::take(&mut solved.residuals);
+                let unknowns = std::mem::take(&mut solved.open);
+                if !equations.is_empty() {
+                    solved.linear.push(LinearSet {
+                        equations,
+                        unknowns,
+                    });
+                }
+            }
+            if top {
+                distribute(
+                    &solved.residuals,
+                    &eq_integral,
+                    &mut out.dropped,
+                    &mut out.residuals,
+                );
+                out.explicit.extend_from_slice(&solved.pairs);
+                out.torn.extend(
+                    solved
+                        .open
+                        .iter()
+                        .copied()
+                        .filter(|v| var_integral[v.index()].is_none()),
+                );
+            } else {
+                let Selection {
+                    constraint_derivatives,
+                    constraints,
+                    ..
+                } = &mut out;
+                distribute(
+                    &solved.residuals,
+                    &eq_integral,
+                    constraint_derivatives,
+                    constraints,
+                );
+                for &(_, v) in &solved.pairs {
+                    is_dummy[v.index()] = true;
+                }
+                for v in solved.linear.iter().flat_map(|l| &l.unknowns) {
+                    is_dummy[v.index()] = true;
+                }
+                out.dummies.extend_from_slice(&solved.pairs);
+            }
+            out.linear.extend_from_slice(&solved.linear);
+            below = solved;
+        }
+    }
+    out.states = (0..d.graph.vlen.len())
+        .map(VarId::new)
+        .filter(|v| d.var_derivative[v.index()].is_some() && !is_dummy[v.index()])
+        .collect();
+    out
+}
+
+/// Residuals that are derivatives go to one list, the others to the other.
+fn distribute(
+    residuals: &[EqId],
+    eq_integral: &[Option<EqId>],
+    derivatives: &mut Vec<EqId>,
+    others: &mut Vec<EqId>,
+) {
+    for &e in residuals {
+        if eq_integral[e.index()].is_some() {
+            derivatives.push(e)
+        } else {
+            others.push(e)
+        }
+    }
+}
+
+/// What a level has solved, and what is left.
+#[derive(Default)]
+struct Solved {
+    pairs: Vec<(EqId, VarId)>,
+    linear: Vec<LinearSet>,
+    residuals: Vec<EqId>,
+    open: Vec<VarId>,
+}
+
+/// The derivatives of what the level below has solved, and of its residuals.
+fn lift(d: &Differentiated, below: &Solved) -> Solved {
+    // Everything on a lower level has derivatives: that is why it is lower.
+    let equation = |e: EqId| d.eq_derivative[e.index()].unwrap_or(e);
+    let variable = |v: VarId| d.var_derivative[v.index()].unwrap_or(v);
+    Solved {
+        pairs: below
+            .pairs
+            .iter()
+            .map(|&(e, v)| (equation(e), variable(v)))
+            .collect(),
+        linear: below
+            .linear
+            .iter()
+            .map(|l| LinearSet {
+                equations: l.equations.iter().map(|&e| equation(e)).collect(),
+                unknowns: l.unknowns.iter().map(|&v| variable(v)).collect(),
+            })
+            .collect(),
+        residuals: below.residuals.iter().map(|&e| equation(e)).collect(),
+        open: Vec::new(),
+    }
+}
+
+/// Tears the new equations of a level on top of what was lifted from below; `solved` becomes complete.
+fn tear_level(
+    tear: &mut Tear<'_>,
+    level: &Level,
+    new: &[EqId],
+    solved: &mut Solved,
+    preferences: &Preferences,
+    admissible: impl Fn(EqId, VarId) -> bool,
+) {
+    let mut by_linear: Vec<VarId> = solved
+        .linear
+        .iter()
+        .flat_map(|l| l.unknowns.iter().copied())
+        .collect();
+    by_linear.sort_unstable();
+    let unknowns: Vec<VarId> = if by_linear.is_empty() {
+        level.unknowns.clone()
+    } else {
+        level
+            .unknowns
+            .iter()
+            .copied()
+            .filter(|v| by_linear.binary_search(v).is_err())
+            .collect()
+    };
+    tear.begin(&unknowns);
+    for &(e, v) in &solved.pairs {
+        // The derivatives use each other as the lower equations do: no cycle can arise.
+        let accepted = tear.try_solve(e, v);
+        debug_assert!(
+            accepted,
+            "{e:?} must be solvable for {v:?} like its integral"
+        );
+    }
+    let mut order = new.to_vec();
+    order.sort_by_key(|&e| (preferences.equation(e), e));
+    let mut ranks: Vec<i32> = unknowns.iter().map(|&v| preferences.variable(v)).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    for &rank in ranks.iter().rev() {
+        for &e in &order {
+            if !tear.is_solved(e) {
+                tear.solve_for_first(e, |e, v| {
+                    preferences.variable(v) == rank && admissible(e, v)
+                });
+            }
+        }
+    }
+    let torn = tear.finish(&order);
+    solved.pairs = torn.solved;
+    solved.residuals.extend(torn.residuals);
+    solved.open = torn.tearing;
+}
+
+fn origin(e: EqId, eq_integral: &[Option<EqId>]) -> EqId {
+    let mut e = e;
+    while let Some(i) = eq_integral[e.index()] {
+        e = i;
+    }
+    e
+}
