@@ -64,6 +64,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "cranelift")]
+pub mod cranelift;
 mod dependence;
 pub mod error;
 pub mod interpreter;
@@ -73,6 +75,8 @@ pub mod normalise;
 mod place;
 pub mod run;
 
+#[cfg(feature = "cranelift")]
+pub use cranelift::Cranelift;
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
 pub use interpreter::Interpreter;
 pub use kernel::{

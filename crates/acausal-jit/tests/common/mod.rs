@@ -56,12 +56,19 @@ pub fn run(
 
 /// All backends, each with a name for messages.
 pub fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
-    vec![
+    #[allow(unused_mut)]
+    let mut list: Vec<(&'static str, Box<dyn Backend>)> = vec![
         ("interpreter, 1 lane", Box::new(Interpreter::with_lanes(1))),
         ("interpreter, 3 lanes", Box::new(Interpreter::with_lanes(3))),
         ("interpreter", Box::new(Interpreter::default())),
         ("default", default_backend()),
-    ]
+    ];
+    #[cfg(feature = "cranelift")]
+    list.push((
+        "cranelift",
+        Box::new(Cranelift::new().expect("a supported machine")),
+    ));
+    list
 }
 
 pub fn at(bank: Bank, base: usize, stride: isize) -> Address {
