@@ -2,6 +2,7 @@
 //!
 //! - [`Dae`]: what a model provides (residual, iteration matrix, event indicators).
 //! - [`Bdf`]: variable-order, variable-step BDF with event location and dense output.
+//! - [`newton`]: damped Newton iteration for initialisation.
 //! - [`linear`]: LU factorisations of sparse matrices with a fixed pattern.
 //!
 //! The crate knows nothing of Modelica, of expressions or of files; indices in errors and statistics are rows and
@@ -10,10 +11,12 @@
 pub mod bdf;
 mod dae;
 pub mod linear;
+pub mod newton;
 mod pattern;
 
 pub use bdf::{
     Bdf, BdfOptions, InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome,
 };
 pub use dae::{Dae, EvalError, EvalReason};
+pub use newton::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 pub use pattern::{Pattern, PatternError};

@@ -13,9 +13,11 @@
 mod btf;
 mod dense;
 mod ordering;
+mod rank;
 mod sparse;
 
 pub use dense::DenseLu;
+pub use rank::{DENSE_BLOCK, RankDeficiency, rank_deficiency};
 pub use sparse::{FactorCounts, SparseLu};
 
 use crate::pattern::Pattern;
