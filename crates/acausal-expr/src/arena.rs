@@ -55,6 +55,11 @@ impl Exprs {
         IterId(self.iterators.len() as u32 - 1)
     }
 
+    /// A new iterator of the compiler's own, named `i` and a number, so that printed loops are told apart.
+    pub fn fresh_iter(&mut self) -> IterId {
+        self.new_iter(format!("i{}", self.iterators.len()).as_str())
+    }
+
     /// The name that an iterator was given.
     pub fn iter_name(&self, i: IterId) -> acausal_syntax::Name {
         self.iterators[i.0 as usize]

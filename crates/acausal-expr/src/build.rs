@@ -392,6 +392,7 @@ impl Exprs {
             Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Edge | Builtin::Change => Ty::Bool,
             Builtin::Abs | Builtin::Min | Builtin::Max | Builtin::Div | Builtin::Mod | Builtin::Rem => self.join(args),
             Builtin::Sign => Ty::Int,
+            Builtin::Concat | Builtin::Text => Ty::Str,
             Builtin::Start | Builtin::Homotopy => self.ty(args[0]),
             _ => Ty::Real,
         };

@@ -28,6 +28,7 @@ mod print;
 mod run_function;
 mod solve;
 mod substitute;
+mod text;
 
 pub use affine::Affine;
 pub use arena::Exprs;
@@ -37,4 +38,5 @@ pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty, VarId,
 };
 pub use print::{Printer, print_real};
+pub use text::{format_number, format_printf};
 pub use run_function::{FunctionError, Functions, STEP_LIMIT, run_function};

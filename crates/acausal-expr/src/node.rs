@@ -183,6 +183,10 @@ pub enum Builtin {
     Homotopy,
     /// `cardinality`-free marker: the start value of a variable access.
     Start,
+    /// Strings joined with `+`; see [`crate::Exprs::text`].
+    Concat,
+    /// `String(value, significantDigits, minimumLength, leftJustified)`, or `String(value, format)`.
+    Text,
 }
 
 /// A scalar expression. Equal expressions have equal [`ExprId`]s.

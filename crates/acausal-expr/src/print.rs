@@ -329,6 +329,8 @@ fn builtin_name(f: Builtin) -> &'static str {
         Builtin::Change => "change",
         Builtin::Homotopy => "homotopy",
         Builtin::Start => "start",
+        Builtin::Concat => "concat",
+        Builtin::Text => "String",
     }
 }
 
