@@ -1,1 +1,190 @@
-//! Expressions of the syntax tree to scalar bodies under iterators.
+//! Expressions of the syntax tree to scalar bodies under iterators (MLS 3.6 §3, §10).
+//!
+//! In: an expression and the [`Env`] it stands in. Out: a [`Value`], type- and size-checked, whose scalar parts live in
+//! the arena [`Context::exprs`]. An error is a [`Diagnostic`] at the place that is wrong.
+//!
+//! | file | does |
+//! |---|---|
+//! | `tensor`, `value` | arrays as comprehensions, records of arrays |
+//! | `expression` | the syntax tree, case by case |
+//! | `operator` | arithmetic, relations, logic |
+//! | `array` | constructors, ranges, subscripts |
+//! | `reference` | names to variables, constants, iterators |
+//! | `known` | values of constants and parameters, sizes of components |
+//! | `call`, `math`, `array_function`, `event_function`, `text` | built-in functions |
+//! | `check` | types and sizes in messages |
+//!
+//! Two modes of lowering share all code: in a *model* a parameter is an access to its variable, so that it can be
+//! changed after compilation; with [`Env::evaluate`] it is replaced by its value and marked as structural.
+
+mod array;
+mod array_function;
+mod call;
+mod check;
+mod event_function;
+mod expression;
+mod known;
+mod math;
+mod operator;
+mod reference;
+pub mod tensor;
+mod text;
+pub mod value;
+
+pub use tensor::{Subscript, Tensor};
+pub use value::{FunctionValue, Record, Type, Value};
+
+use acausal_expr::flat;
+use acausal_expr::{ExprId, Exprs, IterId, Range, VarId};
+use acausal_syntax::{Diagnostic, Name, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::instance::{InstId, Instances, Scope};
+
+/// A value or the message why there is none.
+pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// The start of an error: `Err(error(code, span, message))`, with `.label`, `.note` and `.hint` to follow.
+pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(code, span, message))
+}
+
+/// Everything that is known while a model is lowered.
+#[derive(Debug)]
+pub struct Context {
+    /// The instance tree.
+    pub instances: Instances,
+    /// The arena of the model under construction.
+    pub exprs: Exprs,
+    /// Errors so far. Lowering functions return theirs; whoever calls them adds them here and goes on.
+    pub errors: Vec<Diagnostic>,
+    /// Warnings so far.
+    pub warnings: Vec<Diagnostic>,
+    /// Functions evaluated at run time.
+    pub functions: Vec<flat::Function>,
+    /// Flat variables of primitive components, given out before equations are lowered.
+    pub vars: FxHashMap<InstId, VarId>,
+    /// The primitive component of each flat variable; the inverse of `vars`.
+    pub var_insts: Vec<InstId>,
+    /// Parameters whose value was needed to know the structure.
+    pub structural: FxHashSet<InstId>,
+    /// Components that do not exist because their condition is false, or that are inside of one.
+    pub absent: FxHashSet<InstId>,
+    /// Values that iterators can take, for bounds checks.
+    pub ranges: FxHashMap<IterId, Range>,
+    known: known::Known,
+    /// Nesting of function calls that are being executed, to bound recursion.
+    pub call_depth: u32,
+}
+
+/// Values of variables by component: the frame of a function that is being executed.
+pub type Locals = FxHashMap<InstId, Value>;
+
+/// Where an expression stands.
+#[derive(Clone, Debug)]
+pub struct Env<'a> {
+    /// Where names are looked up.
+    pub scope: Scope,
+    /// Components around the scope (and the scope itself) that are arrays, with the subscripts of the element that we are
+    /// in. References to anything inside of them use these subscripts.
+    pub arrays: Vec<(InstId, Vec<ExprId>)>,
+    /// Iterators of `for`, comprehensions and reductions by name, innermost last.
+    pub loops: Vec<(Name, Value)>,
+    /// Values of function variables; they hide the components themselves.
+    pub locals: Option<&'a Locals>,
+    /// Parameters are replaced by their values; anything that varies is an error.
+    pub evaluate: bool,
+    /// Only the shape of the result matters: variables may occur and have no meaning.
+    shape: bool,
+    /// What `end` means, innermost last.
+    ends: Vec<ExprId>,
+}
+
+impl<'a> Env<'a> {
+    /// The environment of text in a scope that is in no array of components.
+    pub fn new(scope: Scope) -> Env<'a> {
+        Env {
+            scope,
+            arrays: Vec::new(),
+            loops: Vec::new(),
+            locals: None,
+            evaluate: false,
+            shape: false,
+            ends: Vec::new(),
+        }
+    }
+
+    /// The environment of a function body with the given values of its variables.
+    pub fn function(scope: Scope, locals: &'a Locals, evaluate: bool) -> Env<'a> {
+        Env {
+            locals: Some(locals),
+            evaluate,
+            ..Env::new(scope)
+        }
+    }
+
+    /// The same with parameters replaced by their values.
+    pub fn evaluating(&self) -> Env<'a> {
+        Env {
+            evaluate: true,
+            ..self.clone()
+        }
+    }
+
+    /// The same for an expression of which only type and sizes matter.
+    pub fn for_shape(&self) -> Env<'a> {
+        Env {
+            evaluate: true,
+            shape: true,
+            ..self.clone()
+        }
+    }
+
+    /// The same with one more iterator.
+    pub fn with_loop(&self, name: Name, value: Value) -> Env<'a> {
+        let mut env = self.clone();
+        env.loops.push((name, value));
+        env
+    }
+}
+
+impl Context {
+    /// A context over an instance tree.
+    pub fn new(instances: Instances) -> Context {
+        Context {
+            instances,
+            exprs: Exprs::default(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            functions: Vec::new(),
+            vars: FxHashMap::default(),
+            var_insts: Vec::new(),
+            structural: FxHashSet::default(),
+            absent: FxHashSet::default(),
+            ranges: FxHashMap::default(),
+            known: known::Known::default(),
+            call_depth: 0,
+        }
+    }
+
+    /// Keeps the error of a result and gives the value.
+    pub fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(v) => Some(v),
+            Err(e) => {
+                self.errors.push(*e);
+                None
+            }
+        }
+    }
+
+    /// A new iterator over a range.
+    pub fn iterator(&mut self, name: Option<Name>, range: Range) -> IterId {
+        let iter = match name {
+            Some(name) => self.exprs.new_iter(name),
+            None => self.exprs.fresh_iter(),
+        };
+        self.ranges.insert(iter, range);
+        iter
+    }
+}

@@ -1,0 +1,457 @@
+//! Calls: built-in functions, record constructors, type conversions, user functions (MLS 3.6 §12.4).
+
+use acausal_syntax::ast::{Call, Callee, ComponentRef, Expr, PartialApplication};
+use acausal_syntax::{Name, Span};
+
+use super::reference::text;
+use super::{Context, Env, FunctionValue, Record, Result, Type, Value, error};
+use crate::instance::{Found, InstId, Kind, Primitive};
+
+/// The arguments of a call, lowered.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// By position.
+    pub positional: Vec<(Value, Span)>,
+    /// By name.
+    pub named: Vec<(Name, Value, Span)>,
+}
+
+impl Context {
+    pub(super) fn call(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        match &call.function {
+            Callee::Der => self.der_call(env, call),
+            Callee::Initial => Ok(Value::scalar(
+                Type::Boolean,
+                self.exprs.call(acausal_expr::Builtin::Initial, &[]),
+            )),
+            Callee::Pure => match call.args.as_slice() {
+                [only] => self.expr(env, only),
+                _ => Err(error("argument-count", call.span, "`pure` takes one call")),
+            },
+            Callee::Ref(r) => match self.callee(env, r)? {
+                Found::BuiltinFunction(name) => self.builtin(env, name, call),
+                Found::Class(class) => self.call_class(env, class, r, call),
+                Found::Component(inst) => match env.locals.and_then(|l| l.get(&inst)).cloned() {
+                    Some(Value::Function(f)) => {
+                        let mut arguments = self.arguments(env, call)?;
+                        arguments
+                            .named
+                            .extend(f.bound.into_iter().map(|(n, v)| (n, v, call.span)));
+                        self.user_function(env, f.function, arguments, call.span)
+                    }
+                    _ => Err(error(
+                        "not-a-function",
+                        r.span,
+                        format!("`{}` is not a function", text(r)),
+                    )),
+                },
+                Found::NotFound(message) => Err(message),
+                Found::EnumLiteral(..) | Found::Time => Err(error(
+                    "not-a-function",
+                    r.span,
+                    format!("`{}` is not a function", text(r)),
+                )),
+            },
+        }
+    }
+
+    fn callee(&mut self, env: &Env<'_>, r: &ComponentRef) -> Result<Found> {
+        if let Some(p) = r.parts.iter().find(|p| !p.subscripts.is_empty()) {
+            return Err(error(
+                "not-a-function",
+                p.span,
+                "a function cannot have subscripts",
+            ));
+        }
+        let first = &r.parts[0].name;
+        let mut found = if r.global {
+            self.instances.find_global(first.name, first.span)
+        } else {
+            self.instances.find(env.scope, first.name, first.span)
+        };
+        for part in &r.parts[1..] {
+            let owner = match found {
+                Found::Component(inst) | Found::Class(inst) => inst,
+                other => return Ok(other),
+            };
+            found = self
+                .instances
+                .find_member(owner, part.name.name, part.name.span);
+        }
+        Ok(found)
+    }
+
+    fn call_class(
+        &mut self,
+        env: &Env<'_>,
+        class: InstId,
+        r: &ComponentRef,
+        call: &Call,
+    ) -> Result<Value> {
+        match self.instances.kind(class) {
+            Kind::Function => {
+                if !call.indices.is_empty() {
+                    return Err(error(
+                        "reduction",
+                        call.span,
+                        format!("`{}` is not a reduction", text(r)),
+                    ));
+                }
+                let arguments = self.arguments(env, call)?;
+                self.user_function(env, class, arguments, call.span)
+            }
+            Kind::Record { operator } => {
+                let arguments = self.arguments(env, call)?;
+                if operator
+                    && let Some(v) = self.operator_constructor(env, class, &arguments, call.span)?
+                {
+                    return Ok(v);
+                }
+                self.record_constructor(class, arguments, call.span)
+            }
+            Kind::Operator => {
+                let arguments = self.arguments(env, call)?;
+                self.overloaded(env, class, arguments, call.span)?
+                    .ok_or_else(|| {
+                        error(
+                            "no-operator",
+                            call.span,
+                            format!("no function of `{}` takes these arguments", text(r)),
+                        )
+                    })
+            }
+            Kind::Primitive(Primitive::Integer) => self.builtin(env, Name::new("Integer"), call),
+            Kind::Primitive(Primitive::String) => self.builtin(env, Name::new("String"), call),
+            Kind::Primitive(Primitive::Real) => {
+                let [only] = call.args.as_slice() else {
+                    return Err(error(
+                        "argument-count",
+                        call.span,
+                        "`Real` takes one argument",
+                    ));
+                };
+                let t = self.tensor(env, only)?;
+                Ok(Value::Tensor(super::Tensor {
+                    ty: Type::Real,
+                    ..t
+                }))
+            }
+            Kind::Primitive(Primitive::Enum(id)) => {
+                let [only] = call.args.as_slice() else {
+                    return Err(error(
+                        "argument-count",
+                        call.span,
+                        format!("`{}` takes one Integer", text(r)),
+                    ));
+                };
+                let e = self.scalar(env, only, Type::Integer)?;
+                Ok(Value::scalar(Type::Enum(id), e))
+            }
+            Kind::Error => Err(error(
+                "not-a-function",
+                r.span,
+                format!("`{}` is not known", text(r)),
+            )),
+            Kind::ExternalObject => Err(error(
+                "unsupported",
+                call.span,
+                "external objects are not supported yet",
+            )),
+            _ => Err(error(
+                "not-a-function",
+                r.span,
+                format!("`{}` is not a function", text(r)),
+            )),
+        }
+    }
+
+    /// Executes or inlines a user function.
+    fn user_function(
+        &mut self,
+        _env: &Env<'_>,
+        function: InstId,
+        _arguments: Arguments,
+        span: Span,
+    ) -> Result<Value> {
+        let name = self.instances.class_name(function);
+        Err(error(
+            "unsupported",
+            span,
+            format!("calls of user functions such as `{name}` are not supported yet"),
+        ))
+    }
+
+    /// Lowers the arguments of a call in the order written.
+    pub fn arguments(&mut self, env: &Env<'_>, call: &Call) -> Result<Arguments> {
+        let mut out = Arguments::default();
+        for a in &call.args {
+            out.positional.push((self.expr(env, a)?, a.span));
+        }
+        for n in &call.named {
+            out.named
+                .push((n.name.name, self.expr(env, &n.value)?, n.value.span));
+        }
+        Ok(out)
+    }
+
+    /// `R(a, b, c = 1)`: fields by position and name, defaults from the declaration (MLS 3.6 §12.6).
+    pub fn record_constructor(
+        &mut self,
+        class: InstId,
+        arguments: Arguments,
+        span: Span,
+    ) -> Result<Value> {
+        let components = self.instances.components(class);
+        let mut positional = arguments.positional.into_iter();
+        let mut named = arguments.named;
+        let mut fields: Vec<(Name, Value)> = Vec::new();
+        let mut locals = super::Locals::default();
+        for inst in components {
+            let name = self.instances.data(inst).name;
+            let given = match named.iter().position(|n| n.0 == name) {
+                Some(k) => Some((named[k].1.clone(), named.remove(k).2)),
+                None => positional.next(),
+            };
+            let value = match given {
+                Some((value, at)) => self.field_value(inst, value, at, &locals)?,
+                None => {
+                    let Some(binding) = self.instances.binding(inst) else {
+                        let record = self.instances.class_name(class);
+                        return Err(error(
+                            "missing-argument",
+                            span,
+                            format!("`{name}` of {record} is not given and has no default"),
+                        ));
+                    };
+                    let env = Env::function(binding.scope, &locals, false);
+                    self.expr(&env, &binding.expr)?
+                }
+            };
+            locals.insert(inst, value.clone());
+            fields.push((name, value));
+        }
+        if let Some((_, at)) = positional.next() {
+            let record = self.instances.class_name(class);
+            return Err(error(
+                "argument-count",
+                at,
+                format!("{record} has only {} fields", fields.len()),
+            ));
+        }
+        if let Some((name, _, at)) = named.first() {
+            let record = self.instances.class_name(class);
+            return Err(error(
+                "unknown-field",
+                *at,
+                format!("{record} has no field `{name}`"),
+            ));
+        }
+        let class = self.instances.data(class).class;
+        Ok(Value::Record(Record {
+            class,
+            dims: Vec::new(),
+            fields,
+        }))
+    }
+
+    /// Checks a field of a record constructor.
+    fn field_value(
+        &mut self,
+        inst: InstId,
+        value: Value,
+        span: Span,
+        locals: &super::Locals,
+    ) -> Result<Value> {
+        let Some(ty) = self.primitive_type(inst) else {
+            return Ok(value);
+        };
+        let t = self.as_tensor(value, span)?;
+        let mut dims = Vec::new();
+        let scope =
+            crate::instance::Scope::of(self.instances.data(inst).parent.unwrap_or(InstId::GLOBAL));
+        let env = Env::function(scope, locals, true);
+        for (d, n) in self.function_dims(&env, inst)?.into_iter().enumerate() {
+            dims.push(n.or(t.dims.get(d).copied()).unwrap_or(0));
+        }
+        let name = self.instances.data(inst).name;
+        Ok(Value::Tensor(self.expect(
+            t,
+            ty,
+            &dims,
+            span,
+            &format!("field `{name}`"),
+        )?))
+    }
+
+    pub(super) fn partial_application(
+        &mut self,
+        env: &Env<'_>,
+        p: &PartialApplication,
+    ) -> Result<Value> {
+        match self.instances.find_path(env.scope, &p.function) {
+            Found::Class(function) if self.instances.kind(function) == Kind::Function => {
+                let mut bound = Vec::new();
+                for n in &p.named {
+                    bound.push((n.name.name, self.expr(env, &n.value)?));
+                }
+                Ok(Value::Function(FunctionValue { function, bound }))
+            }
+            Found::NotFound(message) => Err(message),
+            _ => Err(error(
+                "not-a-function",
+                p.function.span,
+                format!("`{}` is not a function", p.function),
+            )),
+        }
+    }
+
+    /// An operator on records: the function of an `operator record` (MLS 3.6 §14).
+    pub(super) fn record_operator(
+        &mut self,
+        symbol: &str,
+        operands: Vec<Value>,
+        span: Span,
+    ) -> Result<Value> {
+        let name = Name::new(&format!("'{symbol}'"));
+        for operand in &operands {
+            let Value::Record(r) = operand else { continue };
+            let Some(class) = self.instances.member(r.class, name) else {
+                continue;
+            };
+            let arguments = Arguments {
+                positional: operands.iter().map(|o| (o.clone(), span)).collect(),
+                named: Vec::new(),
+            };
+            let env = Env::new(crate::instance::Scope::of(r.class));
+            // A scalar beside a record is converted by the constructor (MLS 3.6 §14.4).
+            if let Some(v) = self.overloaded(&env, class, arguments.clone(), span)? {
+                return Ok(v);
+            }
+            let mut converted = arguments;
+            for p in &mut converted.positional {
+                if matches!(p.0, Value::Tensor(_)) {
+                    let single = Arguments {
+                        positional: vec![p.clone()],
+                        named: Vec::new(),
+                    };
+                    if let Some(v) = self.operator_constructor(&env, r.class, &single, span)? {
+                        p.0 = v;
+                    }
+                }
+            }
+            if let Some(v) = self.overloaded(&env, class, converted, span)? {
+                return Ok(v);
+            }
+        }
+        let what: Vec<String> = operands.iter().map(|o| self.describe(o)).collect();
+        Err(error(
+            "operator-mismatch",
+            span,
+            format!("`{symbol}` cannot be applied to {}", what.join(" and ")),
+        ))
+    }
+
+    fn operator_constructor(
+        &mut self,
+        env: &Env<'_>,
+        class: InstId,
+        arguments: &Arguments,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        match self.instances.member(class, Name::new("'constructor'")) {
+            Some(op) => self.overloaded(env, op, arguments.clone(), span),
+            None => Ok(None),
+        }
+    }
+
+    /// The first function of an `operator` (or the operator function itself) that takes these arguments.
+    fn overloaded(
+        &mut self,
+        env: &Env<'_>,
+        operator: InstId,
+        arguments: Arguments,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        if self.instances.kind(operator) == Kind::Function {
+            if !self.accepts(operator, &arguments) {
+                return Ok(None);
+            }
+            return Ok(Some(self.user_function(env, operator, arguments, span)?));
+        }
+        let mut functions = Vec::new();
+        for part in self.instances.class_annotations(operator) {
+            for (_, element) in part.class.elements() {
+                if let acausal_syntax::ast::ElementKind::Class(def) = &element.kind {
+                    functions.extend(self.instances.member(operator, def.name.name));
+                }
+            }
+        }
+        for function in functions {
+            if self.instances.kind(function) == Kind::Function && self.accepts(function, &arguments)
+            {
+                return Ok(Some(self.user_function(env, function, arguments, span)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a function has inputs of the kinds of these arguments: records for records, numbers for numbers.
+    fn accepts(&mut self, function: InstId, arguments: &Arguments) -> bool {
+        let mut inputs: Vec<InstId> = self.instances.components(function);
+        inputs.retain(|&i| {
+            self.instances.data(i).prefixes.causality == Some(acausal_syntax::ast::Causality::Input)
+        });
+        let mut given: Vec<Option<&Value>> = inputs.iter().map(|_| None).collect();
+        if arguments.positional.len() > inputs.len() {
+            return false;
+        }
+        for (slot, (v, _)) in given.iter_mut().zip(&arguments.positional) {
+            *slot = Some(v);
+        }
+        for (name, v, _) in &arguments.named {
+            match inputs
+                .iter()
+                .position(|&i| self.instances.data(i).name == *name)
+            {
+                Some(k) => given[k] = Some(v),
+                None => return false,
+            }
+        }
+        for (&input, value) in inputs.iter().zip(given) {
+            let rank = self.instances.data(input).rank as usize;
+            let fits = match value {
+                None => self.instances.binding(input).is_some(),
+                Some(Value::Record(r)) => {
+                    self.primitive_type(input).is_none()
+                        && r.dims.len() == rank
+                        && self.instances.class_name(r.class) == self.instances.class_name(input)
+                }
+                Some(Value::Tensor(t)) => {
+                    self.primitive_type(input)
+                        .is_some_and(|ty| ty == t.ty || ty == Type::Real && t.ty == Type::Integer)
+                        && t.rank() == rank
+                }
+                Some(_) => false,
+            };
+            if !fits {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The argument at a position or with a name.
+    pub(super) fn argument<'c>(
+        &self,
+        call: &'c Call,
+        position: usize,
+        name: &str,
+    ) -> Option<&'c Expr> {
+        call.args.get(position).or_else(|| {
+            call.named
+                .iter()
+                .find(|n| n.name.as_str() == name)
+                .map(|n| &n.value)
+        })
+    }
+}

@@ -1,0 +1,618 @@
+//! What is known before simulation: sizes of components, values of constants and structural parameters, bindings.
+//!
+//! Values are kept per component over *all* its dimensions, those of enclosing arrays of components in front. They are
+//! computed on demand by lowering the binding with [`Env::evaluate`]; a dependency that comes back to itself is an error that
+//! names the cycle.
+
+use acausal_expr::{ExprId, IterId, Node, Range};
+use acausal_syntax::Span;
+use acausal_syntax::ast::{ExprKind, Variability};
+use rustc_hash::FxHashMap;
+
+use super::reference::{is_inside, names_below};
+use super::{Context, Env, Result, Tensor, Value, error};
+use crate::instance::{Binding, InstId, Kind, Role, Scope};
+
+/// Memory of what has been computed.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    dims: FxHashMap<InstId, Vec<usize>>,
+    values: FxHashMap<InstId, Tensor>,
+    records: FxHashMap<(InstId, bool), (Value, Vec<(InstId, IterId)>)>,
+    /// Components whose value (or size: true) is being computed, outermost first.
+    pending: Vec<(InstId, bool)>,
+}
+
+/// Nesting of values that depend on each other, far above what a model needs and far below the stack.
+const MAX_DEPENDENCIES: usize = 400;
+
+/// An environment with the iterators that it introduces for enclosing arrays of components.
+#[derive(Clone, Debug)]
+pub struct Framed<'a> {
+    /// The environment.
+    pub env: Env<'a>,
+    /// Iterators over the elements of the enclosing arrays, outermost first.
+    pub domain: Vec<(IterId, Range)>,
+}
+
+impl Context {
+    /// The environment of text written in a scope: inside of arrays of components it stands for every element.
+    pub fn frame(&mut self, scope: Scope) -> Result<Framed<'static>> {
+        let mut framed = Framed {
+            env: Env::new(scope),
+            domain: Vec::new(),
+        };
+        let mut arrays = self.enclosing_arrays(scope.inst);
+        let data = self.instances.data(scope.inst);
+        if data.role == Role::Component && data.rank > 0 {
+            arrays.push(scope.inst);
+        }
+        for array in arrays {
+            let mut subs = Vec::new();
+            for n in self.dims(array)? {
+                let k = self.iterator(None, Range::upto(n));
+                framed.domain.push((k, Range::upto(n)));
+                subs.push(self.exprs.iter(k));
+            }
+            framed.env.arrays.push((array, subs));
+        }
+        Ok(framed)
+    }
+
+    /// Sizes of a component itself (without those of enclosing arrays).
+    pub fn dims(&mut self, inst: InstId) -> Result<Vec<usize>> {
+        if self.instances.data(inst).rank == 0 {
+            return Ok(Vec::new());
+        }
+        if let Some(dims) = self.known.dims.get(&inst) {
+            return Ok(dims.clone());
+        }
+        self.enter(inst, true)?;
+        let dims = self.compute_dims(inst);
+        self.known.pending.pop();
+        let dims = dims?;
+        self.known.dims.insert(inst, dims.clone());
+        Ok(dims)
+    }
+
+    /// Sizes of a variable of a function that is being executed; `:` counts as unknown.
+    pub fn function_dims(&mut self, env: &Env<'_>, inst: InstId) -> Result<Vec<Option<usize>>> {
+        let mut out = Vec::new();
+        for dim in self.instances.dims(inst) {
+            if matches!(dim.expr.kind, ExprKind::Colon) {
+                out.push(None);
+            } else {
+                let env = Env {
+                    scope: dim.scope,
+                    ..env.clone()
+                };
+                out.push(Some(self.size_of(&env, &dim.expr, &[])?));
+            }
+        }
+        Ok(out)
+    }
+
+    fn compute_dims(&mut self, inst: InstId) -> Result<Vec<usize>> {
+        let dims = self.instances.dims(inst);
+        let mut from_binding: Option<Vec<usize>> = None;
+        let mut out = Vec::with_capacity(dims.len());
+        for (d, dim) in dims.iter().enumerate() {
+            if matches!(dim.expr.kind, ExprKind::Colon) {
+                if from_binding.is_none() {
+                    from_binding = Some(self.dims_of_binding(inst, dims.len(), dim.expr.span)?);
+                }
+                out.push(from_binding.as_ref().map_or(0, |b| b[d]));
+                continue;
+            }
+            let framed = self.frame(dim.scope)?;
+            out.push(self.size_of(&framed.env.evaluating(), &dim.expr, &framed.domain)?);
+        }
+        Ok(out)
+    }
+
+    /// Sizes that `:` takes from the binding.
+    fn dims_of_binding(&mut self, inst: InstId, rank: usize, span: Span) -> Result<Vec<usize>> {
+        let Some((holder, binding)) = self.effective_binding(inst) else {
+            let name = self.instances.display_name(inst);
+            return Err(error(
+                "unknown-size",
+                span,
+                format!("the size of `{name}` does not follow from a binding"),
+            )
+            .hint("give the size, or a value with `=`")
+            .into());
+        };
+        // Only the shape matters, so variables may occur.
+        let framed = self.frame(binding.scope)?;
+        let value = self.expr(&framed.env.for_shape(), &binding.expr)?;
+        let names = names_below(&self.instances, inst, holder);
+        let field = names.iter().try_fold(&value, |v, n| v.field(*n));
+        match field.map(|v| v.dims()) {
+            Some(dims) if dims.len() >= rank => Ok(dims[dims.len() - rank..].to_vec()),
+            _ => {
+                let name = self.instances.display_name(inst);
+                let found = self.describe(&value);
+                Err(error(
+                    "size-mismatch",
+                    binding.span,
+                    format!("`{name}` has {rank} dimensions, but this is {found}"),
+                ))
+            }
+        }
+    }
+
+    /// A size: a natural number, or the number of values of a type.
+    fn size_of(
+        &mut self,
+        env: &Env<'_>,
+        e: &acausal_syntax::ast::Expr,
+        domain: &[(IterId, Range)],
+    ) -> Result<usize> {
+        if matches!(e.kind, ExprKind::Ref(_)) {
+            let index = acausal_syntax::ast::ForIndex {
+                name: acausal_syntax::ast::Ident::new("".into(), e.span),
+                range: Some(e.clone()),
+                span: e.span,
+            };
+            if let ExprKind::Ref(r) = &e.kind
+                && self.names_class(env, r)
+            {
+                return Ok(self.iteration(env, &index, &[])?.count());
+            }
+        }
+        let t = self.tensor(env, e)?;
+        let body = self.expect_scalar(&t, super::Type::Integer, e.span)?;
+        let body = self
+            .constant(env, body, e.span, "a size")
+            .or_else(|m| self.uniform(body, domain).ok_or(m))?;
+        match self.exprs.as_int(body) {
+            Some(n) if n >= 0 => Ok(n as usize),
+            Some(n) => Err(error(
+                "negative-size",
+                e.span,
+                format!("a size cannot be negative, but this is {n}"),
+            )),
+            None => Err(error(
+                "not-constant",
+                e.span,
+                "a size must be a constant or parameter expression",
+            )),
+        }
+    }
+
+    fn names_class(&mut self, env: &Env<'_>, r: &acausal_syntax::ast::ComponentRef) -> bool {
+        let path = acausal_syntax::ast::Path {
+            global: r.global,
+            parts: r.parts.iter().map(|p| p.name.clone()).collect(),
+            span: r.span,
+        };
+        !env.loops.iter().any(|l| l.0 == path.parts[0].name)
+            && matches!(
+                self.instances.find_path(env.scope, &path),
+                crate::instance::Found::Class(_)
+            )
+    }
+
+    /// The one value that an expression has for all elements of a domain, if it is one and the domain is not too long.
+    pub fn uniform(&mut self, e: ExprId, domain: &[(IterId, Range)]) -> Option<ExprId> {
+        const LONGEST: i64 = 100_000;
+        if domain.iter().map(|d| d.1.count).product::<i64>() > LONGEST {
+            return None;
+        }
+        let mut values = vec![e];
+        for (iter, range) in domain {
+            let mut next = Vec::new();
+            for v in values {
+                if !self.exprs.depends_on_iter(v, *iter) {
+                    next.push(v);
+                    continue;
+                }
+                for k in range.values() {
+                    let k = self.exprs.int(k);
+                    next.push(self.exprs.substitute_iter(v, *iter, k));
+                }
+            }
+            next.dedup();
+            values = next;
+        }
+        match values.as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        }
+    }
+
+    fn enter(&mut self, inst: InstId, size: bool) -> Result<()> {
+        if let Some(k) = self.known.pending.iter().position(|&p| p == (inst, size)) {
+            let mut cycle: Vec<String> = self.known.pending[k..]
+                .iter()
+                .map(|&(p, _)| format!("`{}`", self.instances.display_name(p)))
+                .collect();
+            cycle.push(format!("`{}`", self.instances.display_name(inst)));
+            cycle.dedup();
+            let span = self.instances.data(inst).span;
+            return Err(error(
+                "cyclic-value",
+                span,
+                format!(
+                    "the {} of {} depends on itself",
+                    if size { "size" } else { "value" },
+                    cycle[0]
+                ),
+            )
+            .note(format!("the dependency is {}", cycle.join(" -> ")))
+            .into());
+        }
+        if self.known.pending.len() > MAX_DEPENDENCIES {
+            let span = self.instances.data(inst).span;
+            return Err(error(
+                "too-deep",
+                span,
+                format!("more than {MAX_DEPENDENCIES} values depend on each other in a row"),
+            ));
+        }
+        self.known.pending.push((inst, size));
+        Ok(())
+    }
+
+    /// The value of a constant or parameter of predefined type, over all its dimensions. Parameters become structural.
+    pub fn value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
+        if let Some(t) = self.known.values.get(&inst) {
+            return Ok(t.clone());
+        }
+        self.enter(inst, false)?;
+        let value = self.compute_value(inst, span);
+        self.known.pending.pop();
+        let value = value?;
+        self.known.values.insert(inst, value.clone());
+        self.structural.insert(inst);
+        Ok(value)
+    }
+
+    fn compute_value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
+        if let Some((holder, binding)) = self.effective_binding(inst) {
+            return self.bound(inst, holder, &binding, true);
+        }
+        let name = self.instances.display_name(inst);
+        let at = self.instances.data(inst).span;
+        if let Some(start) = self.instances.attribute(inst, "start") {
+            let value = self.attribute_value(inst, &start, None, true)?;
+            self.warnings.push(*error(
+                "parameter-without-value",
+                at,
+                format!("`{name}` has no value; its start value is used"),
+            ));
+            if let Some(w) = self.warnings.last_mut() {
+                w.severity = acausal_syntax::Severity::Warning;
+            }
+            return Ok(value);
+        }
+        Err(error(
+            "parameter-without-value",
+            span,
+            format!("the value of `{name}` is needed here, but it has none"),
+        )
+        .label(at, "declared here")
+        .hint(format!("give it a value: `{name} = ...`"))
+        .into())
+    }
+
+    /// The binding that is in force for a component: its own, or that of a record around it.
+    pub fn effective_binding(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
+        let mut best = self.instances.binding(inst).map(|b| (inst, b));
+        let mut at = inst;
+        loop {
+            let data = self.instances.data(at);
+            let Some(parent) = data.parent else {
+                return best;
+            };
+            if self.instances.data(parent).role != Role::Component {
+                return best;
+            }
+            if !matches!(
+                self.instances.kind(parent),
+                Kind::Record { .. } | Kind::Connector { .. }
+            ) {
+                return best;
+            }
+            if let Some(outer) = self.instances.binding(parent) {
+                // A value given inside of the record is a default; one given outside is meant for this record.
+                let default = best
+                    .as_ref()
+                    .is_none_or(|(_, b)| is_inside(&self.instances, b.scope.inst, parent));
+                if default {
+                    best = Some((parent, outer));
+                }
+            }
+            at = parent;
+        }
+    }
+
+    /// The lowered binding with the iterators for the enclosing arrays of its scope.
+    fn binding_value(
+        &mut self,
+        holder: InstId,
+        binding: &Binding,
+        evaluate: bool,
+    ) -> Result<(Value, Vec<(InstId, IterId)>)> {
+        if let Some(known) = self.known.records.get(&(holder, evaluate)) {
+            return Ok(known.clone());
+        }
+        let framed = self.frame(binding.scope)?;
+        let mut iters = Vec::new();
+        let mut next = framed.domain.iter();
+        for (array, subs) in &framed.env.arrays {
+            for _ in subs {
+                if let Some((k, _)) = next.next() {
+                    iters.push((*array, *k));
+                }
+            }
+        }
+        let env = Env {
+            evaluate,
+            ..framed.env
+        };
+        let value = self.expr(&env, &binding.expr)?;
+        if matches!(value, Value::Record(_)) {
+            self.known
+                .records
+                .insert((holder, evaluate), (value.clone(), iters.clone()));
+        }
+        Ok((value, iters))
+    }
+
+    /// The binding of `holder` for the component `inst` in it (or itself), over all dimensions of `inst`.
+    pub fn bound(
+        &mut self,
+        inst: InstId,
+        holder: InstId,
+        binding: &Binding,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let (value, iters) = self.binding_value(holder, binding, evaluate)?;
+        let mut value = value;
+        for name in names_below(&self.instances, inst, holder) {
+            let Some(field) = value.field(name).cloned() else {
+                let found = self.describe(&value);
+                let what = self.instances.display_name(inst);
+                return Err(error(
+                    "type-mismatch",
+                    binding.expr.span,
+                    format!(
+                        "a record with the field `{name}` is expected for `{what}`, but this is {found}"
+                    ),
+                ));
+            };
+            value = field;
+        }
+        let t = self.as_tensor(value, binding.expr.span)?;
+        // Own dimensions: those of the holder and of everything down to the component.
+        let mut own = Vec::new();
+        for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
+            if is_inside(&self.instances, array, holder) {
+                own.extend(self.dims(array)?);
+            }
+        }
+        let ty = self.primitive_type(inst);
+        self.spread(inst, holder, t, &iters, own, binding, ty)
+    }
+
+    /// The value of an attribute, over all dimensions of the component.
+    pub fn attribute_value(
+        &mut self,
+        inst: InstId,
+        binding: &Binding,
+        ty: Option<super::Type>,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let framed = self.frame(binding.scope)?;
+        let mut iters = Vec::new();
+        let mut next = framed.domain.iter();
+        for (array, subs) in &framed.env.arrays {
+            for _ in subs {
+                if let Some((k, _)) = next.next() {
+                    iters.push((*array, *k));
+                }
+            }
+        }
+        let env = Env {
+            evaluate,
+            ..framed.env
+        };
+        let t = self.tensor(&env, &binding.expr)?;
+        // The dimensions of the component itself count as enclosing ones: an attribute belongs to the element.
+        let ty = match ty {
+            Some(ty) => Some(ty),
+            None => self.primitive_type(inst),
+        };
+        let holder = InstId(u32::MAX);
+        self.spread(inst, holder, t, &iters, Vec::new(), binding, ty)
+    }
+
+    /// Brings a value to all dimensions of a component: those it is written inside of are bound by its scope, the last
+    /// `levels` of the others are dimensions of the value, and it is the same for the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn spread(
+        &mut self,
+        inst: InstId,
+        holder: InstId,
+        t: Tensor,
+        bound: &[(InstId, IterId)],
+        own: Vec<usize>,
+        binding: &Binding,
+        ty: Option<super::Type>,
+    ) -> Result<Tensor> {
+        let attribute = holder == InstId(u32::MAX);
+        let mut outer: Vec<(InstId, usize)> = Vec::new();
+        for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
+            let inside = attribute || !is_inside(&self.instances, array, holder);
+            if inside {
+                outer.extend(self.dims(array)?.into_iter().map(|n| (array, n)));
+            }
+        }
+        let levels = (binding.levels as usize).min(outer.len());
+        let mut spanned = outer.len() - levels;
+        let mut expected: Vec<usize> = outer[spanned..].iter().map(|o| o.1).collect();
+        expected.extend_from_slice(&own);
+        let name = self.instances.display_name(inst);
+        if levels > 0 && t.dims == own && t.dims != expected {
+            // The same value for every element, although `each` is missing: what everybody means by it.
+            self.warnings.push(
+                acausal_syntax::Diagnostic::warning(
+                    "missing-each",
+                    binding.span,
+                    format!("`each` is missing: the value holds for every element of `{name}`"),
+                )
+                .hint("write `each` before the modifier"),
+            );
+            spanned = outer.len();
+            expected = own;
+        }
+        let ty = ty.unwrap_or(t.ty);
+        let t = self.expect(t, ty, &expected, binding.expr.span, &format!("`{name}`"))?;
+        let mut iters = Vec::new();
+        let mut used = 0;
+        let mut bound = bound.to_vec();
+        for (k, (array, n)) in outer.iter().enumerate() {
+            if k >= spanned {
+                iters.push(t.iters[used]);
+                used += 1;
+            } else if let Some(p) = bound.iter().position(|b| b.0 == *array) {
+                iters.push(bound.remove(p).1);
+            } else {
+                iters.push(self.iterator(None, Range::upto(*n)));
+            }
+        }
+        iters.extend_from_slice(&t.iters[used..]);
+        let mut dims: Vec<usize> = outer.iter().map(|o| o.1).collect();
+        dims.extend_from_slice(&t.dims[used..]);
+        Ok(Tensor {
+            ty: t.ty,
+            dims,
+            iters,
+            body: t.body,
+        })
+    }
+
+    /// Replaces accesses to parameters and constants by their values; these parameters become structural.
+    pub fn with_known_parameters(&mut self, e: ExprId) -> Result<ExprId> {
+        let mut e = e;
+        loop {
+            let mut values: FxHashMap<acausal_expr::VarId, Tensor> = FxHashMap::default();
+            for (_, access) in self.exprs.accesses(e) {
+                let Some(&inst) = self.var_insts.get(access.var.index()) else {
+                    continue;
+                };
+                let data = self.instances.data(inst);
+                if data
+                    .prefixes
+                    .variability
+                    .is_some_and(|v| v <= Variability::Parameter)
+                {
+                    let span = data.span;
+                    values.insert(access.var, self.value(inst, span)?);
+                }
+            }
+            if values.is_empty() {
+                return Ok(e);
+            }
+            // An access inside of a subscript is replaced in the next round: values contain no accesses themselves.
+            e = self.exprs.rewrite(e, |x, node| match x.node(node) {
+                Node::Var(access) => {
+                    let t = values.get(&access.var)?;
+                    let subs = x.list(access.subs).to_vec();
+                    Some(t.at(x, &subs))
+                }
+                _ => None,
+            });
+        }
+    }
+
+    /// A literal, or the value of a parameter expression. `what` begins the message: "the length of a range".
+    pub fn constant(&mut self, env: &Env<'_>, e: ExprId, span: Span, what: &str) -> Result<ExprId> {
+        let literal = |x: &acausal_expr::Exprs, e| {
+            matches!(
+                x.node(e),
+                Node::Int(_) | Node::Real(_) | Node::Bool(_) | Node::Str(_)
+            )
+        };
+        if literal(&self.exprs, e) {
+            return Ok(e);
+        }
+        let value = if env.evaluate {
+            e
+        } else {
+            self.with_known_parameters(e)?
+        };
+        if literal(&self.exprs, value) {
+            return Ok(value);
+        }
+        // What remains is to be named: a variable, an iterator, time.
+        let mut message = error(
+            "not-constant",
+            span,
+            format!("{what} must be a constant or parameter expression"),
+        );
+        for n in self.exprs.reachable(&[value]) {
+            let name = match self.exprs.node(n) {
+                Node::Var(a) => self
+                    .var_insts
+                    .get(a.var.index())
+                    .map(|&i| self.instances.display_name(i)),
+                Node::Iter(i) => Some(self.exprs.iter_name(i).to_string()),
+                Node::Time => Some("time".to_string()),
+                _ => None,
+            };
+            if let Some(name) = name {
+                message = message.note(format!("it depends on `{name}`")).into();
+                break;
+            }
+        }
+        Err(message)
+    }
+
+    /// An Integer literal, or the value of an Integer parameter expression.
+    pub fn constant_int(
+        &mut self,
+        env: &Env<'_>,
+        e: ExprId,
+        span: Span,
+        what: &str,
+    ) -> Result<i64> {
+        let value = self.constant(env, e, span, what)?;
+        self.exprs
+            .as_int(value)
+            .ok_or_else(|| error("type-mismatch", span, format!("{what} must be an Integer")))
+    }
+
+    /// The value of a condition if it is a literal or depends on structural parameters only.
+    pub fn decided(&mut self, env: &Env<'_>, c: ExprId) -> Option<bool> {
+        if let Some(b) = self.exprs.as_bool(c) {
+            return Some(b);
+        }
+        if env.evaluate {
+            return None;
+        }
+        let mut any = false;
+        for n in self.exprs.reachable(&[c]) {
+            match self.exprs.node(n) {
+                Node::Var(a) => {
+                    any = true;
+                    if !self
+                        .var_insts
+                        .get(a.var.index())
+                        .is_some_and(|i| self.structural.contains(i))
+                    {
+                        return None;
+                    }
+                }
+                Node::Iter(_) | Node::Time | Node::Call(..) | Node::Apply { .. } => return None,
+                _ => {}
+            }
+        }
+        if !any {
+            return None;
+        }
+        let value = self.with_known_parameters(c).ok()?;
+        self.exprs.as_bool(value)
+    }
+}
