@@ -69,3 +69,159 @@ fn robertson_reaches_the_literature_values() {
     }
     assert!(bdf.statistics().steps < 3000, "{:?}", bdf.statistics());
 }
+
+/// van der Pol's equation, mu = 1000. Reference by the period: the relaxation oscillation jumps at t = 807 and t = 1614;
+/// values at t = 2000 from the Test Set for IVP Solvers (Mazzia & Magherini), scaled problem `vdpol` at t = 2.
+#[test]
+fn stiff_van_der_pol() {
+    let mut dae = Dense::new(2, |_, y, yp, r| {
+        r[0] = yp[0] - y[1];
+        // Scaled time: eps = 1e-6, the form of the test set.
+        r[1] = 1e-6 * yp[1] - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
+    });
+    let bdf = run(
+        &mut dae,
+        tolerances(1e-8, 1e-8),
+        2.0,
+        &[2.0, 0.0],
+        &[0.0, -2e6],
+    )
+    .unwrap();
+    let expected = [1.7061677321707, -0.89280970247776];
+    for (y, e) in bdf.y().iter().zip(expected) {
+        assert!((y - e).abs() < 1e-5, "{y} and {e}");
+    }
+    assert!(bdf.statistics().steps < 5000, "{:?}", bdf.statistics());
+}
+
+/// Lorenz' equations against a Runge-Kutta solution of order four with step 1e-4 (error below 1e-11 at t = 2).
+#[test]
+fn lorenz_for_a_short_time() {
+    let f = |y: &[f64]| {
+        [
+            10.0 * (y[1] - y[0]),
+            y[0] * (28.0 - y[2]) - y[1],
+            y[0] * y[1] - 8.0 / 3.0 * y[2],
+        ]
+    };
+    let mut y = [1.0, 1.0, 1.0];
+    let h = 1e-4;
+    for _ in 0..20_000 {
+        let add = |y: &[f64; 3], k: &[f64; 3], c: f64| -> [f64; 3] {
+            std::array::from_fn(|i| y[i] + c * k[i])
+        };
+        let k1 = f(&y);
+        let k2 = f(&add(&y, &k1, h / 2.0));
+        let k3 = f(&add(&y, &k2, h / 2.0));
+        let k4 = f(&add(&y, &k3, h));
+        for i in 0..3 {
+            y[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
+        }
+    }
+    let mut dae = Dense::new(3, move |_, y, yp, r| {
+        for (i, f) in f(y).iter().enumerate() {
+            r[i] = yp[i] - f;
+        }
+    });
+    let start = f(&[1.0; 3]);
+    let bdf = run(&mut dae, tolerances(1e-9, 1e-9), 2.0, &[1.0; 3], &start).unwrap();
+    for i in 0..3 {
+        assert!((bdf.y()[i] - y[i]).abs() < 1e-4, "{:?} and {y:?}", bdf.y());
+    }
+}
+
+/// `x' = -z`, `z = x^2 + y`, `y = sin t` solved for y, z as algebraic unknowns, against the tight solution of the
+/// explicit form by the same closed formula in a Runge-Kutta method.
+#[test]
+fn algebraic_variables_of_an_index_one_system() {
+    let f = |t: f64, x: f64| -(x * x + t.sin());
+    let (mut x, h) = (1.0f64, 1e-4);
+    for i in 0..10_000 {
+        let t = f64::from(i) * h;
+        let k1 = f(t, x);
+        let k2 = f(t + h / 2.0, x + h / 2.0 * k1);
+        let k3 = f(t + h / 2.0, x + h / 2.0 * k2);
+        let k4 = f(t + h, x + h * k3);
+        x += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+    }
+    let mut dae = Dense::new(3, |t, v, vp, r| {
+        r[0] = vp[0] + v[2];
+        r[1] = v[2] - v[0] * v[0] - v[1];
+        r[2] = v[1] - t.sin();
+    });
+    let bdf = run(
+        &mut dae,
+        tolerances(1e-8, 1e-10),
+        1.0,
+        &[1.0, 0.0, 1.0],
+        &[-1.0, 1.0, -1.0],
+    )
+    .unwrap();
+    assert!((bdf.y()[0] - x).abs() < 1e-6, "{} and {x}", bdf.y()[0]);
+    assert!((bdf.y()[2] - (x * x + 1f64.sin())).abs() < 2e-6);
+    // The derivative at the end of a step satisfies the residual.
+    assert!((bdf.yp()[0] + bdf.y()[2]).abs() < 1e-6);
+}
+
+/// Cartesian pendulum in stabilised (GGL) form: unknowns x, y, vx, vy, lambda_int, mu_int; mu_int stays out of the error
+/// test. Reference from phi'' = -g sin(phi).
+#[test]
+fn stabilised_pendulum_keeps_its_constraint() {
+    const G: f64 = 9.81;
+    let (x0, y0) = (1f64.sin(), 1f64.cos());
+    // lambda = F / 2 with F = g cos(phi).
+    let lambda = G * y0 / 2.0;
+    let start = [x0, y0, 0.0, 0.0, 0.0, 0.0];
+    let slope = [
+        0.0,
+        0.0,
+        -2.0 * x0 * lambda,
+        G - 2.0 * y0 * lambda,
+        lambda,
+        0.0,
+    ];
+    let mut errors = Vec::new();
+    for rtol in [1e-4, 1e-6, 1e-8] {
+        let mut dae = Dense::new(6, |_, v, vp, r| {
+            let (x, y, vx, vy) = (v[0], v[1], v[2], v[3]);
+            let (lambda, mu) = (vp[4], vp[5]);
+            r[0] = vp[0] - vx + 2.0 * x * mu;
+            r[1] = vp[1] - vy + 2.0 * y * mu;
+            r[2] = vp[2] + 2.0 * x * lambda;
+            r[3] = vp[3] + 2.0 * y * lambda - G;
+            r[4] = x * x + y * y - 1.0;
+            r[5] = 2.0 * x * vx + 2.0 * y * vy;
+        });
+        let options = BdfOptions {
+            error_test: vec![true, true, true, true, true, false],
+            // A well converged corrector keeps the constraint and saves 40 % of the steps (see the option).
+            newton_tolerance: 0.01,
+            ..tolerances(rtol, 0.1 * rtol)
+        };
+        let bdf = run(&mut dae, options, 10.0, &start, &slope).unwrap();
+        let (x, y) = (bdf.y()[0], bdf.y()[1]);
+        assert!(
+            (x * x + y * y - 1.0).abs() < 1e-9,
+            "rtol {rtol}: {}",
+            x * x + y * y - 1.0
+        );
+        let phi = x.atan2(y);
+        errors.push((phi + 0.4632527687).abs());
+        assert!(
+            bdf.statistics().steps < 6000,
+            "rtol {rtol}: {:?}",
+            bdf.statistics()
+        );
+        // F = 2 lambda at the end of the last step.
+        assert!(
+            (2.0 * bdf.yp()[4] - 15.7274556267).abs() < 2e4 * rtol,
+            "rtol {rtol}: {}",
+            2.0 * bdf.yp()[4]
+        );
+    }
+    // IDA: 4.8e-3, 5.6e-5, 4.3e-7.
+    assert!(
+        errors[0] < 2e-2 && errors[1] < 2e-4 && errors[2] < 2e-6,
+        "{errors:?}"
+    );
+}
