@@ -198,6 +198,11 @@ impl Lexer<'_> {
                 _ => self.position += 1,
             }
         }
+        // Read it as the word behind the quote, so that the rest of the line keeps its meaning.
+        self.position = start + 1;
+        while is_word(self.peek(0)) {
+            self.position += 1;
+        }
         self.diagnostics.push(
             Diagnostic::error(
                 "syntax-unterminated-identifier",
@@ -244,6 +249,18 @@ impl Lexer<'_> {
         );
         diagnostic.hint = hint.map(str::to_string);
         self.diagnostics.push(diagnostic);
+        // What the character stands for, so that the parser does not stumble over the same place.
+        let meant = match character {
+            '−' | '–' | '—' => TokenKind::Minus,
+            '×' | '·' | '⋅' => TokenKind::Star,
+            '≤' => TokenKind::LessEqual,
+            '≥' => TokenKind::GreaterEqual,
+            '≠' => TokenKind::NotEqual,
+            '&' => TokenKind::And,
+            '|' => TokenKind::Or,
+            _ => return,
+        };
+        self.push(meant, start);
     }
 }
 

@@ -22,8 +22,10 @@ pub(super) struct Block {
     kind: BlockKind,
     /// The keyword that opened it, or the name of the class.
     opened: Span,
-    /// An `if` directly behind `else`: often `elseif` was meant.
+    /// An `if` directly behind `else`.
     after_else: bool,
+    /// Such an `if` was closed inside of this block: perhaps `elseif` was meant.
+    has_else_if: bool,
 }
 
 impl BlockKind {
@@ -47,6 +49,7 @@ impl Parser<'_> {
             kind,
             opened,
             after_else,
+            has_else_if: false,
         });
     }
 
@@ -62,6 +65,9 @@ impl Parser<'_> {
         if found == Some(block.kind) {
             self.bump();
             self.bump();
+            if let Some(outer) = self.blocks.last_mut() {
+                outer.has_else_if |= block.after_else;
+            }
             return;
         }
         let outer = found.is_some_and(|found| self.blocks.iter().any(|open| open.kind == found));
@@ -118,7 +124,7 @@ impl Parser<'_> {
         )
         .label(self.span(), format!("`{wanted};` is missing before this"))
         .label(block.opened, "this is not closed");
-        if block.after_else {
+        if block.has_else_if || block.after_else {
             diagnostic = diagnostic.hint("`else if` opens a second block; write `elseif`");
         }
         self.report_here(diagnostic);

@@ -7,8 +7,8 @@ use super::recovery::Item;
 use super::{Failed, Parser, Result};
 use crate::ast::{
     Annotation, Causality, ClassBody, ClassDef, ClassKind, Composition, Description, Element,
-    EnumLiteral, External, ExternalCall, Ident, Purity, Section, SectionKind, ShortClass,
-    StoredClass, StoredDefinition, Visibility, Within,
+    ElementKind, EnumLiteral, External, ExternalCall, Ident, Prefixes, Purity, Section,
+    SectionKind, ShortClass, StoredClass, StoredDefinition, Visibility, Within,
 };
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
@@ -39,7 +39,7 @@ impl Parser<'_> {
             let class_start = self.span();
             let is_final = self.eat(TokenKind::Final);
             let class = if self.kind().starts_class() {
-                self.class_definition()
+                self.class_definition(false)
             } else {
                 let diagnostic = self.expected("a class definition");
                 self.report_here(diagnostic.hint(
@@ -103,61 +103,84 @@ impl Parser<'_> {
         }
     }
 
-    /// class-definition, without its `;`.
-    pub(super) fn class_definition(&mut self) -> Result<Arc<ClassDef>> {
-        self.nested(Self::class_at_depth)
+    /// class-definition, without its `;`. In a modification only the short forms are allowed.
+    pub(super) fn class_definition(&mut self, short_only: bool) -> Result<Arc<ClassDef>> {
+        self.nested(|parser| parser.class_at_depth(short_only))
     }
 
-    fn class_at_depth(&mut self) -> Result<Arc<ClassDef>> {
+    fn class_at_depth(&mut self, short_only: bool) -> Result<Arc<ClassDef>> {
+        let head = self.class_head()?;
+        if !head.extends && self.eat(TokenKind::Equals) {
+            return self.short_definition(head);
+        }
+        if short_only {
+            let hint = "a class is exchanged by `redeclare model A = B`";
+            return Err(self.unexpected_but("`=` and the name of a class", hint));
+        }
+        self.long_definition(head)
+    }
+
+    /// Everything up to the name of the class.
+    fn class_head(&mut self) -> Result<Head> {
         let start = self.span();
         let encapsulated = self.eat(TokenKind::Encapsulated);
         let partial = self.eat(TokenKind::Partial);
         let kind = self.class_kind()?;
-        let is_extends = self.eat(TokenKind::Extends);
+        let extends = self.eat(TokenKind::Extends);
         let name = self.class_name();
-        let (body, description) = if !is_extends && self.eat(TokenKind::Equals) {
-            let body = self.short_class()?;
-            (body, self.description())
-        } else {
-            let modification = if is_extends {
-                self.optional_class_modification()
-            } else {
-                Vec::new()
-            };
-            let text_start = self.span();
-            let text = self.description_string();
-            self.open_block(BlockKind::Class(name.name), name.span);
-            let (composition, annotation) = self.composition();
-            self.close_block();
-            let place = match (&text, &annotation) {
-                (Some(text), _) => text.span,
-                (None, Some(annotation)) => annotation.span,
-                (None, None) => text_start,
-            };
-            let description = Description {
-                text,
-                annotation,
-                span: place,
-            };
-            let body = if is_extends {
-                ClassBody::ClassExtends {
-                    modification,
-                    composition,
-                }
-            } else {
-                ClassBody::Long(composition)
-            };
-            (body, description)
-        };
-        Ok(Arc::new(ClassDef {
+        Ok(Head {
+            start,
             encapsulated,
             partial,
             kind,
+            extends,
             name,
+        })
+    }
+
+    fn short_definition(&mut self, head: Head) -> Result<Arc<ClassDef>> {
+        let body = self.short_class()?;
+        let description = self.description();
+        Ok(self.class_def(head, body, description))
+    }
+
+    fn long_definition(&mut self, head: Head) -> Result<Arc<ClassDef>> {
+        let modification = if head.extends {
+            self.optional_class_modification()
+        } else {
+            Vec::new()
+        };
+        let mut description = Description::none(self.previous_span().after());
+        description.text = self.description_string();
+        self.open_block(BlockKind::Class(head.name.name), head.name.span);
+        let composition = self.composition(&mut description.annotation);
+        self.close_block();
+        if let Some(text) = &description.text {
+            description.span = text.span;
+        } else if let Some(annotation) = &description.annotation {
+            description.span = annotation.span;
+        }
+        let body = if head.extends {
+            ClassBody::ClassExtends {
+                modification,
+                composition,
+            }
+        } else {
+            ClassBody::Long(composition)
+        };
+        Ok(self.class_def(head, body, description))
+    }
+
+    fn class_def(&self, head: Head, body: ClassBody, description: Description) -> Arc<ClassDef> {
+        Arc::new(ClassDef {
+            encapsulated: head.encapsulated,
+            partial: head.partial,
+            kind: head.kind,
+            name: head.name,
             body,
             description,
-            span: self.span_from(start),
-        }))
+            span: self.span_from(head.start),
+        })
     }
 
     /// class-prefixes behind `partial`.
@@ -296,14 +319,12 @@ impl Parser<'_> {
         Ok(ClassBody::Enumeration(Some(literals)))
     }
 
-    /// composition, up to `end`, and the annotation of the class.
-    fn composition(&mut self) -> (Composition, Option<Annotation>) {
+    /// composition, up to `end`; the annotation of the class is put where it belongs.
+    fn composition(&mut self, annotation: &mut Option<Annotation>) -> Composition {
         let start = self.span();
         let mut sections = Vec::new();
         let mut external = None;
-        let mut annotation = None;
-        let elements = self.elements(&mut annotation);
-        push_elements(&mut sections, Visibility::Public, elements, start, self);
+        self.element_section(Visibility::Public, start, &mut sections, annotation);
         loop {
             use TokenKind::*;
             let place = self.span();
@@ -314,46 +335,52 @@ impl Parser<'_> {
                         _ => Visibility::Protected,
                     };
                     self.bump();
-                    let elements = self.elements(&mut annotation);
-                    push_elements(&mut sections, visibility, elements, place, self);
+                    self.element_section(visibility, place, &mut sections, annotation);
                 }
                 Equation | Algorithm | Initial => {
-                    let kind = self.behaviour_section(&mut annotation);
-                    sections.push(Section {
-                        kind,
-                        span: self.span_from(place),
-                    });
+                    let kind = self.behaviour_section(annotation);
+                    let span = self.span_from(place);
+                    sections.push(Section { kind, span });
                 }
                 External => {
-                    let clause = self.external();
-                    self.semicolon(Item::Declaration);
-                    if external.is_some() {
-                        self.report(Diagnostic::error(
-                            "syntax-external",
-                            place,
-                            "a class has one `external` clause",
-                        ));
-                    }
-                    external = Some(clause);
-                    // Elements may not follow, but the annotation of the class does.
-                    let elements = self.elements(&mut annotation);
-                    if let Some(element) = elements.first() {
-                        self.report(Diagnostic::error(
-                            "syntax-external",
-                            element.span,
-                            "declarations come before `external`",
-                        ));
+                    self.external(&mut external);
+                    // The annotation of the class may follow, elements may not.
+                    let before = sections.len();
+                    let place = self.span();
+                    self.element_section(Visibility::Public, place, &mut sections, annotation);
+                    if sections.len() > before {
+                        let message = "declarations come before `external`";
+                        self.slip("syntax-external", place, message, "");
                     }
                 }
                 _ => break,
             }
         }
-        let composition = Composition {
+        Composition {
             sections,
             external,
             span: self.span_from(start),
-        };
-        (composition, annotation)
+        }
+    }
+
+    /// Reads elements and adds them as a section; an empty one says nothing and is left out.
+    fn element_section(
+        &mut self,
+        visibility: Visibility,
+        start: Span,
+        sections: &mut Vec<Section>,
+        annotation: &mut Option<Annotation>,
+    ) {
+        let elements = self.elements(annotation);
+        if !elements.is_empty() {
+            sections.push(Section {
+                kind: SectionKind::Elements {
+                    visibility,
+                    elements,
+                },
+                span: self.span_from(start),
+            });
+        }
     }
 
     /// element-list; takes the annotation of the class where it meets it.
@@ -364,16 +391,40 @@ impl Parser<'_> {
                 self.class_annotation(annotation);
                 continue;
             }
+            if self.eat_stray_semicolon() {
+                continue;
+            }
             let position = self.position;
-            match self.element() {
-                Ok(element) => {
-                    elements.push(element);
-                    self.semicolon(Item::Declaration);
-                }
+            match self.push_element(&mut elements) {
+                Ok(()) => self.semicolon(Item::Declaration),
                 Err(Failed) => self.skip_item(Item::Declaration, position),
             }
         }
         elements
+    }
+
+    fn push_element(&mut self, elements: &mut Vec<Element>) -> Result<()> {
+        let start = self.span();
+        let prefixes = self.prefixes();
+        if self.kind().starts_class() {
+            // On its own, because classes nest: this frame is small.
+            let class = self.class_definition(false)?;
+            return self.finish_class(elements, start, prefixes, class);
+        }
+        elements.push(self.element(start, prefixes)?);
+        Ok(())
+    }
+
+    fn finish_class(
+        &mut self,
+        elements: &mut Vec<Element>,
+        start: Span,
+        prefixes: Prefixes,
+        class: Arc<ClassDef>,
+    ) -> Result<()> {
+        let kind = ElementKind::Class(class);
+        elements.push(self.finish_element(start, prefixes, kind)?);
+        Ok(())
     }
 
     /// The annotation of the class with its `;`.
@@ -412,9 +463,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `external "C" y = f(x) annotation(...)`, at `external`.
-    fn external(&mut self) -> External {
+    /// `external "C" y = f(x) annotation(...);`, at `external`.
+    fn external(&mut self, clause: &mut Option<External>) {
         let start = self.span();
+        if clause.is_some() {
+            let message = "a class has one `external` clause";
+            self.slip("syntax-external", start, message, "");
+        }
         self.bump();
         let language = self.description_string();
         let call = if matches!(self.kind(), TokenKind::Ident | TokenKind::Dot) {
@@ -423,12 +478,13 @@ impl Parser<'_> {
             None
         };
         let annotation = self.annotation();
-        External {
+        *clause = Some(External {
             language,
             call,
             annotation,
             span: self.span_from(start),
-        }
+        });
+        self.semicolon(Item::Declaration);
     }
 
     fn external_call(&mut self) -> Result<ExternalCall> {
@@ -458,21 +514,13 @@ impl Parser<'_> {
     }
 }
 
-/// Adds a section of elements; an empty one says nothing and is left out.
-fn push_elements(
-    sections: &mut Vec<Section>,
-    visibility: Visibility,
-    elements: Vec<Element>,
+/// What stands before the body of a class.
+struct Head {
     start: Span,
-    parser: &Parser<'_>,
-) {
-    if !elements.is_empty() {
-        sections.push(Section {
-            kind: SectionKind::Elements {
-                visibility,
-                elements,
-            },
-            span: parser.span_from(start),
-        });
-    }
+    encapsulated: bool,
+    partial: bool,
+    kind: ClassKind,
+    /// `extends` before the name.
+    extends: bool,
+    name: Ident,
 }

@@ -7,27 +7,33 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::span::Span;
 
 impl Parser<'_> {
-    /// element, without its `;`.
-    pub(super) fn element(&mut self) -> Result<Element> {
-        let start = self.span();
-        let mut prefixes = Prefixes::default();
-        let mut constraining = None;
+    /// An element that is not a class, behind its prefixes, without its `;`.
+    pub(super) fn element(&mut self, start: Span, prefixes: Prefixes) -> Result<Element> {
         let kind = match self.kind() {
-            TokenKind::Import => ElementKind::Import(self.import()?),
-            TokenKind::Extends => ElementKind::Extends(self.extends()?),
-            _ => {
-                prefixes = self.prefixes();
-                let kind = if self.kind().starts_class() {
-                    ElementKind::Class(self.class_definition()?)
-                } else {
-                    ElementKind::Components(self.component_clause(false)?)
-                };
-                constraining = self.constraining_clause(prefixes.replaceable)?;
-                kind
-            }
+            TokenKind::Import => self.import().map(ElementKind::Import),
+            TokenKind::Extends => self.extends().map(ElementKind::Extends),
+            _ => self.component_clause(false).map(ElementKind::Components),
         };
+        self.finish_element(start, prefixes, kind?)
+    }
+
+    /// Adds the constraining clause.
+    pub(super) fn finish_element(
+        &mut self,
+        start: Span,
+        prefixes: Prefixes,
+        kind: ElementKind,
+    ) -> Result<Element> {
+        if matches!(kind, ElementKind::Import(_) | ElementKind::Extends(_))
+            && prefixes != Prefixes::default()
+        {
+            let message = "`import` and `extends` have no prefixes";
+            self.slip("syntax-prefix", start, message, "remove the prefix");
+        }
+        let constraining = self.constraining_clause(prefixes.replaceable)?;
         Ok(Element {
             kind,
             prefixes,
@@ -37,7 +43,7 @@ impl Parser<'_> {
     }
 
     /// `redeclare final inner outer replaceable`, each optional, in this order.
-    fn prefixes(&mut self) -> Prefixes {
+    pub(super) fn prefixes(&mut self) -> Prefixes {
         let mut prefixes = Prefixes::default();
         let mut last = 0;
         loop {
@@ -154,13 +160,11 @@ impl Parser<'_> {
         }
         let start = self.span();
         if !replaceable {
-            self.report_here(
-                Diagnostic::error(
-                    "syntax-constrainedby",
-                    start,
-                    "`constrainedby` needs a replaceable element",
-                )
-                .hint("write `replaceable` before the element"),
+            self.slip(
+                "syntax-constrainedby",
+                start,
+                "`constrainedby` needs a replaceable element",
+                "write `replaceable` before the element",
             );
         }
         self.bump();
@@ -244,11 +248,8 @@ impl Parser<'_> {
             self.kind(),
             TokenKind::Equals | TokenKind::Assign | TokenKind::LeftParen
         ) {
-            let diagnostic = self.expected("the name of a component");
-            self.report_here(
-                diagnostic.hint("equations stand behind `equation`, statements behind `algorithm`"),
-            );
-            return Err(Failed);
+            let hint = "equations stand behind `equation`, statements behind `algorithm`";
+            return Err(self.unexpected_but("the name of a component", hint));
         }
         let name = self.ident("the name of a component")?;
         let subscripts = self.subscripts();

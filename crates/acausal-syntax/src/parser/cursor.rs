@@ -104,10 +104,20 @@ impl<'text> Parser<'text> {
         }
     }
 
-    /// Records a diagnostic about the current token, unless one has been recorded there.
+    /// Records a diagnostic about the current token, unless one has been recorded there, or the
+    /// lexer has left something out just before it.
     pub(super) fn report_here(&mut self, diagnostic: Diagnostic) {
-        if self.last_error != Some(self.position) {
-            self.last_error = Some(self.position);
+        if self.last_error == Some(self.position) {
+            return;
+        }
+        self.last_error = Some(self.position);
+        let gap = self.previous_span().end..self.token().start;
+        let next = self.left_out.partition_point(|&start| start < gap.start);
+        if self
+            .left_out
+            .get(next)
+            .is_none_or(|start| !gap.contains(start))
+        {
             self.report(diagnostic);
         }
     }
@@ -139,6 +149,34 @@ impl<'text> Parser<'text> {
         Failed
     }
 
+    /// Reports `expected ..., found ...` with a hint.
+    ///
+    /// This and [`Parser::slip`] are functions of their own, so that the pieces of a message take no
+    /// room in the stack frames of the recursive parse functions.
+    #[cold]
+    pub(super) fn unexpected_but(&mut self, what: &str, hint: &str) -> Failed {
+        let diagnostic = self.expected(what).hint(hint);
+        self.report_here(diagnostic);
+        Failed
+    }
+
+    /// Reports a mistake at the current token, with a hint unless that is empty.
+    #[cold]
+    pub(super) fn slip(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: &str,
+        hint: &str,
+    ) -> Failed {
+        let mut diagnostic = Diagnostic::error(code, span, message);
+        if !hint.is_empty() {
+            diagnostic = diagnostic.hint(hint);
+        }
+        self.report_here(diagnostic);
+        Failed
+    }
+
     /// Advice for tokens that people bring from other languages.
     fn slip_hint(&self) -> Option<&'static str> {
         match self.kind() {
@@ -148,9 +186,6 @@ impl<'text> Parser<'text> {
             TokenKind::OrOr => Some("the logical operator is `or`"),
             TokenKind::EqualEqual => Some("`==` compares; equations and bindings use `=`"),
             TokenKind::Assign => Some("`:=` assigns in algorithms; equations and bindings use `=`"),
-            TokenKind::Plus if self.peek(1) == TokenKind::Plus => {
-                Some("there is no `++`; write `i := i + 1`")
-            }
             _ => None,
         }
     }

@@ -45,6 +45,9 @@ impl Parser<'_> {
     }
 
     fn push_equation(&mut self, equations: &mut Vec<Equation>) {
+        if self.eat_stray_semicolon() {
+            return;
+        }
         let position = self.position;
         match self.nested(Self::equation) {
             Ok(equation) => {
@@ -78,9 +81,8 @@ impl Parser<'_> {
 
     fn simple_equation(&mut self) -> Result<EquationKind> {
         if self.looks_like_declaration() {
-            let diagnostic = self.expected("an equation");
-            self.report_here(diagnostic.hint("declarations come before `equation`"));
-            return Err(Failed);
+            let hint = "declarations come before `equation`";
+            return Err(self.unexpected_but("an equation", hint));
         }
         let left = self.simple_expression()?;
         match self.kind() {
@@ -89,9 +91,9 @@ impl Parser<'_> {
                 return Ok(EquationKind::Equal(left, self.expression()?));
             }
             TokenKind::Assign => {
-                self.report_here(
-                    Diagnostic::error("syntax-expected", self.span(), "expected `=`, found `:=`")
-                        .hint("equations use `=`; `:=` belongs in an `algorithm` section"),
+                self.unexpected_but(
+                    "`=`",
+                    "equations use `=`; `:=` belongs in an `algorithm` section",
                 );
                 self.bump();
                 return Ok(EquationKind::Equal(left, self.expression()?));
@@ -101,20 +103,16 @@ impl Parser<'_> {
         match left.kind {
             ExprKind::Call(call) => Ok(EquationKind::Call(*call)),
             ExprKind::Binary(BinOp::Eq, left_side, right_side) => {
-                self.report(
-                    Diagnostic::error(
-                        "syntax-equality",
-                        left.span,
-                        "this compares, it is not an equation",
-                    )
-                    .hint("equations are written with a single `=`"),
+                self.slip(
+                    "syntax-equality",
+                    left.span,
+                    "this compares, it is not an equation",
+                    "equations are written with a single `=`",
                 );
                 Ok(EquationKind::Equal(*left_side, *right_side))
             }
             ExprKind::Ref(_) if self.at(TokenKind::Ident) && !self.on_new_line() => {
-                let diagnostic = self.expected("`=`");
-                self.report_here(diagnostic.hint("declarations come before `equation`"));
-                Err(Failed)
+                Err(self.unexpected_but("`=`", "declarations come before `equation`"))
             }
             _ => Err(self.unexpected("`=`")),
         }
@@ -244,24 +242,31 @@ impl Parser<'_> {
                 break;
             }
         }
+        if self.eat_stray_else() {
+            self.equation_block();
+        }
         self.close_block();
         EquationKind::When { branches }
     }
 
-    /// Takes `elsewhen`; `else when` and `else` are reported.
+    /// Takes `elsewhen`; `elseif` in its place is reported and taken, too.
     pub(super) fn eat_elsewhen(&mut self) -> bool {
-        match self.kind() {
-            TokenKind::Elsewhen => {
-                self.bump();
-                true
-            }
-            TokenKind::Else | TokenKind::Elseif => {
-                let diagnostic = self.expected("`elsewhen` or `end when`");
-                self.report_here(diagnostic.hint("a `when` has no `else`; use `elsewhen`"));
-                self.bump();
-                self.eat(TokenKind::When)
-            }
-            _ => false,
+        if self.at(TokenKind::Elseif) {
+            self.unexpected("`elsewhen` or `end when`");
+            self.bump();
+            return true;
         }
+        self.eat(TokenKind::Elsewhen)
+    }
+
+    /// Reports and takes an `else` in a `when`; its body cannot be kept.
+    pub(super) fn eat_stray_else(&mut self) -> bool {
+        if !self.at(TokenKind::Else) {
+            return false;
+        }
+        let hint = "a `when` has no `else`; use `elsewhen`";
+        self.unexpected_but("`elsewhen` or `end when`", hint);
+        self.bump();
+        true
     }
 }

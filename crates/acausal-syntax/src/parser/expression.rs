@@ -68,23 +68,22 @@ impl Parser<'_> {
             self.bump();
             let condition = self.expression()?;
             if !self.eat(TokenKind::Then) {
-                let mut diagnostic = self.expected("`then`");
-                if self.at(TokenKind::Equals) {
-                    diagnostic = diagnostic.hint("comparison is written `==`");
-                }
-                self.report_here(diagnostic);
-                return Err(Failed);
+                return Err(match self.kind() {
+                    TokenKind::Equals => {
+                        self.unexpected_but("`then`", "comparison is written `==`")
+                    }
+                    _ => self.unexpected("`then`"),
+                });
             }
             branches.push((condition, self.expression()?));
             if self.at(TokenKind::Elseif) {
                 continue;
             }
             if !self.eat(TokenKind::Else) {
-                let mut diagnostic = self.expected("`else` or `elseif`");
-                diagnostic = diagnostic.label(start, "in this `if` expression");
-                diagnostic = diagnostic.hint("an `if` expression needs a value for every case");
-                self.report_here(diagnostic);
-                return Err(Failed);
+                return Err(self.unexpected_but(
+                    "`else` or `elseif`",
+                    "an `if` expression needs a value for every case",
+                ));
             }
             // A ladder of `else if` is as flat as one of `elseif`, with the same meaning.
             if !self.at(TokenKind::If) {
@@ -101,62 +100,73 @@ impl Parser<'_> {
 
     /// simple-expression: `a`, `a : b` or `a : b : c`.
     pub(super) fn simple_expression(&mut self) -> Result<Expr> {
-        let start = self.span();
-        let first = self.operand(Level::Or)?;
-        if !self.at(TokenKind::Colon) {
-            return Ok(first);
+        let first = self.operand(Level::Or);
+        if first.is_err() || !self.at(TokenKind::Colon) {
+            return first;
         }
+        self.range_from(Box::new(first?))
+    }
+
+    /// The rest of a range, at the first `:`.
+    fn range_from(&mut self, start: Box<Expr>) -> Result<Expr> {
         self.bump();
-        let second = self.nested(|parser| parser.operand(Level::Or))?;
-        let (step, stop) = if self.eat(TokenKind::Colon) {
-            let third = self.nested(|parser| parser.operand(Level::Or))?;
-            (Some(Box::new(second)), third)
-        } else {
-            (None, second)
-        };
-        let kind = ExprKind::Range {
-            start: Box::new(first),
-            step,
-            stop: Box::new(stop),
-        };
-        Ok(Expr::new(kind, self.span_from(start)))
+        let mut stop = self.boxed_operand(Level::Or)?;
+        let mut step = None;
+        if self.eat(TokenKind::Colon) {
+            step = Some(stop);
+            stop = self.boxed_operand(Level::Or)?;
+        }
+        let place = self.span_from(start.span);
+        Ok(Expr::new(ExprKind::Range { start, step, stop }, place))
     }
 
     /// Everything that binds at least as strongly as `weakest`.
+    ///
+    /// What follows the first operand is read by functions of their own, because this frame is on
+    /// the stack once for every parenthesis that is open.
     fn operand(&mut self, weakest: Level) -> Result<Expr> {
         let start = self.span();
         let mut left = match unary_operator(self.kind()) {
-            Some(operator) => self.unary(operator, weakest)?,
-            None => self.primary()?,
+            Some(operator) => self.unary(operator, weakest),
+            None => self.primary(),
         };
-        loop {
-            let Some(operator) = binary_operator(self.kind()) else {
-                return Ok(left);
-            };
-            let level = operator.level();
-            if level < weakest {
-                return Ok(left);
-            }
-            let tighter = next_level(level);
-            left = if matches!(level, Level::Relation | Level::Power) {
-                self.take_operator();
-                let right = self.nested(|parser| parser.operand(tighter))?;
-                self.refuse_chain(level);
-                let kind = ExprKind::Binary(operator, Box::new(left), Box::new(right));
-                Expr::new(kind, self.span_from(start))
-            } else {
-                let mut rest = Vec::new();
-                while let Some(operator) = binary_operator(self.kind())
-                    && operator.level() == level
-                {
-                    self.take_operator();
-                    let right = self.nested(|parser| parser.operand(tighter))?;
-                    rest.push((operator, right));
-                }
-                let kind = ExprKind::Chain(Box::new(left), rest);
-                Expr::new(kind, self.span_from(start))
-            };
+        while left.is_ok()
+            && let Some(operator) = binary_operator(self.kind())
+            && operator.level() >= weakest
+        {
+            left = self.operation_from(Box::new(left?), operator, start);
         }
+        left
+    }
+
+    /// The operand one level deeper.
+    fn boxed_operand(&mut self, weakest: Level) -> Result<Box<Expr>> {
+        self.nested(|parser| parser.operand(weakest).map(Box::new))
+    }
+
+    /// The rest of an operation whose first operand was read, at its first operator.
+    fn operation_from(&mut self, left: Box<Expr>, first: BinOp, start: Span) -> Result<Expr> {
+        let level = first.level();
+        let tighter = next_level(level);
+        let kind = if matches!(level, Level::Relation | Level::Power) {
+            self.take_operator();
+            let right = self.boxed_operand(tighter)?;
+            if self.refuse_chain(level)? {
+                ExprKind::Error
+            } else {
+                ExprKind::Binary(first, left, right)
+            }
+        } else {
+            let mut rest = Vec::new();
+            while let Some(operator) = binary_operator(self.kind())
+                && operator.level() == level
+            {
+                self.take_operator();
+                rest.push((operator, self.nested(|parser| parser.operand(tighter))?));
+            }
+            ExprKind::Chain(left, rest)
+        };
+        Ok(Expr::new(kind, self.span_from(start)))
     }
 
     /// Takes a binary operator; those of other languages are reported.
@@ -182,14 +192,12 @@ impl Parser<'_> {
         self.bump();
     }
 
-    /// Reports `a < b < c` and `a^b^c`, which the grammar does not have.
-    fn refuse_chain(&mut self, level: Level) {
-        let Some(next) = binary_operator(self.kind()) else {
-            return;
+    /// Reports `a < b < c` and `a^b^c`, which the grammar does not have, and passes over the rest.
+    fn refuse_chain(&mut self, level: Level) -> Result<bool> {
+        let next = match binary_operator(self.kind()) {
+            Some(next) if next.level() == level => next,
+            _ => return Ok(false),
         };
-        if next.level() != level {
-            return;
-        }
         let hint = match level {
             Level::Power => "write `(a^b)^c` or `a^(b^c)`",
             _ => "write `a < b and b < c`",
@@ -202,37 +210,43 @@ impl Parser<'_> {
             )
             .hint(hint),
         );
+        while binary_operator(self.kind()).is_some_and(|next| next.level() == level) {
+            self.bump();
+            self.boxed_operand(next_level(level))?;
+        }
+        Ok(true)
     }
 
     fn unary(&mut self, operator: UnOp, weakest: Level) -> Result<Expr> {
         let start = self.span();
-        let symbol = operator.symbol();
         let level = operator.level();
-        if self.at(TokenKind::Bang) {
-            self.report_here(
-                Diagnostic::error(
-                    "syntax-operator",
-                    start,
-                    "`!` is not an operator of Modelica",
-                )
-                .hint("write `not`"),
-            );
-        } else if level < weakest {
-            self.report_here(
-                Diagnostic::error(
-                    "syntax-sign",
-                    start,
-                    format!("`{symbol}` cannot follow another operator directly"),
-                )
-                .hint(format!("put it in parentheses: `({symbol} ...)`")),
-            );
+        if self.at(TokenKind::Bang) || level < weakest {
+            self.refuse_sign(operator)?;
         }
         self.bump();
         // `-a*b` negates the product, `a*(-b)` the factor only.
         let tighter = next_level(level).max(weakest);
-        let operand = self.nested(|parser| parser.operand(tighter))?;
-        let kind = ExprKind::Unary(operator, Box::new(operand));
+        let operand = self.boxed_operand(tighter)?;
+        let kind = ExprKind::Unary(operator, operand);
         Ok(Expr::new(kind, self.span_from(start)))
+    }
+
+    /// Reports `!`, `i++`, and a sign or `not` behind another operator.
+    fn refuse_sign(&mut self, operator: UnOp) -> Result<()> {
+        let start = self.span();
+        if self.at(TokenKind::Bang) {
+            let message = "`!` is not an operator of Modelica";
+            self.slip("syntax-operator", start, message, "write `not`");
+        } else if self.at(TokenKind::Plus) && self.previous_span().end == start.start {
+            let hint = "there is no `++`; write `i := i + 1`";
+            return Err(self.unexpected_but("an expression", hint));
+        } else {
+            let symbol = operator.symbol();
+            let message = format!("`{symbol}` cannot follow another operator directly");
+            let hint = format!("put it in parentheses: `({symbol} ...)`");
+            self.slip("syntax-sign", start, &message, &hint);
+        }
+        Ok(())
     }
 
     fn primary(&mut self) -> Result<Expr> {
@@ -274,13 +288,11 @@ impl Parser<'_> {
             LeftBracket => self.matrix(),
             LeftBrace => self.array(),
             If => {
-                self.report_here(
-                    Diagnostic::error(
-                        "syntax-if-operand",
-                        start,
-                        "an `if` expression cannot be an operand as it stands",
-                    )
-                    .hint("put it in parentheses: `(if ... then ... else ...)`"),
+                self.slip(
+                    "syntax-if-operand",
+                    start,
+                    "an `if` expression cannot be an operand as it stands",
+                    "put it in parentheses: `(if ... then ... else ...)`",
                 );
                 return self.expression();
             }
@@ -330,6 +342,7 @@ impl Parser<'_> {
         if !self.at(TokenKind::LeftBracket) {
             return Vec::new();
         }
+        let empty = self.peek(1) == TokenKind::RightBracket;
         let (subscripts, span) = self.bracketed(|parser| {
             let lone = matches!(parser.peek(1), TokenKind::Comma | TokenKind::RightBracket);
             if parser.at(TokenKind::Colon) && lone {
@@ -339,12 +352,13 @@ impl Parser<'_> {
             }
             parser.expression()
         });
-        if subscripts.is_empty() {
-            self.report_here(Diagnostic::error(
+        if empty {
+            self.slip(
                 "syntax-expected",
                 span,
                 "expected a subscript between the brackets",
-            ));
+                "",
+            );
         }
         subscripts
     }
@@ -361,27 +375,20 @@ impl Parser<'_> {
                 named.push(parser.named_argument()?);
                 return Ok(());
             }
-            let first = args.is_empty() && named.is_empty();
             let place = parser.span();
-            let value = parser.argument_value()?;
             if !named.is_empty() {
-                parser.report(
-                    Diagnostic::error(
-                        "syntax-argument-order",
-                        value.span,
-                        "a positional argument cannot follow a named one",
-                    )
-                    .hint("give it a name, or put it before the named arguments"),
+                parser.slip(
+                    "syntax-argument-order",
+                    place,
+                    "a positional argument cannot follow a named one",
+                    "give it a name, or put it before the named arguments",
                 );
             }
-            args.push(value);
+            args.push(parser.argument_value()?);
             if parser.at(TokenKind::For) {
-                if !first {
-                    parser.report(Diagnostic::error(
-                        "syntax-reduction",
-                        place.to(parser.span()),
-                        "a reduction has one argument before `for`",
-                    ));
+                if args.len() + named.len() > 1 {
+                    let message = "a reduction has one argument before `for`";
+                    parser.slip("syntax-reduction", place.to(parser.span()), message, "");
                 }
                 indices = parser.for_indices()?;
             }
@@ -425,10 +432,7 @@ impl Parser<'_> {
     fn named_argument(&mut self) -> Result<NamedArg> {
         let name = self.ident("the name of an input")?;
         if self.at(TokenKind::Assign) {
-            self.report_here(
-                Diagnostic::error("syntax-expected", self.span(), "expected `=`, found `:=`")
-                    .hint("named arguments use `=`"),
-            );
+            self.unexpected_but("`=`", "named arguments use `=`");
             self.bump();
         } else {
             self.expect(TokenKind::Equals)?;
@@ -451,8 +455,7 @@ impl Parser<'_> {
             let start = name.span;
             let slip = matches!(self.kind(), TokenKind::Equals | TokenKind::Assign);
             if slip {
-                let diagnostic = self.expected("`in`");
-                self.report_here(diagnostic.hint("an iterator is written `i in 1:n`"));
+                self.unexpected_but("`in`", "an iterator is written `i in 1:n`");
             }
             let range = if slip || self.at(TokenKind::In) {
                 self.bump();
@@ -502,6 +505,7 @@ impl Parser<'_> {
     /// `{a, b}` or `{e for i in r}`, at `{`.
     fn array(&mut self) -> ExprKind {
         let mut indices = Vec::new();
+        let empty = self.peek(1) == TokenKind::RightBrace;
         let (mut elements, span) = self.bracketed(|parser| {
             let element = parser.expression()?;
             if parser.at(TokenKind::For) {
@@ -509,22 +513,21 @@ impl Parser<'_> {
             }
             Ok(element)
         });
-        if elements.is_empty() {
-            self.report_here(
-                Diagnostic::error(
-                    "syntax-empty-array",
-                    span,
-                    "an array constructor is not empty",
-                )
-                .hint("an empty array is written `zeros(0)` or `fill(value, 0)`"),
+        if empty {
+            self.slip(
+                "syntax-empty-array",
+                span,
+                "an array constructor is not empty",
+                "an empty array is written `zeros(0)` or `fill(value, 0)`",
             );
         }
         if !indices.is_empty() && elements.len() > 1 {
-            self.report_here(Diagnostic::error(
+            self.slip(
                 "syntax-reduction",
                 span,
                 "an array constructor with `for` has one element expression",
-            ));
+                "",
+            );
         }
         match elements.pop() {
             Some(body) if !indices.is_empty() => ExprKind::ArrayFor {
@@ -551,19 +554,22 @@ impl Parser<'_> {
                         row.push(element);
                     }
                 }
-                Err(Failed) => self.skip_in_brackets(TokenKind::LeftBracket),
+                Err(Failed) => {
+                    self.skip_in_brackets(TokenKind::LeftBracket);
+                    if self.at(TokenKind::Semicolon) && !self.matrix_continues() {
+                        return ExprKind::Matrix(rows);
+                    }
+                }
             }
-            if self.eat(TokenKind::Comma) {
-                continue;
+            let separated = matches!(self.kind(), TokenKind::Comma | TokenKind::Semicolon);
+            if !separated && self.close(TokenKind::LeftBracket, open_span) {
+                return ExprKind::Matrix(rows);
             }
             if self.eat(TokenKind::Semicolon) {
                 rows.push(Vec::new());
-                continue;
+            } else {
+                self.eat(TokenKind::Comma);
             }
-            if self.close(TokenKind::LeftBracket, open_span) {
-                return ExprKind::Matrix(rows);
-            }
-            self.eat(TokenKind::Comma);
         }
     }
 }

@@ -17,7 +17,7 @@
 //! 4. **Blocks** (`if`, `for`, `when`, `while`, classes) are kept on a stack. `end x` closes the
 //!    innermost block if it fits; if it fits an outer block instead, the `end` of the inner one is
 //!    missing; if it fits none, its name is wrong.
-//! 5. **Slips with one meaning** (`:=` for `=`, `==` for `=`, `!=`, `&&`, `a * -b`, `a^b^c`, a keyword
+//! 5. **Slips with one meaning** (`:=` for `=`, `==` for `=`, `!=`, `&&`, `a * -b`, a keyword
 //!    as a name) are reported, and parsing goes on as if the right form stood there.
 //!
 //! A second mistake at the same token is a consequence of the first and is not reported. Each step of
@@ -139,6 +139,8 @@ pub(crate) struct Parser<'text> {
     /// The blocks that are open, innermost last.
     blocks: Vec<block::Block>,
     diagnostics: Vec<Diagnostic>,
+    /// Offsets of what the lexer reported, ascending.
+    left_out: Vec<u32>,
     /// Token of the last mistake.
     last_error: Option<usize>,
     /// Mistakes beyond [`MAX_DIAGNOSTICS`].
@@ -148,6 +150,7 @@ pub(crate) struct Parser<'text> {
 impl<'text> Parser<'text> {
     fn new(file: FileId, text: &'text str) -> Parser<'text> {
         let (tokens, diagnostics) = lex(file, text);
+        let left_out = diagnostics.iter().map(|found| found.span().start).collect();
         Parser {
             file,
             text,
@@ -157,6 +160,7 @@ impl<'text> Parser<'text> {
             names: NameCache::default(),
             blocks: Vec::new(),
             diagnostics,
+            left_out,
             last_error: None,
             suppressed: 0,
         }

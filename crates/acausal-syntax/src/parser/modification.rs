@@ -2,10 +2,8 @@
 
 use super::{Parser, Result};
 use crate::ast::{
-    Annotation, Argument, ArgumentKind, Binding, BindingValue, Element, ElementKind, Modification,
-    Prefixes,
+    Annotation, Argument, ArgumentKind, Binding, BindingValue, ElementKind, Modification, Prefixes,
 };
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 
 impl Parser<'_> {
@@ -64,10 +62,9 @@ impl Parser<'_> {
         let start = self.span();
         match self.kind() {
             TokenKind::Equals | TokenKind::Assign => {}
-            TokenKind::EqualEqual => self.report_here(
-                Diagnostic::error("syntax-expected", start, "expected `=`, found `==`")
-                    .hint("`==` compares; a binding is written `= value`"),
-            ),
+            TokenKind::EqualEqual => {
+                self.unexpected_but("`=`", "`==` compares; a binding is written `= value`");
+            }
             _ => return Ok(None),
         }
         let assign = self.at(TokenKind::Assign);
@@ -90,13 +87,18 @@ impl Parser<'_> {
             return self.break_argument();
         }
         let redeclare = self.eat(TokenKind::Redeclare);
-        let each = self.eat(TokenKind::Each);
+        let mut each = self.eat(TokenKind::Each);
         let is_final = self.eat(TokenKind::Final);
+        if is_final && self.at(TokenKind::Each) {
+            let message = "`each` comes too late";
+            self.slip("syntax-prefix", self.span(), message, "write `each final`");
+            self.bump();
+            each = true;
+        }
         let replaceable = self.eat(TokenKind::Replaceable);
         let class = self.kind().starts_class();
         if class && !redeclare && !replaceable {
-            let diagnostic = self.expected("a modification");
-            self.report_here(diagnostic.hint("a class is exchanged with `redeclare`"));
+            self.unexpected_but("a modification", "a class is exchanged with `redeclare`");
         }
         let kind = if redeclare || replaceable || class {
             let prefixes = Prefixes {
@@ -104,49 +106,39 @@ impl Parser<'_> {
                 replaceable,
                 ..Prefixes::default()
             };
-            ArgumentKind::Redeclare(Box::new(self.redeclaration(prefixes)?))
+            self.redeclaration(prefixes)
         } else {
-            let name = self.path("the name of an element to modify", false)?;
-            ArgumentKind::Modify {
-                name,
-                modification: self.modification()?,
-                description: self.description_string(),
-            }
+            self.element_modification()
         };
         Ok(Argument {
             each,
             is_final,
-            kind,
+            kind: kind?,
             span: self.span_from(start),
         })
     }
 
+    fn element_modification(&mut self) -> Result<ArgumentKind> {
+        let name = self.path("the name of an element to modify", false)?;
+        let modification = self.modification()?;
+        Ok(ArgumentKind::Modify {
+            name,
+            modification,
+            description: self.description_string(),
+        })
+    }
+
     /// The class or component behind `redeclare` or `replaceable`.
-    fn redeclaration(&mut self, prefixes: Prefixes) -> Result<Element> {
+    fn redeclaration(&mut self, prefixes: Prefixes) -> Result<ArgumentKind> {
         let start = self.span();
         let kind = if self.kind().starts_class() {
-            let class = self.class_definition()?;
-            if class.composition().is_some() {
-                self.report(
-                    Diagnostic::error(
-                        "syntax-redeclare",
-                        class.name.span,
-                        "a class in a modification has the short form",
-                    )
-                    .hint("define the class before and write `redeclare model A = B`"),
-                );
-            }
-            ElementKind::Class(class)
+            self.class_definition(true).map(ElementKind::Class)
         } else {
-            ElementKind::Components(self.component_clause(true)?)
+            // Counts as a class does, for its frames are as large.
+            self.nested(|parser| parser.component_clause(true).map(ElementKind::Components))
         };
-        let constraining = self.constraining_clause(prefixes.replaceable)?;
-        Ok(Element {
-            kind,
-            prefixes,
-            constraining,
-            span: self.span_from(start),
-        })
+        let element = self.finish_element(start, prefixes, kind?)?;
+        Ok(ArgumentKind::Redeclare(Box::new(element)))
     }
 
     /// inheritance-modification, at `break`.

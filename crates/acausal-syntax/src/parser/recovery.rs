@@ -5,6 +5,10 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::span::Span;
 
+/// How many tokens behind a broken row of a matrix its `]` is looked for; the bound keeps the time
+/// linear.
+const MATRIX_SEARCH: usize = 256;
+
 /// What a list of items in a class consists of; says where a new item may begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
@@ -64,22 +68,50 @@ impl Parser<'_> {
         if self.eat(closer) {
             return true;
         }
-        let mut diagnostic = self.expected(&format!("`,` or `{}`", closer.text()));
-        diagnostic = diagnostic.label(open_span, format!("this `{}` is not closed", open.text()));
-        diagnostic.hint = match self.kind() {
-            TokenKind::Semicolon if open != TokenKind::LeftBracket => {
-                Some(format!("add the missing `{}`", closer.text()))
-            }
-            TokenKind::EqualEqual => Some("a binding uses `=`".to_string()),
-            _ => None,
+        let diagnostic = self.expected(&format!("`,` or `{}`", closer.text()));
+        let unclosed = self.ends_brackets()
+            || self.kind().is_closer()
+            || (open != TokenKind::LeftParen && self.at(TokenKind::Equals));
+        let diagnostic = if unclosed {
+            diagnostic
+                .label(open_span, format!("this `{}` is not closed", open.text()))
+                .hint(format!("add the missing `{}`", closer.text()))
+        } else {
+            diagnostic
+                .label(open_span, "in the list that begins here")
+                .hint("an operator, `=` or `,` may be missing before this")
         };
         self.report_here(diagnostic);
         self.skip_in_brackets(open);
-        if self.at(TokenKind::Comma) {
+        if self.at(TokenKind::Comma) || (open == TokenKind::LeftBracket && self.matrix_continues())
+        {
             return false;
         }
         self.eat(closer);
         true
+    }
+
+    /// True at a `;` behind which a further row of a matrix and its `]` follow, as far as one can see.
+    pub(super) fn matrix_continues(&self) -> bool {
+        use TokenKind::*;
+        let mut depth = 0usize;
+        self.at(Semicolon)
+            && (1..MATRIX_SEARCH)
+                .map(|ahead| self.peek(ahead))
+                .find_map(|kind| match kind {
+                    RightBracket if depth == 0 => Some(true),
+                    LeftBracket => {
+                        depth += 1;
+                        None
+                    }
+                    RightBracket => {
+                        depth -= 1;
+                        None
+                    }
+                    Equals | Assign | Eof | Equation | Algorithm | Connect => Some(false),
+                    _ => None,
+                })
+                .unwrap_or(false)
     }
 
     /// Skips to a `,` or the closing bracket of the list opened by `open`, or to a token that shows
@@ -241,6 +273,23 @@ impl Parser<'_> {
         self.skip_item(item, self.position);
     }
 
+    /// Reports and takes a `;` where an item should begin.
+    pub(super) fn eat_stray_semicolon(&mut self) -> bool {
+        if !self.at(TokenKind::Semicolon) {
+            return false;
+        }
+        self.report_here(
+            Diagnostic::error(
+                "syntax-stray-semicolon",
+                self.span(),
+                "this `;` ends nothing",
+            )
+            .hint("remove it"),
+        );
+        self.bump();
+        true
+    }
+
     fn item_hint(&self, item: Item) -> Option<String> {
         use TokenKind::*;
         let hint = match (item, self.kind()) {
@@ -248,7 +297,6 @@ impl Parser<'_> {
             (_, RightParen | RightBracket | RightBrace) => "this bracket was not opened",
             (Item::Declaration, Colon | EqualEqual) => "a binding is written `= value`",
             (Item::Declaration, Ident) => "several components are separated by `,`",
-            (_, Plus) if self.peek(1) == Plus => "there is no `++`; write `i := i + 1`",
             (Item::Equation | Item::Statement, Ident) => "an operator may be missing here",
             _ => return None,
         };

@@ -34,6 +34,9 @@ impl Parser<'_> {
     }
 
     fn push_statement(&mut self, statements: &mut Vec<Statement>) {
+        if self.eat_stray_semicolon() {
+            return;
+        }
         let position = self.position;
         match self.nested(Self::statement) {
             Ok(statement) => {
@@ -76,18 +79,14 @@ impl Parser<'_> {
                     TokenKind::Semicolon | TokenKind::Str | TokenKind::Annotation
                 ) && !self.on_new_line()
                 {
-                    let diagnostic = self.expected("`;`");
-                    self.report_here(
-                        diagnostic.hint("`return` takes no value; assign the outputs before it"),
-                    );
-                    return Err(Failed);
+                    let hint = "`return` takes no value; assign the outputs before it";
+                    return Err(self.unexpected_but("`;`", hint));
                 }
                 StatementKind::Return
             }
             TokenKind::Connect => {
-                let diagnostic = self.expected("a statement");
-                self.report_here(diagnostic.hint("`connect` belongs in an `equation` section"));
-                return Err(Failed);
+                let hint = "`connect` belongs in an `equation` section";
+                return Err(self.unexpected_but("a statement", hint));
             }
             _ => self.assignment_or_call()?,
         };
@@ -103,17 +102,17 @@ impl Parser<'_> {
         let left = self.simple_expression()?;
         match self.kind() {
             TokenKind::Assign => {}
-            TokenKind::Equals => self.report_here(
-                Diagnostic::error("syntax-expected", self.span(), "expected `:=`, found `=`")
-                    .hint("statements assign with `:=`; `=` belongs in an `equation` section"),
-            ),
+            TokenKind::Equals => {
+                self.unexpected_but(
+                    "`:=`",
+                    "statements assign with `:=`; `=` belongs in an `equation` section",
+                );
+            }
             _ => {
                 return match left.kind {
                     ExprKind::Call(call) => Ok(StatementKind::Call(*call)),
                     ExprKind::Ref(_) if self.at(TokenKind::Ident) && !self.on_new_line() => {
-                        let diagnostic = self.expected("`:=`");
-                        self.report_here(diagnostic.hint("declarations come before `algorithm`"));
-                        Err(Failed)
+                        Err(self.unexpected_but("`:=`", "declarations come before `algorithm`"))
                     }
                     _ => Err(self.unexpected("`:=`")),
                 };
@@ -131,12 +130,8 @@ impl Parser<'_> {
                         call: *call,
                     }),
                     _ => {
-                        self.report(Diagnostic::error(
-                            "syntax-assignment",
-                            value.span,
-                            "several variables are assigned by a function call only",
-                        ));
-                        Err(Failed)
+                        let message = "several variables are assigned by a function call only";
+                        Err(self.slip("syntax-assignment", value.span, message, ""))
                     }
                 }
             }
@@ -213,6 +208,9 @@ impl Parser<'_> {
             if !self.eat_elsewhen() {
                 break;
             }
+        }
+        if self.eat_stray_else() {
+            self.statement_block();
         }
         self.close_block();
         StatementKind::When { branches }

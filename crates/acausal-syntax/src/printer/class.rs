@@ -4,8 +4,8 @@ use super::Printer;
 use crate::ast::{
     Annotation, Argument, ArgumentKind, BindingValue, Causality, ClassBody, ClassDef, Component,
     ComponentClause, Composition, Description, Element, ElementKind, EnumLiteral, FlowPrefix,
-    Import, ImportKind, Modification, Section, SectionKind, Text, TypePrefix, Variability,
-    Visibility,
+    Import, ImportKind, Modification, Prefixes, Section, SectionKind, Text, TypePrefix,
+    Variability, Visibility,
 };
 
 impl Printer {
@@ -126,7 +126,7 @@ impl Printer {
                     Visibility::Protected => self.heading(false, "protected"),
                 }
                 self.lines(elements, |printer, element| {
-                    printer.element(element);
+                    printer.element(element, element.prefixes);
                     printer.push(";");
                 });
             }
@@ -162,8 +162,7 @@ impl Printer {
     }
 
     /// An element without its `;`.
-    fn element(&mut self, element: &Element) {
-        let prefixes = &element.prefixes;
+    fn element(&mut self, element: &Element, prefixes: Prefixes) {
         for (present, word) in [
             (prefixes.redeclare, "redeclare "),
             (prefixes.is_final, "final "),
@@ -308,9 +307,11 @@ impl Printer {
                 self.optional_text(description.as_ref());
             }
             ArgumentKind::Redeclare(element) => {
-                let mut element = element.clone();
-                element.prefixes.redeclare = false;
-                self.element(&element);
+                let prefixes = Prefixes {
+                    redeclare: false,
+                    ..element.prefixes
+                };
+                self.element(element, prefixes);
             }
             ArgumentKind::BreakComponent(name) => {
                 self.push("break ");
