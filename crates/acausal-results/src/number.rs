@@ -29,37 +29,40 @@ pub fn general(value: f64, digits: usize) -> String {
     }
 }
 
-/// The label of an axis tick: enough digits to tell neighbours `step` apart, a true minus sign.
+/// The labels of an axis whose ticks lie `step` apart: digits enough to tell neighbours apart, one power of ten (a
+/// multiple of three) for all where numbers are large or small, a true minus sign.
 ///
 /// ```
-/// use acausal_results::number::tick_label;
-/// assert_eq!(tick_label(-0.25, 0.25), "−0.25");
-/// assert_eq!(tick_label(2e6, 5e5), "2.0e6");
-/// assert_eq!(tick_label(1e-17, 0.5), "0.0");
+/// use acausal_results::number::tick_labels;
+/// assert_eq!(tick_labels(&[-0.25, 0.0, 0.25], 0.25), ["−0.25", "0.00", "0.25"]);
+/// assert_eq!(tick_labels(&[0.0, 5e5, 1e6], 5e5), ["0", "0.5e6", "1.0e6"]);
 /// ```
-pub fn tick_label(value: f64, step: f64) -> String {
+pub fn tick_labels(values: &[f64], step: f64) -> Vec<String> {
     let step = step.abs();
-    // What is left of a subtraction of ticks is not a number to show.
-    let value = if value.abs() < 1e-9 * step {
-        0.0
+    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let exponent = if largest == 0.0 || (1e-3..1e6).contains(&largest) {
+        0
     } else {
-        value
+        3 * ((largest.log10() + 1e-9) / 3.0).floor() as i32
     };
-    let magnitude = value.abs().max(step);
-    let step_exponent = step_exponent(step);
-    let text = if (1e-4..1e6).contains(&magnitude) || (value == 0.0 && (1e-4..1e6).contains(&step))
-    {
-        format!("{value:.*}", (-step_exponent).max(0) as usize)
-    } else if value == 0.0 {
-        "0".to_string()
-    } else {
-        let exponent = value.abs().log10().floor() as i32;
-        format!(
-            "{value:.*e}",
-            (exponent - step_exponent).clamp(0, 15) as usize
-        )
+    let decimals = (exponent - step_exponent(step)).clamp(0, 15) as usize;
+    let label = |&value: &f64| {
+        // What is left of a subtraction of ticks is not a number to show.
+        let value = if value.abs() < 1e-9 * step {
+            0.0
+        } else {
+            value
+        };
+        let text = match exponent {
+            0 => format!("{value:.decimals$}"),
+            _ if value == 0.0 => "0".to_string(),
+            // Dividing by a power is exact where multiplying by its inverse is not; 1e-309 has no power of its own.
+            _ if exponent < -300 => format!("{value:e}"),
+            _ => format!("{:.decimals$}e{exponent}", value / 10f64.powi(exponent)),
+        };
+        text.replace('-', "−")
     };
-    text.replace('-', "−")
+    values.iter().map(label).collect()
 }
 
 /// The decimal place of the last digit that matters in multiples of `step`: -2 for 0.25, 0 for 5, 1 for 20.
@@ -191,18 +194,22 @@ mod tests {
 
     #[test]
     fn ticks() {
-        for (value, step, text) in [
-            (0.0, 20.0, "0"),
-            (40.0, 20.0, "40"),
-            (0.3, 0.1, "0.3"),
-            (1.0, 0.25, "1.00"),
-            (1013.0, 0.5, "1013.0"),
-            (1.5e-7, 5e-8, "1.5e−7"),
-            (2e9, 1e9, "2e9"),
-            (0.0, 1e9, "0"),
-            (-0.002, 0.002, "−0.002"),
+        for (values, step, labels) in [
+            (vec![0.0, 20.0, 40.0], 20.0, vec!["0", "20", "40"]),
+            (vec![0.3, 0.4], 0.1, vec!["0.3", "0.4"]),
+            (vec![1.0, 1.25], 0.25, vec!["1.00", "1.25"]),
+            (vec![1013.0], 0.5, vec!["1013.0"]),
+            (
+                vec![5e-8, 1e-7, 1.5e-7],
+                5e-8,
+                vec!["50e−9", "100e−9", "150e−9"],
+            ),
+            (vec![0.0, 1e9, 2e9], 1e9, vec!["0", "1e9", "2e9"]),
+            (vec![-0.002, 1e-19], 0.002, vec!["−0.002", "0.000"]),
+            (vec![1.0e7, 1.25e7], 2.5e6, vec!["10.0e6", "12.5e6"]),
+            (vec![0.0], 1.0, vec!["0"]),
         ] {
-            assert_eq!(tick_label(value, step), text, "{value} step {step}");
+            assert_eq!(tick_labels(&values, step), labels, "step {step}");
         }
     }
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::decimate::decimate;
 use super::svg::escape;
 use super::{Plot, pretty_unit};
+use crate::Kind;
 use crate::number::push_json_string;
 
 const PAGE: &str = include_str!("viewer.html");
@@ -66,9 +67,11 @@ fn push_data(out: &mut String, plot: &Plot<'_>) {
             });
             out.push_str(if k == 0 { "{\"name\":" } else { ",{\"name\":" });
             push_json_string(out, &curve.label);
+            // Between its events a discrete signal holds its value; nothing is to be interpolated.
+            let discrete = curve.kind != Kind::Real;
             let [r, g, b] = super::scene::colour_of(i);
             out.push_str(&format!(
-                ",\"colour\":\"#{r:02x}{g:02x}{b:02x}\",\"x\":{axis},\"y\":\""
+                ",\"colour\":\"#{r:02x}{g:02x}{b:02x}\",\"discrete\":{discrete},\"x\":{axis},\"y\":\""
             ));
             push_base64(out, &y);
             out.push_str("\"}");

@@ -14,7 +14,7 @@ use super::decimate::decimate;
 use super::font::{self, Weight};
 use super::ticks::{Ticks, ticks};
 use super::{PALETTE, Plot, pretty_unit};
-use crate::number::tick_label;
+use crate::number::tick_labels;
 
 /// A colour of the page.
 pub(super) type Colour = [u8; 3];
@@ -355,12 +355,13 @@ fn draw_x_axis(
     x_ticks: &Ticks,
 ) {
     let bottom = frame.top + frame.height;
-    for &value in &x_ticks.values {
+    let labels = tick_labels(&x_ticks.values, x_ticks.step);
+    for (&value, label) in x_ticks.values.iter().zip(labels) {
         let x = crisp(frame.left + (value - x_range.0) / (x_range.1 - x_range.0) * frame.width);
         scene.line(vec![(x, bottom), (x, bottom + 4.0)], FRAME, 1.0);
         scene.text(
             (x, bottom + 6.0 + TICK_SIZE),
-            tick_label(value, x_ticks.step),
+            label,
             TICK_SIZE,
             MUTED,
             Anchor::Middle,
@@ -381,11 +382,8 @@ fn y_ticks(
         return vec![(0.0, "false".to_string()), (1.0, "true".to_string())];
     }
     let ticks = ticks(range.0, range.1, (height / 34.0).max(2.0) as usize);
-    ticks
-        .values
-        .iter()
-        .map(|&v| (v, tick_label(v, ticks.step)))
-        .collect()
+    let labels = tick_labels(&ticks.values, ticks.step);
+    ticks.values.into_iter().zip(labels).collect()
 }
 
 pub(super) fn colour_of(curve: usize) -> Colour {

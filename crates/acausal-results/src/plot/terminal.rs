@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::decimate::decimate;
 use super::ticks::ticks;
 use super::{Plot, pretty_unit};
-use crate::number::tick_label;
+use crate::number::tick_labels;
 
 /// Size and style of a terminal plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,10 +223,12 @@ impl Pen {
             ];
         }
         let ticks = ticks(low, high, (lines / 2).max(2));
+        let texts = tick_labels(&ticks.values, ticks.step);
         let mut labels: Vec<(usize, String)> = ticks
             .values
             .iter()
-            .map(|&v| (row(v), self.plain(&tick_label(v, ticks.step))))
+            .zip(texts)
+            .map(|(&v, text)| (row(v), self.plain(&text)))
             .collect();
         labels.dedup_by_key(|(row, _)| *row);
         labels
@@ -286,10 +288,11 @@ impl Pen {
         let mut axis = vec![flat; columns];
         let mut labels = vec![' '; margin + 2 + columns];
         let mut free = 0;
-        for &value in &ticks.values {
+        let texts = tick_labels(&ticks.values, ticks.step);
+        for (&value, text) in ticks.values.iter().zip(texts) {
             let c = ((value - low) / (high - low) * (columns as f64 - 1.0)).round() as usize;
             axis[c.min(columns - 1)] = mark;
-            let text: Vec<char> = self.plain(&tick_label(value, ticks.step)).chars().collect();
+            let text: Vec<char> = self.plain(&text).chars().collect();
             let start = (margin + 2 + c)
                 .saturating_sub(text.len() / 2)
                 .min(labels.len().saturating_sub(text.len()));
