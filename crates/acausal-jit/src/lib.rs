@@ -11,6 +11,8 @@
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
+//! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
+//! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |
 //!
 //! Every backend gives the same bits for the same program (up to the payload of NaN), so results do not depend on which
 //! one ran.
@@ -74,6 +76,8 @@ pub mod math;
 pub mod normalise;
 mod place;
 pub mod run;
+#[cfg(feature = "cranelift")]
+pub mod tiered;
 
 #[cfg(feature = "cranelift")]
 pub use cranelift::Cranelift;
@@ -83,8 +87,22 @@ pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,
 };
 pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
+#[cfg(feature = "cranelift")]
+pub use tiered::{TierOptions, Tiered};
 
-/// The backend to use where nothing is known about how often a program will run.
+/// The backend for a program that will run some thousand times: [`tiered::Tiered`] with machine code, or the
+/// interpreter where there is no machine code. The results are the same.
+#[cfg(feature = "cranelift")]
+pub fn default_backend() -> Box<dyn Backend> {
+    match Tiered::new(TierOptions::default()) {
+        Ok(tiered) => Box::new(tiered),
+        // Not an error for the user: this machine has no code generator, so everything is interpreted.
+        Err(_) => Box::new(Interpreter::default()),
+    }
+}
+
+/// The backend for a program that will run some thousand times: the interpreter, for lack of machine code.
+#[cfg(not(feature = "cranelift"))]
 pub fn default_backend() -> Box<dyn Backend> {
     Box::new(Interpreter::default())
 }

@@ -16,6 +16,9 @@ use crate::kernel::{Address, Bank, Call, Kernel, KernelId, Op, Store};
 use crate::run::BankLengths;
 use std::sync::Arc;
 
+/// Fewer repetitions are not worth a loop of their own over pairs.
+pub const WIDE_COUNT: usize = 8;
+
 /// How a slot or output moves through memory from one repetition to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Motion {
@@ -52,7 +55,7 @@ pub struct Shape {
     pub kernel: KernelId,
     /// There is one repetition.
     pub single: bool,
-    /// At least two successive repetitions may be loaded before the first of them is stored.
+    /// There are at least [`WIDE_COUNT`] repetitions, and two of them may be loaded before the first is stored.
     pub wide: bool,
     /// A slot and an output may meet in memory, so values must be loaded before anything is stored.
     pub overlapping: bool,
@@ -62,6 +65,18 @@ pub struct Shape {
     pub slots: Vec<Motion>,
     /// One per output.
     pub outputs: Vec<OutputShape>,
+    /// Memory areas of the slots, then of the outputs; [`Bank::Y`] for what is not in memory.
+    pub banks: Vec<Bank>,
+}
+
+#[cfg(feature = "cranelift")]
+impl Shape {
+    /// Whether the last repetitions can be run a second time, in order, without a trace: nothing they store is read or
+    /// accumulated.
+    pub fn repeatable(&self) -> bool {
+        let overwrites = self.outputs.iter().all(|output| output.store == Store::Set);
+        overwrites && !self.overlapping && !self.interleaved
+    }
 }
 
 /// The numbers of an address. Machine code reads it by offset.
@@ -214,6 +229,17 @@ fn check(
         });
     }
 
+    let mut banks: Vec<Bank> = extents
+        .iter()
+        .map(|extent| extent.map_or(Bank::Y, |extent| extent.bank))
+        .collect();
+    for (bank, _) in banks
+        .iter_mut()
+        .zip(&loaded)
+        .filter(|(_, loaded)| !**loaded)
+    {
+        *bank = Bank::Y;
+    }
     let mut tables = Vec::new();
     let mut record = |address: &Address| record(address, call.count, &mut tables);
     let slot_records = call.slots.iter().map(&mut record).collect();
@@ -226,11 +252,12 @@ fn check(
         shape: Shape {
             kernel: call.kernel,
             single: call.count == 1,
-            wide: together >= 2 && call.count >= 2,
+            wide: together >= 2 && call.count >= WIDE_COUNT,
             overlapping,
             interleaved,
             slots,
             outputs,
+            banks,
         },
         count: call.count,
         together,

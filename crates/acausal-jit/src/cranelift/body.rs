@@ -1,8 +1,8 @@
 //! The body of the loops: all nodes and stores of one repetition, or of two.
 
 use super::lane::{Lane, relation};
-use super::motion::Place;
-use crate::kernel::{Binary, Kernel, NodeIx, Op, Store, Unary};
+use super::motion::{Place, base};
+use crate::kernel::{BANKS, Binary, Kernel, NodeIx, Op, Store, Unary};
 use crate::place::{Motion, Shape};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
@@ -54,25 +54,92 @@ pub struct Body<'a, 'b> {
     pub kernel: &'a Kernel,
     pub shape: &'a Shape,
     /// Of the run, for user functions.
-    pub context: Value,
-    pub slots: Vec<Place>,
-    pub outputs: Vec<Place>,
+    context: Value,
+    /// Addresses of the records of the slots and of the outputs.
+    records: [Value; 2],
+    /// Addresses of the banks that the shape names.
+    bases: [Option<Value>; BANKS],
+    /// Slots, then outputs, if they were opened before a loop.
+    places: Vec<Place>,
 }
 
-impl Body<'_, '_> {
+impl<'a, 'b> Body<'a, 'b> {
+    /// `context` and `records` are addresses that the function was given.
+    pub fn new(
+        mut lane: Lane<'a, 'b>,
+        kernel: &'a Kernel,
+        shape: &'a Shape,
+        context: Value,
+        records: [Value; 2],
+    ) -> Self {
+        let mut bases = [None; BANKS];
+        for bank in &shape.banks {
+            bases[*bank as usize].get_or_insert_with(|| base(&mut lane, context, *bank));
+        }
+        Self {
+            lane,
+            kernel,
+            shape,
+            context,
+            records,
+            bases,
+            places: Vec::new(),
+        }
+    }
+
+    /// Reads all records now, before a loop. Without it a record is read where it is used, which is better for straight
+    /// code: addresses need not be kept.
+    pub fn open_all(&mut self) {
+        let slots = (0..self.shape.slots.len())
+            .map(|ix| self.slot(ix))
+            .collect::<Vec<_>>();
+        let outputs = (0..self.shape.outputs.len())
+            .map(|ix| self.output(ix))
+            .collect::<Vec<_>>();
+        self.places = [slots, outputs].concat();
+    }
+
+    fn slot(&mut self, ix: usize) -> Place {
+        self.place(0, ix, self.shape.slots[ix], ix)
+    }
+
+    /// Where an output is stored.
+    pub fn output(&mut self, ix: usize) -> Place {
+        self.place(
+            1,
+            ix,
+            self.shape.outputs[ix].motion,
+            self.shape.slots.len() + ix,
+        )
+    }
+
+    fn place(&mut self, list: usize, ix: usize, motion: Motion, position: usize) -> Place {
+        if let Some(place) = self.places.get(position) {
+            return *place;
+        }
+        match (motion, self.bases[self.shape.banks[position] as usize]) {
+            (Motion::Unused, _) | (_, None) => Place::Nowhere,
+            (_, Some(base)) => Place::new(&mut self.lane, motion, self.records[list], ix, base),
+        }
+    }
+
     /// Computes the chosen nodes for repetition `i` (and the next).
     pub fn nodes(&mut self, values: &mut Values, i: Value, chosen: impl Fn(usize) -> bool) {
-        let (kernel, lane) = (self.kernel, &mut self.lane);
+        let kernel = self.kernel;
         for (ix, op) in kernel
             .nodes
             .iter()
             .enumerate()
             .filter(|(ix, _)| chosen(*ix))
         {
+            let place = match op {
+                Op::Slot(slot) => self.slot(*slot as usize),
+                _ => Place::Nowhere,
+            };
+            let lane = &mut self.lane;
             let number = match op {
                 Op::Const(value) => lane.literal(*value),
-                Op::Slot(slot) => {
-                    let place = self.slots[*slot as usize];
+                Op::Slot(_) => {
                     if lane.wide {
                         place.load_pair(lane, i)
                     } else {
@@ -147,7 +214,7 @@ impl Body<'_, '_> {
     }
 
     fn store_pair(&mut self, ix: usize, i: Value, result: Value) {
-        let (place, store) = (self.outputs[ix], self.shape.outputs[ix].store);
+        let (place, store) = (self.output(ix), self.shape.outputs[ix].store);
         let new = if store == Store::Set {
             result
         } else {
@@ -165,7 +232,7 @@ impl Body<'_, '_> {
         result: Value,
         accumulator: &mut Option<Value>,
     ) {
-        let (place, store) = (self.outputs[ix], self.shape.outputs[ix].store);
+        let (place, store) = (self.output(ix), self.shape.outputs[ix].store);
         let wide = self.lane.wide;
         let value = if wide {
             self.lane.builder.ins().extractlane(result, k as u8)

@@ -6,13 +6,13 @@
 //! singles(i): one repetition; until none is left
 //! exit:       store accumulators
 //! ```
-//! The loop `pairs` exists only if the shape allows it and no operation needs a call. A call with one repetition has
-//! the code of one repetition in `entry` and no loop. Loops carry the repetition number and the accumulators: outputs
+//! The loop `pairs` exists only if the shape allows it and no operation needs a call. If repetitions can be computed
+//! twice without harm, it also does the rest, by going back so far that its last round is full; `singles` is then
+//! saved. A call with one repetition has the code of one repetition in `entry` and no loop. Loops carry the repetition number and the accumulators: outputs
 //! that all repetitions add to (or multiply, ...) and nothing else touches.
 
 use super::body::{Body, Values};
 use super::lane::{Lane, has_pair};
-use super::motion::Place;
 use crate::error::CodegenError;
 use crate::kernel::{Kernel, Op};
 use crate::normalise::for_each_operand;
@@ -26,11 +26,11 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 /// Kernels of at most this many nodes get two pairs per round of the loop, which halves its overhead.
-const UNROLLED_NODES: usize = 24;
+const UNROLLED_NODES: usize = 12;
 
-/// Compiles one function per shape.
-pub fn functions(
-    isa: &dyn TargetIsa,
+/// Compiles one function per shape, for the target that is chosen by shape and number of nodes.
+pub fn functions<'t>(
+    target: impl Fn(&Shape, usize) -> &'t dyn TargetIsa,
     kernels: &[Kernel],
     shapes: &[&Shape],
 ) -> Result<Vec<Vec<u8>>, CodegenError> {
@@ -39,6 +39,8 @@ pub fn functions(
     let mut plane = ControlPlane::default();
     let mut functions = Vec::with_capacity(shapes.len());
     for shape in shapes {
+        let kernel = &kernels[shape.kernel as usize];
+        let isa = target(shape, kernel.nodes.len());
         let pointer = AbiParam::new(isa.pointer_type());
         let mut signature = Signature::new(isa.default_call_conv());
         signature.params.extend([pointer; 4]);
@@ -47,7 +49,7 @@ pub fn functions(
         emit(
             isa,
             FunctionBuilder::new(&mut context.func, &mut builders),
-            &kernels[shape.kernel as usize],
+            kernel,
             shape,
         );
         let code = context.compile(isa, &mut plane).map_err(|e| {
@@ -71,27 +73,9 @@ fn emit(isa: &dyn TargetIsa, mut builder: FunctionBuilder<'_>, kernel: &Kernel, 
     let [context, count, slots, outputs] = *builder.block_params(entry) else {
         unreachable!("the signature has four parameters")
     };
-    let mut lane = Lane::new(builder, isa, most_arguments(kernel));
-    let mut places = |records: Value, motions: &mut dyn Iterator<Item = Motion>| -> Vec<Place> {
-        let places = motions.enumerate();
-        places
-            .map(|(ix, motion)| Place::new(&mut lane, motion, records, ix, context))
-            .collect()
-    };
-    let slots = places(slots, &mut shape.slots.iter().copied());
-    let outputs = places(
-        outputs,
-        &mut shape.outputs.iter().map(|output| output.motion),
-    );
-    let zero = lane.builder.ins().iconst(isa.pointer_type(), 0);
-    let mut body = Body {
-        lane,
-        kernel,
-        shape,
-        context,
-        slots,
-        outputs,
-    };
+    let lane = Lane::new(builder, isa, most_arguments(kernel));
+    let mut body = Body::new(lane, kernel, shape, context, [slots, outputs]);
+    let zero = body.lane.builder.ins().iconst(isa.pointer_type(), 0);
 
     let mut values = Values::new(kernel.nodes.len());
     if shape.single {
@@ -99,6 +83,7 @@ fn emit(isa: &dyn TargetIsa, mut builder: FunctionBuilder<'_>, kernel: &Kernel, 
         body.stores(&mut values, zero, &mut vec![None; shape.outputs.len()]);
     } else {
         let uniform = uniform_nodes(kernel, shape);
+        body.open_all();
         body.nodes(&mut values, zero, |ix| uniform[ix]);
         Loops {
             body: &mut body,
@@ -154,22 +139,22 @@ struct Loops<'s, 'a, 'b> {
 
 impl Loops<'_, '_, '_> {
     fn emit(mut self) {
-        let shape = self.body.shape;
+        let (kernel, shape) = (self.body.kernel, self.body.shape);
+        let mut nodes = kernel.nodes.iter().zip(&self.uniform);
+        let paired = shape.wide && nodes.all(|(op, uniform)| *uniform || has_pair(op));
+        if paired && shape.repeatable() {
+            self.pairs_only();
+            return;
+        }
         let mut start = vec![self.zero];
         for (ix, output) in shape.outputs.iter().enumerate() {
             if output.private && output.motion == Motion::Uniform {
-                start.push(self.body.outputs[ix].load(&mut self.body.lane, self.zero, 0));
+                let place = self.body.output(ix);
+                start.push(place.load(&mut self.body.lane, self.zero, 0));
             }
         }
         let (singles, exit) = (self.block(start.len()), self.block(start.len()));
-        let kernel = self.body.kernel;
-        if shape.wide
-            && kernel
-                .nodes
-                .iter()
-                .zip(&self.uniform)
-                .all(|(op, uniform)| *uniform || has_pair(op))
-        {
+        if paired {
             self.pairs(&start, singles, exit);
         } else {
             self.jump(singles, &start);
@@ -183,22 +168,78 @@ impl Loops<'_, '_, '_> {
         let state = self.switch(exit);
         for (ix, accumulator) in self.accumulators(&state).into_iter().enumerate() {
             if let Some(value) = accumulator {
-                self.body.outputs[ix].store(&mut self.body.lane, self.zero, 0, value);
+                let place = self.body.output(ix);
+                place.store(&mut self.body.lane, self.zero, 0, value);
             }
         }
     }
 
+    /// All repetitions in pairs; the last round starts so early that it is full.
+    fn pairs_only(&mut self) {
+        let width = 2 * self.unroll();
+        let last = self.body.lane.builder.ins().iadd_imm_s(self.count, -width);
+        let (pairs, exit) = (self.block(1), self.block(1));
+        let narrow = self.widen();
+        self.jump(pairs, &[self.zero]);
+
+        let first = self.switch(pairs);
+        let state = self.round(&first);
+        let builder = &mut self.body.lane.builder;
+        let next = builder.ins().umin(state[0], last);
+        let more = builder.ins().icmp(IntCC::UnsignedLessThan, first[0], last);
+        let args = arguments(&[next]);
+        builder.ins().brif(more, pairs, &args, exit, &args);
+        self.narrow(narrow);
+        self.switch(exit);
+    }
+
+    /// As many full rounds as there are; leaves the rest to `singles`.
     fn pairs(&mut self, start: &[Value], singles: Block, exit: Block) {
-        let unroll = if self.body.kernel.nodes.len() <= UNROLLED_NODES {
+        let width = 2 * self.unroll();
+        let end = self.body.lane.builder.ins().band_imm_s(self.count, -width);
+        let (pairs, rest) = (self.block(start.len()), self.block(start.len()));
+        let narrow = self.widen();
+        let args = arguments(start);
+        self.body
+            .lane
+            .builder
+            .ins()
+            .brif(end, pairs, &args, rest, &args);
+
+        let state = self.switch(pairs);
+        let state = self.round(&state);
+        self.branch(&state, end, pairs, rest);
+        self.narrow(narrow);
+
+        let state = self.switch(rest);
+        self.branch(&state, self.count, singles, exit);
+    }
+
+    /// Number of pairs per round.
+    fn unroll(&self) -> i64 {
+        if self.body.kernel.nodes.len() <= UNROLLED_NODES {
             2
         } else {
             1
-        };
-        let builder = &mut self.body.lane.builder;
-        let end = builder.ins().band_imm_s(self.count, -2 * unroll);
+        }
+    }
+
+    /// One round of a loop over pairs.
+    fn round(&mut self, state: &State) -> State {
+        let mut state = state.clone();
+        for _ in 0..self.unroll() {
+            state = self.repetition(&state);
+            state = self.advance(state, 2);
+        }
+        state
+    }
+
+    /// Continues with pairs; gives the values for single numbers, for [`Self::narrow`].
+    fn widen(&mut self) -> Values {
         // Masks always have two lanes, which are equal for a uniform node.
         let mut wide = self.values.clone();
         wide.numbers.fill(None);
+        let builder = &mut self.body.lane.builder;
         for (ix, value) in self.values.numbers.iter().enumerate() {
             // Literals are loaded where they are used: keeping them in registers would only displace others.
             if let (Some(value), false) =
@@ -207,27 +248,14 @@ impl Loops<'_, '_, '_> {
                 wide.numbers[ix] = Some(builder.ins().splat(types::F64X2, *value));
             }
         }
-        let (pairs, rest) = (self.block(start.len()), self.block(start.len()));
-        let args = arguments(start);
-        self.body
-            .lane
-            .builder
-            .ins()
-            .brif(end, pairs, &args, rest, &args);
-
-        let narrow = std::mem::replace(&mut self.values, wide);
         self.body.lane.wide = true;
-        let mut state = self.switch(pairs);
-        for _ in 0..unroll {
-            state = self.repetition(&state);
-            state = self.advance(state, 2);
-        }
-        self.branch(&state, end, pairs, rest);
-        self.body.lane.wide = false;
-        self.values = narrow;
+        std::mem::replace(&mut self.values, wide)
+    }
 
-        let state = self.switch(rest);
-        self.branch(&state, self.count, singles, exit);
+    /// Continues with single numbers.
+    fn narrow(&mut self, values: Values) {
+        self.body.lane.wide = false;
+        self.values = values;
     }
 
     /// One repetition, or two if the lane is wide; gives the state with new accumulators.

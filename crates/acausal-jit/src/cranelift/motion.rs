@@ -1,7 +1,9 @@
 //! Loads and stores of machine code: from the records of a call to the element of a repetition.
 
 use super::lane::Lane;
+use crate::kernel::Bank;
 use crate::place::{Motion, Record};
+use crate::run::Context;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 
@@ -35,14 +37,23 @@ fn bank() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
+/// The address of a bank; `context` is that of the run.
+pub fn base(lane: &mut Lane<'_, '_>, context: Value, bank: Bank) -> Value {
+    let offset = offset_of!(Context<'_>, bases) + bank as usize * size_of::<*mut f64>();
+    let pointer = lane.pointer();
+    lane.builder
+        .ins()
+        .load(pointer, constant(), context, offset as i32)
+}
+
 impl Place {
-    /// Reads record number `ix` of the list at `records`; `context` points to the bases of the banks.
+    /// Reads record number `ix` of the list at `records`; `base` is the address of the bank.
     pub fn new(
         lane: &mut Lane<'_, '_>,
         motion: Motion,
         records: Value,
         ix: usize,
-        context: Value,
+        base: Value,
     ) -> Self {
         let pointer = lane.pointer();
         let at = |field: usize| (ix * size_of::<Record>() + field) as i32;
@@ -66,12 +77,6 @@ impl Place {
             }
             _ => {}
         }
-        let number = ins
-            .ins()
-            .load(pointer, constant(), records, at(offset_of!(Record, bank)));
-        let number = ins.ins().ishl_imm_u(number, 3);
-        let entry = ins.ins().iadd(context, number);
-        let base = ins.ins().load(pointer, constant(), entry, 0);
         if motion == Motion::Table {
             let table = ins
                 .ins()

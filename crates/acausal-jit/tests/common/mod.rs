@@ -64,10 +64,20 @@ pub fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
         ("default", default_backend()),
     ];
     #[cfg(feature = "cranelift")]
-    list.push((
-        "cranelift",
-        Box::new(Cranelift::new().expect("a supported machine")),
-    ));
+    {
+        let seldom = TierOptions {
+            runs: 200.0,
+            ..TierOptions::default()
+        };
+        list.push((
+            "cranelift",
+            Box::new(Cranelift::new().expect("a supported machine")),
+        ));
+        list.push((
+            "tiered",
+            Box::new(Tiered::new(seldom).expect("a supported machine")),
+        ));
+    }
     list
 }
 
