@@ -22,8 +22,8 @@ use compile::{Instr, Program, compile};
 use number::{Dual, Number};
 
 use crate::evaluate::compare;
-use crate::flat::FlatModel;
-use crate::{Builtin, FuncId, ReduceOp, apply_builtin};
+use crate::flat::{FlatModel, Function};
+use crate::{Builtin, Exprs, FuncId, ReduceOp, apply_builtin};
 
 /// Instructions that one call may execute, calls inside of it included.
 pub const STEP_LIMIT: u64 = 200_000_000;
@@ -117,11 +117,15 @@ pub struct Functions {
 impl Functions {
     /// Compiles all functions of a model.
     pub fn new(model: &FlatModel) -> Result<Functions, FunctionError> {
-        let outputs: Vec<usize> = model.functions.iter().map(|f| f.outputs.len()).collect();
-        let programs: Result<_, _> = model
-            .functions
+        Functions::compile(&model.exprs, &model.functions)
+    }
+
+    /// Compiles functions over an arena; [`FuncId`]s are positions in the list.
+    pub fn compile(exprs: &Exprs, functions: &[Function]) -> Result<Functions, FunctionError> {
+        let outputs: Vec<usize> = functions.iter().map(|f| f.outputs.len()).collect();
+        let programs: Result<_, _> = functions
             .iter()
-            .map(|f| compile(&model.exprs, f, &outputs))
+            .map(|f| compile(exprs, f, &outputs))
             .collect();
         Ok(Functions {
             programs: programs?,
