@@ -1,0 +1,31 @@
+//! Mutants of valid sources neither break the parser nor the printer; `examples/fuzz_parse.rs` runs the
+//! same for as long as one likes.
+
+mod common;
+
+use std::path::Path;
+
+use common::mutate::{Random, check, mutant};
+
+const MUTANTS_PER_SOURCE: usize = 1500;
+
+#[test]
+fn mutants_are_survived() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut paths: Vec<_> = ["sources", "slips"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(tests.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    let mut random = Random::new(1);
+    for path in paths {
+        let source = std::fs::read_to_string(&path).unwrap();
+        for number in 0..MUTANTS_PER_SOURCE {
+            let text = mutant(&source, &mut random);
+            if let Err(reason) = check(&text) {
+                panic!("mutant {number} of {}: {reason}\n{text}", path.display());
+            }
+        }
+    }
+}
