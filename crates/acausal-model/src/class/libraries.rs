@@ -1,44 +1,480 @@
 //! Where classes come from: files given by the user, and libraries found on the search path.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use acausal_syntax::{Diagnostic, FileId, SourceMap};
+use acausal_syntax::ast::StoredDefinition;
+use acausal_syntax::{Diagnostic, Name, SourceMap, Span};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashMap;
+
+use super::directory::{Entry, PACKAGE_FILE};
+use super::predefined::{self, PredefinedType};
+use super::table::{ElementTable, build_table};
+use super::tree::{Arena, Class, ClassId};
+use super::version::{self, Use};
+use super::{store, suggest};
 
 /// All source text, the search path, and the classes loaded so far.
 ///
-/// Libraries are found as `Name.mo`, `Name/package.mo` or `Name 4.1.0/package.mo` in the directories of the search
+/// Libraries are found as `Name/package.mo`, `Name.mo` or `Name 4.1.0/package.mo` in the directories of the search
 /// path; a file is parsed when a class in it is first needed.
-#[derive(Debug, Default)]
+///
+/// ```
+/// use acausal_model::class::Libraries;
+/// let mut libraries = Libraries::new();
+/// let names = libraries.load_text("a.mo", "model A end A; model B extends A; end B;").unwrap();
+/// assert_eq!(names, ["A", "B"]);
+/// ```
+#[derive(Debug)]
 pub struct Libraries {
-    sources: SourceMap,
+    pub(super) sources: SourceMap,
+    pub(super) arena: Arena,
+    pub(super) diagnostics: Vec<Diagnostic>,
     search_path: Vec<PathBuf>,
+    top: IndexMap<Name, ClassId>,
+    predefined: FxHashMap<ClassId, PredefinedType>,
+    /// How many of the top-level classes are predefined; they come first.
+    predefined_count: usize,
+    /// Versions asked for by `uses` annotations of loaded classes; the first one counts.
+    uses: IndexMap<String, Use>,
+    /// Top-level names that were looked for in vain.
+    missing: IndexSet<Name>,
+}
+
+impl Default for Libraries {
+    fn default() -> Libraries {
+        Libraries::new()
+    }
 }
 
 impl Libraries {
     /// No classes but the predefined ones, and an empty search path.
     pub fn new() -> Libraries {
-        Libraries::default()
+        let mut libraries = Libraries {
+            sources: SourceMap::new(),
+            arena: Arena::default(),
+            diagnostics: Vec::new(),
+            search_path: Vec::new(),
+            top: IndexMap::new(),
+            predefined: FxHashMap::default(),
+            predefined_count: 0,
+            uses: IndexMap::new(),
+            missing: IndexSet::new(),
+        };
+        let mut mistakes = Vec::new();
+        let tree = store::parse_text(
+            &mut libraries.sources,
+            &mut mistakes,
+            "<predefined>",
+            predefined::SOURCE,
+        );
+        debug_assert!(mistakes.is_empty(), "{mistakes:?}");
+        for stored in &tree.classes {
+            let name = stored.class.name.name;
+            let class = libraries.arena.add(Arc::clone(&stored.class), None);
+            libraries.top.insert(name, class);
+            if let Some((_, kind)) = predefined::TYPES.iter().find(|(text, _)| name == *text) {
+                libraries.predefined.insert(class, *kind);
+            }
+        }
+        libraries.predefined_count = libraries.top.len();
+        libraries
     }
 
-    /// Adds a directory that contains libraries (`--library DIR`, an entry of MODELICAPATH).
+    /// Adds a directory that contains libraries (`--library DIR`). A directory that is itself a package means the directory
+    /// around it.
     pub fn add_search_path(&mut self, directory: impl Into<PathBuf>) {
-        self.search_path.push(directory.into());
+        let mut directory = directory.into();
+        if directory.join(PACKAGE_FILE).is_file() {
+            directory.pop();
+            if directory.as_os_str().is_empty() {
+                directory.push(".");
+            }
+        }
+        if !self.search_path.contains(&directory) {
+            self.search_path.push(directory);
+            self.missing.clear();
+        }
     }
 
-    /// Loads a file (or a package directory) given by the user and gives the full names of its classes.
+    /// Adds the directories of a list as in the variable MODELICAPATH (MLS 3.6 §13.3).
+    pub fn add_modelica_path(&mut self, list: &std::ffi::OsStr) {
+        for directory in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
+            self.add_search_path(directory);
+        }
+    }
+
+    /// Loads a file or a package directory given by the user and gives the full names of its classes.
+    ///
+    /// A file that is part of a package (`package.mo` beside it) loads the top-level package around it. All errors of the file are
+    /// given; warnings are kept for [`take_diagnostics`](Libraries::take_diagnostics).
     pub fn load_file(&mut self, path: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
-        let _ = path;
-        Ok(Vec::new())
+        let file = if path.is_dir() {
+            path.join(PACKAGE_FILE)
+        } else {
+            path.to_path_buf()
+        };
+        let before = self.diagnostics.len();
+        let names = match version::package_directories(&file).pop() {
+            Some(root) => self.load_package_file(&file, &root),
+            None => match store::read(&mut self.sources, &mut self.diagnostics, &file) {
+                Ok(tree) => self.enter(&tree),
+                Err(error) => {
+                    self.diagnostics.push(*error);
+                    Vec::new()
+                }
+            },
+        };
+        self.outcome(before, names)
     }
 
     /// Loads text as if it were a file with this name.
     pub fn load_text(&mut self, name: &str, text: &str) -> Result<Vec<String>, Vec<Diagnostic>> {
-        let _: FileId = self.sources.add_file(name, text);
-        Ok(Vec::new())
+        let before = self.diagnostics.len();
+        let tree = store::parse_text(&mut self.sources, &mut self.diagnostics, name, text);
+        let names = self.enter(&tree);
+        self.outcome(before, names)
     }
 
     /// The source texts, to show diagnostics with.
     pub fn sources(&self) -> &SourceMap {
         &self.sources
     }
+
+    /// For adding texts that are not classes, such as values on the command line.
+    pub fn sources_mut(&mut self) -> &mut SourceMap {
+        &mut self.sources
+    }
+
+    /// Errors and warnings found since the last call while loading on demand.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    /// The class definition.
+    pub fn class(&self, id: ClassId) -> &Class {
+        self.arena.get(id)
+    }
+
+    /// The name with all enclosing classes: `A.B.C`.
+    pub fn qualified_name(&self, id: ClassId) -> String {
+        self.arena.qualified_name(id)
+    }
+
+    /// A class by its full name, loaded if need be; found where it is written, not by inheritance.
+    pub fn find(&mut self, qualified: &str) -> Option<ClassId> {
+        let mut parts = split_name(qualified).into_iter();
+        let mut class = self.top_level(Name::new(parts.next()?))?;
+        for part in parts {
+            class = self.nested(class, Name::new(part))?;
+        }
+        Some(class)
+    }
+
+    /// Names of the classes stored in a class, in the order of the source and of `package.order`.
+    pub fn nested_names(&mut self, id: ClassId) -> Vec<Name> {
+        let table = self.table(id);
+        let class = self.arena.get(id);
+        let mut names: Vec<Name> = table
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                super::table::Item::Class(decl) => Some(decl.name),
+                _ => None,
+            })
+            .collect();
+        if let Some(directory) = &class.directory {
+            names.extend(
+                directory
+                    .entries
+                    .keys()
+                    .filter(|name| !table.by_name.contains_key(*name)),
+            );
+        }
+        names
+    }
+
+    /// What the user is told about an unknown top-level name: where it was looked for, and what is near.
+    pub(crate) fn unknown_top_level(&self, name: Name, span: Span) -> Diagnostic {
+        let message = format!("there is no class or library `{name}`");
+        let mut error = Diagnostic::error("unknown-name", span, message);
+        if self.search_path.is_empty() {
+            error = error.note("no directories with libraries were given");
+        } else {
+            let places: Vec<String> = self
+                .search_path
+                .iter()
+                .map(|path| format!("`{}`", path.display()))
+                .collect();
+            error = error.note(format!(
+                "libraries were looked for in {}",
+                places.join(", ")
+            ));
+        }
+        if let Some(hint) = suggest::hint(&name, self.top.keys().map(|name| name.as_str())) {
+            return error.hint(hint);
+        }
+        error.hint(
+            "give the directory that holds the library with `--library DIR` or in MODELICAPATH",
+        )
+    }
+
+    /// Names of the top-level classes loaded so far, predefined ones included.
+    pub(crate) fn top_level_names(&self) -> impl Iterator<Item = Name> {
+        self.top.keys().copied()
+    }
+
+    /// Names of the classes that MLS 3.6 itself defines.
+    pub(crate) fn predefined_names(&self) -> impl Iterator<Item = Name> {
+        self.top.keys().copied().take(self.predefined_count)
+    }
+
+    /// What is special about a predefined class.
+    pub(crate) fn predefined(&self, id: ClassId) -> Option<PredefinedType> {
+        self.predefined.get(&id).copied()
+    }
+
+    /// A top-level class, searched for in the libraries if it is not loaded (MLS 3.6 §13.3).
+    pub(crate) fn top_level(&mut self, name: Name) -> Option<ClassId> {
+        if let Some(&class) = self.top.get(&name) {
+            return Some(class);
+        }
+        if self.missing.contains(&name) {
+            return None;
+        }
+        let wanted = self
+            .uses
+            .get(name.as_str())
+            .map(|wanted| wanted.version.clone());
+        let entry = self
+            .search_path
+            .iter()
+            .find_map(|directory| version::locate(directory, &name, wanted.as_deref()));
+        let class = entry.and_then(|entry| self.load_entry(name, &entry, None));
+        match class {
+            Some(class) => {
+                self.top.insert(name, class);
+                self.note_uses(class);
+            }
+            None => {
+                self.missing.insert(name);
+            }
+        }
+        class
+    }
+
+    /// A class written in another class or stored in its directory; not an inherited one.
+    pub(crate) fn nested(&mut self, id: ClassId, name: Name) -> Option<ClassId> {
+        self.table(id);
+        let class = self.arena.get(id);
+        if let Some(&nested) = class.nested.get(&name) {
+            return Some(nested);
+        }
+        let entry = class.directory.as_ref()?.entries.get(&name)?.clone();
+        let nested = self.load_entry(name, &entry, Some(id));
+        let class = self.arena.get_mut(id);
+        match nested {
+            Some(nested) => {
+                class.nested.insert(name, nested);
+            }
+            // Do not read a broken file again.
+            None => {
+                if let Some(directory) = &mut class.directory {
+                    directory.entries.shift_remove(&name);
+                }
+            }
+        }
+        nested
+    }
+
+    /// True if [`nested`](Libraries::nested) would find something, without loading it.
+    pub(crate) fn has_stored(&self, id: ClassId, name: Name) -> bool {
+        let directory = self.arena.get(id).directory.as_ref();
+        directory.is_some_and(|directory| directory.entries.contains_key(&name))
+    }
+
+    /// The element table of a class.
+    pub(crate) fn table(&mut self, id: ClassId) -> Arc<ElementTable> {
+        if let Some(table) = &self.arena.get(id).table {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(build_table(&mut self.arena, &mut self.diagnostics, id));
+        self.arena.get_mut(id).table = Some(Arc::clone(&table));
+        table
+    }
+
+    /// Ends a loading function: errors since `before` make it fail.
+    fn outcome(
+        &mut self,
+        before: usize,
+        names: Vec<String>,
+    ) -> Result<Vec<String>, Vec<Diagnostic>> {
+        let (errors, rest): (Vec<_>, Vec<_>) = self
+            .diagnostics
+            .split_off(before)
+            .into_iter()
+            .partition(Diagnostic::is_error);
+        self.diagnostics.extend(rest);
+        if errors.is_empty() {
+            Ok(names)
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// Loads the top-level package at `root` and gives the name of the class that `file` holds.
+    fn load_package_file(&mut self, file: &Path, root: &Path) -> Vec<String> {
+        let folder = std::fs::canonicalize(root).ok();
+        let stem = folder
+            .as_ref()
+            .and_then(|path| path.file_name())
+            .and_then(|name| name.to_str());
+        let Some(stem) = stem else { return Vec::new() };
+        // `Modelica 4.1.0` holds `Modelica`.
+        let name = Name::new(stem.split_once(' ').map_or(stem, |(name, _)| name));
+        if !self.top.contains_key(&name) {
+            let entry = Entry {
+                file: root.join(PACKAGE_FILE),
+                directory: Some(root.to_path_buf()),
+            };
+            let Some(class) = self.load_entry(name, &entry, None) else {
+                return Vec::new();
+            };
+            self.top.insert(name, class);
+            self.note_uses(class);
+        }
+        let Ok(inside) = file.strip_prefix(root) else {
+            return Vec::new();
+        };
+        let mut names = vec![name.to_string()];
+        for part in inside.iter().filter_map(|part| part.to_str()) {
+            if part != PACKAGE_FILE {
+                names.push(part.strip_suffix(".mo").unwrap_or(part).to_string());
+            }
+        }
+        let qualified = names.join(".");
+        match self.find(&qualified) {
+            Some(_) => vec![qualified],
+            None => Vec::new(),
+        }
+    }
+
+    /// Enters the classes of a file that stands alone.
+    fn enter(&mut self, tree: &StoredDefinition) -> Vec<String> {
+        let within = tree.within.as_ref().and_then(|within| within.name.as_ref());
+        let parent = match within {
+            None => None,
+            Some(path) => match self.find(&path.to_string()) {
+                Some(parent) => Some(parent),
+                None => {
+                    self.diagnostics.push(
+                        Diagnostic::error(
+                            "wrong-within",
+                            path.span,
+                            format!("there is no package `{path}` to put the class into"),
+                        )
+                        .hint("load the package first, or give its directory with `--library DIR`"),
+                    );
+                    return Vec::new();
+                }
+            },
+        };
+        let mut names = Vec::new();
+        for stored in &tree.classes {
+            let name = stored.class.name.name;
+            let known = match parent {
+                None => self.top.get(&name).copied(),
+                Some(parent) => self.nested(parent, name),
+            };
+            if let Some(known) = known {
+                self.duplicate_class(stored.class.name.span, name, known);
+                continue;
+            }
+            let class = self.arena.add(Arc::clone(&stored.class), parent);
+            match parent {
+                None => {
+                    self.top.insert(name, class);
+                    self.missing.shift_remove(&name);
+                    self.note_uses(class);
+                }
+                Some(parent) => {
+                    self.arena.get_mut(parent).nested.insert(name, class);
+                }
+            }
+            names.push(self.arena.qualified_name(class));
+        }
+        names
+    }
+
+    fn duplicate_class(&mut self, span: Span, name: Name, known: ClassId) {
+        let mut error = Diagnostic::error(
+            "duplicate-class",
+            span,
+            format!("class `{name}` is already defined"),
+        );
+        if self.predefined.contains_key(&known) {
+            error = error.note(format!("`{name}` is a predefined type"));
+        } else {
+            error = error.label(self.arena.get(known).def.name.span, "first defined here");
+        }
+        self.diagnostics.push(error);
+    }
+
+    /// Remembers which versions a top-level class uses, and compares them with what is loaded.
+    fn note_uses(&mut self, class: ClassId) {
+        let def = Arc::clone(&self.arena.get(class).def);
+        if let Some(wanted) = self.uses.get(def.name.as_str()).cloned() {
+            self.check_version(class, &wanted);
+        }
+        for wanted in version::uses(&def) {
+            if let Some(&loaded) = self.top.get(&Name::new(&wanted.library)) {
+                self.check_version(loaded, &wanted);
+            }
+            self.uses.entry(wanted.library.clone()).or_insert(wanted);
+        }
+    }
+
+    fn check_version(&mut self, class: ClassId, wanted: &Use) {
+        let def = &self.arena.get(class).def;
+        let Some(found) = version::version(def) else {
+            return;
+        };
+        if found == wanted.version || version::compatible_with(def, &wanted.version) {
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::warning(
+                "version-mismatch",
+                wanted.span,
+                format!(
+                    "version {} of {} is asked for, version {found} is loaded",
+                    wanted.version, wanted.library
+                ),
+            )
+            .label(def.name.span, format!("this is version {found}")),
+        );
+    }
+}
+
+/// Splits `A.'b.c'.D` at the dots outside of quotes.
+fn split_name(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut quoted = false;
+    let mut escaped = false;
+    for (position, character) in name.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '\'' => quoted = !quoted,
+            '.' if !quoted => {
+                parts.push(&name[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&name[start..]);
+    parts
 }

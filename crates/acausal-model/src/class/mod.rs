@@ -1,9 +1,34 @@
 //! The class tree and the libraries it is loaded from (MLS 3.6 §5.6.1.1, §13).
+//!
+//! In: files given by the user and a search path of libraries. Out: classes by name ([`Libraries`]), each with its syntax tree and,
+//! on demand, its [element table](table). A file is read and parsed when a class in it is first needed, so that a small model on a
+//! large library costs a few files.
+//!
+//! | file | idea |
+//! |---|---|
+//! | [`libraries`] | what the user sees: search path, loading, top-level names |
+//! | [`store`] | reading one file, checking it against its place |
+//! | [`directory`] | a package as a directory, `package.order` |
+//! | [`version`] | versioned folders and `uses` annotations |
+//! | [`tree`] | the arena of classes |
+//! | [`table`] | the elements of a class, prepared once for all its instances |
+//! | [`modifier`] | modifications with dotted names resolved to nesting |
+//! | [`predefined`] | built-in types, attributes, functions |
+//! | [`suggest`] | "did you mean" |
+//!
+//! Nothing here knows of inheritance or instances: that is [`crate::instance`].
 
+mod directory;
 mod libraries;
+pub(crate) mod modifier;
+pub(crate) mod predefined;
+mod store;
+pub(crate) mod suggest;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod version;
 
 pub use libraries::Libraries;
-
-/// Index of a class definition in the class tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ClassId(pub u32);
+pub use tree::{Class, ClassId};

@@ -4,34 +4,122 @@
 //! instance), but also packages, functions and types, so that `Modelica.Constants.pi` is the member `pi` of an instance of the
 //! package and the inputs of a function are the components of an instance of it. Everything is made on first use.
 //!
-//! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`].
+//! | file | idea |
+//! |---|---|
+//! | [`types`] | what questions return |
+//! | [`lookup`] | what a name means: members, imports, enclosing classes |
+//! | [`inherit`], [`shape`] | the flattened class, shared by all its instances |
+//! | [`environment`] | which modifiers reach a member |
+//! | [`member`], [`component`], [`nested`] | making members; redeclaration |
+//! | [`outer`] | `inner` and `outer` |
+//! | [`value`], [`section`] | values, attributes, dimensions, equations |
+//! | [`root`] | the model, settings, names for people |
+//! | [`check`], [`unknown`] | what can be wrong, and how it is said |
+//!
+//! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`], about which nothing more
+//! should be said. The same mistake is reported once, however many instances share it.
 
+mod check;
+mod component;
+mod environment;
+mod inherit;
+mod lookup;
+mod member;
+mod nested;
 mod node;
+mod outer;
+mod root;
+mod section;
+mod shape;
+#[cfg(test)]
+mod tests;
 mod types;
+mod unknown;
+mod value;
 
-pub use types::*;
+use std::sync::Arc;
 
-use acausal_syntax::ast::{Expr, Path};
+use acausal_syntax::ast::{ClassBody, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::class::Libraries;
+use self::lookup::Target;
+use self::node::{Body, Decl, Piece, ShapeState};
+use self::shape::{Shape, ShapeElement};
+pub use self::types::*;
+use crate::class::{ClassId, Libraries};
 
 /// The instance tree with the libraries it draws from.
+///
+/// ```
+/// use acausal_model::class::Libraries;
+/// use acausal_model::instance::{Instances, Kind, Primitive};
+/// use acausal_syntax::Name;
+///
+/// let mut libraries = Libraries::new();
+/// libraries.load_text("a.mo", "model A parameter Real R = 1; end A; model M A a(R = 2); end M;").unwrap();
+/// let mut instances = Instances::new(libraries);
+/// let model = instances.instantiate_root("M", &[]).unwrap();
+/// let a = instances.member(model, Name::new("a")).unwrap();
+/// let r = instances.member(a, Name::new("R")).unwrap();
+/// assert_eq!(instances.kind(r), Kind::Primitive(Primitive::Real));
+/// assert_eq!(instances.display_name(r), "a.R");
+/// assert!(instances.binding(r).is_some());
+/// ```
 #[derive(Debug)]
 pub struct Instances {
     libraries: Libraries,
     nodes: Vec<Instance>,
+    root: Option<InstId>,
+    /// Members of classes that have been made.
+    class_members: FxHashMap<(InstId, Name), InstId>,
+    /// Types of components that are the same for all instances of a class, by class and component. The flag says that the type is
+    /// nested in the class, so that modifiers of an instance may change it.
+    types: FxHashMap<(InstId, Name), (InstId, bool)>,
+    /// What import clauses gave.
+    imported: FxHashMap<(ClassId, Name), Target>,
+    /// For redeclared components the declaration they replaced.
+    originals: FxHashMap<InstId, component::Placed>,
+    /// Modifiers of the constraining type of a short class.
+    constraints: FxHashMap<InstId, Box<[Piece]>>,
+    /// What `class extends` builds on.
+    inherited: FxHashMap<InstId, Arc<ShapeElement>>,
+    /// The `inner` of an `outer`.
+    inners: FxHashMap<InstId, InstId>,
+    automatic_inners: FxHashMap<Name, InstId>,
+    added_inners: Vec<InstId>,
+    enums: Vec<EnumType>,
+    enum_of_class: FxHashMap<ClassId, EnumId>,
+    predefined_names: FxHashSet<Name>,
     diagnostics: Vec<Diagnostic>,
+    reported: FxHashSet<(&'static str, Span, String)>,
 }
 
 impl Instances {
     /// An empty tree over these libraries.
     pub fn new(libraries: Libraries) -> Instances {
-        Instances {
+        let mut instances = Instances {
+            predefined_names: libraries.predefined_names().collect(),
             libraries,
             nodes: Vec::new(),
+            root: None,
+            class_members: FxHashMap::default(),
+            types: FxHashMap::default(),
+            imported: FxHashMap::default(),
+            originals: FxHashMap::default(),
+            constraints: FxHashMap::default(),
+            inherited: FxHashMap::default(),
+            inners: FxHashMap::default(),
+            automatic_inners: FxHashMap::default(),
+            added_inners: Vec::new(),
+            enums: Vec::new(),
+            enum_of_class: FxHashMap::default(),
             diagnostics: Vec::new(),
-        }
+            reported: FxHashSet::default(),
+        };
+        instances.add_fixed(InstId::GLOBAL, "", Kind::Package);
+        instances.add_fixed(InstId::ERROR, "<unknown>", Kind::Error);
+        instances
     }
 
     /// The libraries.
@@ -39,29 +127,21 @@ impl Instances {
         &self.libraries
     }
 
+    /// The libraries, to load more or add texts for messages.
+    pub fn libraries_mut(&mut self) -> &mut Libraries {
+        &mut self.libraries
+    }
+
     /// Gives the libraries back, with all that has been loaded.
     pub fn into_libraries(self) -> Libraries {
         self.libraries
     }
 
-    /// Errors and warnings found since the last call.
+    /// Errors and warnings found since the last call, those of loading included.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.diagnostics)
-    }
-
-    /// Instantiates a class as the model. `set` are the outermost modifiers: dotted names with values, whose
-    /// names are looked up in the model.
-    pub fn instantiate_root(
-        &mut self,
-        class: &str,
-        set: &[(String, Expr)],
-    ) -> Result<InstId, Box<Diagnostic>> {
-        let _ = set;
-        Err(Box::new(Diagnostic::error(
-            "unknown-class",
-            Span::NONE,
-            format!("there is no class `{class}`"),
-        )))
+        let mut diagnostics = self.libraries.take_diagnostics();
+        diagnostics.append(&mut self.diagnostics);
+        diagnostics
     }
 
     /// The instance.
@@ -69,151 +149,101 @@ impl Instances {
         &self.nodes[inst.0 as usize]
     }
 
-    /// Components in declaration order, inherited ones at the place of their `extends` clause. Components that are only
-    /// `outer` are left out: they are others' components.
-    pub fn components(&mut self, inst: InstId) -> Vec<InstId> {
-        let _ = inst;
-        Vec::new()
-    }
-
-    /// Instances that [`components`](Instances::components) of the root did not have when first asked, because only a deeper
-    /// `outer` made them necessary (MLS 3.6 §5.4). Ask after walking the model, walk these too, and repeat until empty.
-    pub fn take_added_inners(&mut self) -> Vec<InstId> {
-        Vec::new()
-    }
-
-    /// The component or class with this name; an `outer` one is replaced by its `inner`.
-    pub fn member(&mut self, inst: InstId, name: Name) -> Option<InstId> {
-        let _ = (inst, name);
-        None
-    }
-
-    /// What `name` means behind the dot of `inst.name`; `span` is where to point if it is unknown.
-    pub fn find_member(&mut self, inst: InstId, name: Name, span: Span) -> Found {
-        let _ = inst;
-        Found::NotFound(Box::new(unknown(name, span)))
-    }
-
-    /// What the first identifier of a reference means (MLS 3.6 §5.3.1).
-    pub fn find(&mut self, scope: Scope, name: Name, span: Span) -> Found {
-        let _ = scope;
-        Found::NotFound(Box::new(unknown(name, span)))
-    }
-
-    /// What the first identifier of a reference with a leading dot means (MLS 3.6 §5.3.3).
-    pub fn find_global(&mut self, name: Name, span: Span) -> Found {
-        self.find(Scope::of(InstId::GLOBAL), name, span)
-    }
-
-    /// What a name with dots means (MLS 3.6 §5.3.2).
-    pub fn find_path(&mut self, scope: Scope, path: &Path) -> Found {
-        let first = path.parts[0].name;
-        self.find(scope, first, path.span)
-    }
-
-    /// The value of a component after merging all modifications.
-    pub fn binding(&mut self, inst: InstId) -> Option<Binding> {
-        let _ = inst;
-        None
-    }
-
-    /// An attribute of a component of predefined type (`start`, `unit`, `fixed`...), also of a short class of one.
-    pub fn attribute(&mut self, inst: InstId, name: &str) -> Option<Binding> {
-        let _ = (inst, name);
-        None
-    }
-
-    /// Array dimensions: of the declaration, then of its type.
-    pub fn dims(&mut self, inst: InstId) -> Vec<Dim> {
-        let _ = inst;
-        Vec::new()
-    }
-
-    /// `if condition` of the declaration.
-    pub fn condition(&self, inst: InstId) -> Option<Condition> {
-        let _ = inst;
-        None
-    }
-
-    /// Equation and algorithm sections, those of base classes first.
-    pub fn sections(&mut self, inst: InstId) -> Vec<SectionRef> {
-        let _ = inst;
-        Vec::new()
-    }
-
-    /// The `external` clause of a function.
-    pub fn external(&mut self, inst: InstId) -> Option<ExternalRef> {
-        let _ = inst;
-        None
-    }
-
-    /// Annotations of the class of an instance, then of its base classes (`experiment`, `Inline`, `derivative`...).
-    pub fn class_annotations(&mut self, inst: InstId) -> Vec<AnnotationRef> {
-        let _ = inst;
-        Vec::new()
+    /// Number of instances made so far.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
     }
 
     /// What the instance is an instance of.
     pub fn kind(&mut self, inst: InstId) -> Kind {
-        let _ = inst;
-        Kind::Error
+        self.shape(inst).kind
     }
 
     /// True for instances of a `connector` class, also one of a predefined type (`connector RealInput = input Real`).
     pub fn is_connector(&mut self, inst: InstId) -> bool {
-        let _ = inst;
-        false
+        self.shape(inst).is_connector
+    }
+
+    /// True for instances of a partial class.
+    pub fn is_partial(&mut self, inst: InstId) -> bool {
+        self.shape(inst).partial
     }
 
     /// The enumeration type.
     pub fn enum_type(&self, id: EnumId) -> &EnumType {
-        let _ = id;
-        const {
-            &EnumType {
-                name: String::new(),
-                literals: Vec::new(),
-                descriptions: Vec::new(),
-            }
-        }
+        &self.enums[id.0 as usize]
     }
 
     /// The predefined enumeration with this name (`StateSelect`, `AssertionLevel`).
     pub fn predefined_enum(&mut self, name: &str) -> Option<EnumId> {
-        let _ = name;
-        None
+        let name = Name::new(name);
+        let class = self
+            .predefined_names
+            .contains(&name)
+            .then(|| self.libraries.top_level(name))??;
+        matches!(
+            self.libraries.class(class).def.body,
+            ClassBody::Enumeration(_)
+        )
+        .then(|| self.enumeration(class))
     }
 
-    /// Names from the root to the component, the root itself left out: `a.b.c` is `[a, b, c]`.
-    pub fn full_path(&self, inst: InstId) -> Vec<(Name, InstId)> {
-        let _ = inst;
-        Vec::new()
+    /// Reports a diagnostic once.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        let key = (
+            diagnostic.code,
+            diagnostic.span(),
+            diagnostic.message.clone(),
+        );
+        if self.reported.insert(key) {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
-    /// The dotted name of a component from the root, or the full name of a class.
-    pub fn display_name(&self, inst: InstId) -> String {
-        let _ = inst;
-        String::new()
+    fn node_mut(&mut self, inst: InstId) -> &mut Instance {
+        &mut self.nodes[inst.0 as usize]
     }
 
-    /// Full name of the class that an instance is made from.
-    pub fn class_name(&self, inst: InstId) -> String {
-        let _ = inst;
-        String::new()
+    /// The enumeration that a class defines.
+    fn enumeration(&mut self, class: ClassId) -> EnumId {
+        if let Some(&known) = self.enum_of_class.get(&class) {
+            return known;
+        }
+        let def = &self.libraries.class(class).def;
+        let literals = match &def.body {
+            ClassBody::Enumeration(Some(literals)) => &literals[..],
+            _ => &[],
+        };
+        let text = |literal: &acausal_syntax::ast::EnumLiteral| match &literal.description.text {
+            Some(text) => Arc::clone(&text.value),
+            None => Arc::from(""),
+        };
+        let id = EnumId(self.enums.len() as u32);
+        let found = EnumType {
+            name: self.libraries.qualified_name(class),
+            literals: literals.iter().map(|literal| literal.name.name).collect(),
+            descriptions: literals.iter().map(text).collect(),
+        };
+        self.enums.push(found);
+        self.enum_of_class.insert(class, id);
+        id
     }
 
-    /// Description string of the declaration.
-    pub fn description(&self, inst: InstId) -> Option<&str> {
-        let _ = inst;
-        None
+    /// Adds the instances that always exist.
+    fn add_fixed(&mut self, id: InstId, name: &str, kind: Kind) {
+        let mut body = Body::new(Decl::Nothing, Vec::new());
+        body.shape = ShapeState::Known(Arc::new(Shape::empty(kind, id)));
+        self.nodes.push(Instance {
+            name: Name::new(name),
+            parent: None,
+            role: Role::Class,
+            class: id,
+            prefixes: InstPrefixes::default(),
+            visibility: Visibility::Public,
+            span: Span::NONE,
+            rank: 0,
+            scope: Scope::of(InstId::GLOBAL),
+            body,
+        });
     }
-
-    /// Annotation of the declaration (for the class's own see [`class_annotations`](Instances::class_annotations)).
-    pub fn annotation(&self, inst: InstId) -> Option<&acausal_syntax::ast::Annotation> {
-        let _ = inst;
-        None
-    }
-}
-
-fn unknown(name: Name, span: Span) -> Diagnostic {
-    Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"))
 }

@@ -1,5 +1,88 @@
-//! The private part of an instance.
+//! The private part of an instance: its declaration, the modifiers that reach it, and its members.
 
-/// What the instance tree keeps per instance besides the public facts.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Body {}
+use std::sync::Arc;
+
+use acausal_syntax::Span;
+
+use super::shape::Shape;
+use super::types::{BindingOrigin, InstId, Scope};
+use crate::class::ClassId;
+use crate::class::modifier::Modifier;
+use crate::class::table::ComponentDecl;
+
+/// What the tree keeps per instance besides the public facts.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    /// What declares it.
+    pub decl: Decl,
+    /// Modifiers that reach it from outside of its class, outermost first.
+    pub env: Box<[Piece]>,
+    /// The flattened class; for a component that of its type.
+    pub shape: ShapeState,
+    /// Members of a component or the root by index of the element; [`InstId::NONE`] where not made yet.
+    pub slots: Box<[InstId]>,
+    /// Whether its modifiers leave classes and constants alone; see `Instances::is_neutral`.
+    pub neutral: Option<bool>,
+    /// Whether the checks on expansion have been made.
+    pub checked: bool,
+}
+
+impl InstId {
+    /// No instance.
+    pub(super) const NONE: InstId = InstId(u32::MAX);
+    /// The class of components whose type is unknown.
+    pub(super) const ERROR: InstId = InstId(1);
+}
+
+/// What declares an instance.
+#[derive(Clone, Debug)]
+pub(crate) enum Decl {
+    Component(Arc<ComponentDecl>),
+    Class(ClassId),
+    /// The unnamed class around all, or the class that stands for what was not found.
+    Nothing,
+}
+
+/// Whether the flattened class is known.
+#[derive(Clone, Debug)]
+pub(crate) enum ShapeState {
+    Unknown,
+    /// Its base classes are being looked up: inherited elements are not visible (MLS 3.6 §5.6.1.4).
+    Building,
+    Known(Arc<Shape>),
+}
+
+/// A modifier that reaches an instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub modifier: Arc<Modifier>,
+    /// Where its names are looked up.
+    pub scope: Scope,
+    /// Number of dimensions of the enclosing components that its value spans.
+    pub levels: u8,
+    /// Which dimensions of the instance itself its nested arguments span.
+    pub own: OwnDims,
+    pub each: bool,
+    pub is_final: bool,
+    pub origin: BindingOrigin,
+    pub span: Span,
+}
+
+/// Which dimensions of an instance the nested arguments of a modifier span when written without `each`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnDims {
+    /// All: the modifier was written at the declaration or outside of it.
+    All,
+    /// The last ones, that come from its type: the modifier was written in a class.
+    Last(u8),
+}
+
+impl OwnDims {
+    /// How many of `rank` dimensions.
+    pub fn count(self, rank: u8) -> u8 {
+        match self {
+            OwnDims::All => rank,
+            OwnDims::Last(count) => count.min(rank),
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Rules that a declaration can break: final elements, unknown modifiers, partial classes, recursion, redeclarations that do not fit.
+
+use std::sync::Arc;
+
+use acausal_syntax::ast::Visibility;
+use acausal_syntax::{Diagnostic, Name, Span};
+
+use super::Instances;
+use super::environment::Hit;
+use super::node::{Decl, Piece};
+use super::shape::{Shape, ShapeElement};
+use super::types::{BindingOrigin, InstId, Kind, Role, Scope};
+use super::unknown::with_hint;
+use crate::class::predefined;
+use crate::class::table::{ComponentDecl, Item};
+
+/// A declaration may contain itself this often when redeclarations on the way can end the recursion.
+const MAX_RECURSION: usize = 16;
+
+impl Instances {
+    /// A final element or modifier must not be modified from further outside (MLS 3.6 §7.2.6).
+    pub(super) fn check_final(
+        &mut self,
+        hits: &[Hit],
+        declared_final: bool,
+        name: Name,
+        place: Span,
+    ) {
+        let protected = hits.iter().rposition(|hit| hit.is_final);
+        let (by, span) = match protected {
+            _ if declared_final && !hits.is_empty() => (hits.len(), place),
+            Some(position) => (position, hits[position].span),
+            None => return,
+        };
+        let source = hits.get(by).map(|hit| hit.source);
+        let offender = hits[..by].iter().find(|hit| Some(hit.source) != source);
+        if let Some(hit) = offender {
+            let what = match hit.origin {
+                BindingOrigin::Setting => "set",
+                _ => "modified",
+            };
+            self.report(
+                Diagnostic::error(
+                    "modified-final",
+                    hit.span,
+                    format!("`{name}` is final and cannot be {what}"),
+                )
+                .label(span, "made final here"),
+            );
+        }
+    }
+
+    /// Every argument must name an element of the class, or an attribute of the predefined type.
+    pub(super) fn check_modifier_names(&mut self, env: &[Piece], class: InstId, shape: &Shape) {
+        if shape.kind == Kind::Error {
+            return;
+        }
+        // Settings have been checked with messages of their own.
+        for piece in env
+            .iter()
+            .filter(|piece| piece.origin != BindingOrigin::Setting)
+        {
+            for arg in &piece.modifier.args {
+                if !self.has_element(shape, arg.name) {
+                    self.report_unknown_modifier(arg.name, arg.span, class, shape);
+                }
+            }
+        }
+    }
+
+    fn has_element(&self, shape: &Shape, name: Name) -> bool {
+        if shape.by_name.contains_key(&name) {
+            return true;
+        }
+        let attributes = attributes_of(shape);
+        attributes.iter().any(|attribute| name == *attribute)
+            || shape
+                .layers
+                .iter()
+                .any(|layer| self.libraries.has_stored(layer.class, name))
+    }
+
+    fn report_unknown_modifier(&mut self, name: Name, span: Span, class: InstId, shape: &Shape) {
+        let class_name = self.class_name(class);
+        let what = if matches!(shape.kind, Kind::Primitive(_)) {
+            "attribute"
+        } else {
+            "element"
+        };
+        let error = Diagnostic::error(
+            "unknown-modifier",
+            span,
+            format!("`{class_name}` has no {what} `{name}` to modify"),
+        );
+        let elements = shape.elements.iter().map(|element| element.name.as_str());
+        let names: Vec<&str> = elements
+            .chain(attributes_of(shape).iter().copied())
+            .collect();
+        let mut error = with_hint(error, &name, names.iter().copied());
+        let place = self.data(class).span;
+        if !place.is_none() && error.hint.is_none() {
+            error = error.label(place, "the class is defined here");
+        }
+        self.report(error);
+    }
+
+    /// A component that contains itself has no end. Gives the class to use: [`InstId::ERROR`] at the end of the chain.
+    pub(super) fn check_recursion(
+        &mut self,
+        parent: InstId,
+        decl: &Arc<ComponentDecl>,
+        class: InstId,
+    ) -> InstId {
+        let mut count = 0;
+        let mut plain = true;
+        let mut next = Some(parent);
+        while let Some(at) = next {
+            let node = self.data(at);
+            if node.role == Role::Class {
+                break;
+            }
+            if node.class == class && plain && node.role == Role::Root {
+                count = MAX_RECURSION;
+            }
+            if let Decl::Component(other) = &node.body.decl
+                && Arc::ptr_eq(other, decl)
+            {
+                count += 1;
+                if node.class == class && plain {
+                    count = MAX_RECURSION;
+                }
+            }
+            // Only a redeclaration on the way can make the next turn different.
+            plain &= node
+                .body
+                .env
+                .iter()
+                .all(|piece| piece.modifier.args.iter().all(|arg| !arg.redeclares()));
+            next = node.parent;
+        }
+        if count < MAX_RECURSION {
+            return class;
+        }
+        let name = self.class_name(class);
+        let error = Diagnostic::error(
+            "recursive-class",
+            decl.name_span,
+            format!(
+                "class `{name}` contains a component `{}` of itself",
+                decl.name
+            ),
+        )
+        .note("an instance of it would have no end");
+        let error = self.with_chain(error, parent);
+        self.report(error);
+        InstId::ERROR
+    }
+
+    /// Checks that wait until the members of an instance are asked for, so that disabled components are spared.
+    pub(super) fn check_expansion(&mut self, inst: InstId) {
+        if self.data(inst).body.checked {
+            return;
+        }
+        self.node_mut(inst).body.checked = true;
+        let shape = self.shape(inst);
+        if self.data(inst).role == Role::Component
+            && shape.partial
+            && self
+                .data(inst)
+                .parent
+                .is_some_and(|parent| self.data(parent).role != Role::Class)
+        {
+            let node = self.data(inst);
+            let mut error = Diagnostic::error(
+                "partial-class",
+                node.span,
+                format!(
+                    "`{}` is of the partial class `{}`",
+                    node.name,
+                    self.class_name(inst)
+                ),
+            )
+            .label(self.data(node.class).span, "declared partial here");
+            error = match node.prefixes.replaceable {
+                true => error.hint(format!("redeclare it: `redeclare ... {}`", node.name)),
+                false => error.hint("use a class that extends it"),
+            };
+            let parent = node.parent.unwrap_or(inst);
+            let error = self.with_chain(error, parent);
+            self.report(error);
+        }
+    }
+
+    /// A redeclared class must be replaceable (MLS 3.6 §7.3.3).
+    pub(super) fn check_class_redeclare(&mut self, hit: &Hit, element: &ShapeElement) {
+        let Item::Class(declared) = &element.item else {
+            return;
+        };
+        if !declared.prefixes.replaceable {
+            self.report_not_replaceable(hit.span, element.name, declared.name_span);
+        }
+    }
+
+    /// A redeclared component must be replaceable, or keep its class (MLS 3.6 §7.3.3), and must fit the constraining type (§7.3.2).
+    pub(super) fn check_component_redeclare(
+        &mut self,
+        span: Span,
+        decl: &Arc<ComponentDecl>,
+        class: InstId,
+        element: &ShapeElement,
+        original: &Arc<ComponentDecl>,
+        original_scope: Scope,
+    ) {
+        let Item::Component(declared) = &element.item else {
+            return;
+        };
+        if class == InstId::ERROR {
+            return;
+        }
+        let (constraint, scope) = match &original.clause.constraint {
+            Some(constraint) => (&constraint.base, original_scope),
+            None => (&original.clause.type_name, original_scope),
+        };
+        let Ok(constraining) = self.resolve_class(scope, constraint) else {
+            return;
+        };
+        if !declared.clause.prefixes.replaceable && constraining != class {
+            self.report_not_replaceable(span, element.name, declared.name_span);
+            return;
+        }
+        if let Some(why) = self.missing_for_subtype(class, constraining) {
+            let error = Diagnostic::error(
+                "redeclare-mismatch",
+                decl.clause.type_name.span,
+                format!(
+                    "`{}` cannot take the place of `{constraint}`: {why}",
+                    decl.clause.type_name
+                ),
+            )
+            .label(original.name_span, "declared replaceable here");
+            self.report(error);
+        }
+    }
+
+    fn report_not_replaceable(&mut self, span: Span, name: Name, place: Span) {
+        self.report(
+            Diagnostic::error(
+                "not-replaceable",
+                span,
+                format!("`{name}` is not replaceable"),
+            )
+            .label(place, "declared here without `replaceable`"),
+        );
+    }
+
+    pub(super) fn report_kind_change(&mut self, hit: &Hit, place: Span, old: &str, new: &str) {
+        self.report(
+            Diagnostic::error(
+                "redeclare-mismatch",
+                hit.span,
+                format!("a {old} cannot be redeclared as a {new}"),
+            )
+            .label(place, format!("declared as a {old} here")),
+        );
+    }
+
+    /// Why one class cannot be used in place of another: the first public component it lacks, or a different kind (MLS 3.6 §6.4).
+    ///
+    /// Decision: types of the components in turn are not compared; that is left to the equations that use them.
+    pub(super) fn missing_for_subtype(&mut self, class: InstId, wanted: InstId) -> Option<String> {
+        if class == wanted || class == InstId::ERROR || wanted == InstId::ERROR {
+            return None;
+        }
+        let (have, want) = (self.shape(class), self.shape(wanted));
+        if have.kind == Kind::Error || want.kind == Kind::Error {
+            return None;
+        }
+        if matches!(have.kind, Kind::Primitive(_)) != matches!(want.kind, Kind::Primitive(_))
+            || matches!((have.kind, want.kind), (Kind::Primitive(a), Kind::Primitive(b)) if a != b)
+        {
+            return Some(format!(
+                "`{}` is another type than `{}`",
+                self.class_name(class),
+                self.class_name(wanted)
+            ));
+        }
+        let missing = want.elements.iter().find(|element| {
+            let Item::Component(decl) = &element.item else {
+                return false;
+            };
+            let conditional = decl.condition.is_some();
+            element.visibility == Visibility::Public
+                && !conditional
+                && !have.by_name.contains_key(&element.name)
+        })?;
+        Some(format!(
+            "`{}` has no component `{}`",
+            self.class_name(class),
+            missing.name
+        ))
+    }
+}
+
+/// Attributes that a modifier of this type may name.
+pub(super) fn attributes_of(shape: &Shape) -> &'static [&'static str] {
+    match (shape.kind, shape.predefined) {
+        (_, Some(kind)) => predefined::attributes(kind),
+        (Kind::Primitive(_), None) => predefined::ENUMERATION_ATTRIBUTES,
+        _ => &[],
+    }
+}
+
+impl crate::class::modifier::Arg {
+    /// True if it or something inside of it is a redeclaration. Depth is bounded by the parser.
+    pub(crate) fn redeclares(&self) -> bool {
+        match &self.kind {
+            crate::class::modifier::ArgKind::Modify(modifier) => {
+                modifier.args.iter().any(|arg| arg.redeclares())
+            }
+            _ => true,
+        }
+    }
+}

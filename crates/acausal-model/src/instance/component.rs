@@ -1,0 +1,343 @@
+//! Making a component: which declaration is in force, which modifiers reach it, what its type is (MLS 3.6 §5.6.1.4, §7.3).
+//!
+//! # Redeclaration
+//! The outermost `redeclare` among the modifiers replaces the declaration. From what it replaces it keeps (MLS 3.6 §7.3): prefixes of groups
+//! it does not mention, dimensions if it has none, the condition, and the modifiers of the constraining type. These are, outermost first:
+//!
+//! 1. modifiers from outside of the redeclaration;
+//! 2. the redeclaration's own;
+//! 3. modifiers of the replaced element by inner `extends` clauses and components (§7.3.2: they also modify the constraining type);
+//! 4. the constraining clause of the outermost declaration that has one, else the arguments in parentheses of the original declaration.
+//!    Decision: the *value* of the original declaration is not kept, a constraining clause could not hold one.
+
+use std::sync::Arc;
+
+use acausal_syntax::Diagnostic;
+use acausal_syntax::ast::Variability;
+
+use super::Instances;
+use super::environment::Hit;
+use super::node::{Body, Decl, Piece, ShapeState};
+use super::shape::{Shape, ShapeElement};
+use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
+use crate::class::modifier::{ArgKind, Modifier};
+use crate::class::table::{ComponentDecl, Item};
+
+/// A declaration and where it was written.
+pub(super) type Placed = (Arc<ComponentDecl>, Scope);
+
+impl Instances {
+    pub(super) fn make_component(
+        &mut self,
+        parent: InstId,
+        shape: Option<&Shape>,
+        element: &ShapeElement,
+        declared: &Arc<ComponentDecl>,
+    ) -> InstId {
+        let here = Scope {
+            inst: parent,
+            layer: element.layer,
+        };
+        let hits = self.hits(parent, shape, element.layer, element.name);
+        let redeclare = hits.iter().position(Hit::is_redeclare);
+        let (decl, scope) = match redeclare.map(|position| &hits[position]) {
+            Some(Hit {
+                kind: ArgKind::RedeclareComponent(decl),
+                scope,
+                ..
+            }) => (Arc::clone(decl), *scope),
+            Some(hit) => {
+                self.report_kind_change(hit, declared.name_span, "component", "class");
+                (Arc::clone(declared), here)
+            }
+            None => (Arc::clone(declared), here),
+        };
+        let original =
+            original_of(element, parent).filter(|(original, _)| !Arc::ptr_eq(original, &decl));
+        self.check_final(
+            &hits,
+            declared.clause.prefixes.is_final,
+            element.name,
+            declared.name_span,
+        );
+        if !hits.is_empty() && declared.clause.prefixes.outer && !declared.clause.prefixes.inner {
+            self.report_modified_outer(&hits[0], declared);
+        }
+
+        let env = component_environment(&hits, redeclare, &decl, scope, element, parent);
+        let class = self.component_type(parent, element, &decl, scope, redeclare.is_some());
+        let type_shape = self.shape(class);
+        if let (Some(position), Some((original, original_scope))) = (redeclare, &original) {
+            let span = hits[position].span;
+            self.check_component_redeclare(span, &decl, class, element, original, *original_scope);
+        }
+
+        let parent_node = self.data(parent);
+        let inherited = match parent_node.role {
+            Role::Class => InstPrefixes::default(),
+            _ => parent_node.prefixes,
+        };
+        let prefixes = component_prefixes(
+            &decl,
+            original.as_ref(),
+            inherited,
+            type_shape.causality,
+            &hits,
+        );
+        let rank = decl.subscripts.len() + decl.clause.subscripts.len();
+        let rank = match &original {
+            Some((original, _)) if rank == 0 => {
+                original.subscripts.len() + original.clause.subscripts.len()
+            }
+            _ => rank,
+        } + type_shape.dims.len();
+        if rank > usize::from(u8::MAX) {
+            let message = format!("`{}` has more than {} dimensions", element.name, u8::MAX);
+            self.report(Diagnostic::error("too-many-dimensions", decl.span, message));
+        }
+        self.check_modifier_names(&env, class, &type_shape);
+        let class = self.check_recursion(parent, &decl, class);
+
+        let id = self.next_id();
+        let mut body = Body::new(Decl::Component(Arc::clone(&decl)), env);
+        body.shape = ShapeState::Known(if class == InstId::ERROR {
+            self.shape(class)
+        } else {
+            type_shape
+        });
+        self.nodes.push(Instance {
+            name: element.name,
+            parent: Some(parent),
+            role: Role::Component,
+            class,
+            prefixes,
+            visibility: element.visibility,
+            span: decl.span,
+            rank: rank.min(usize::from(u8::MAX)) as u8,
+            scope,
+            body,
+        });
+        if let Some(original) = original {
+            self.originals.insert(id, original);
+        }
+        id
+    }
+
+    /// The class of a component; [`InstId::ERROR`] after a diagnostic.
+    ///
+    /// What does not depend on the modifiers of the parent is looked up once per class, not per component.
+    fn component_type(
+        &mut self,
+        parent: InstId,
+        element: &ShapeElement,
+        decl: &ComponentDecl,
+        scope: Scope,
+        redeclared: bool,
+    ) -> InstId {
+        let path = &decl.clause.type_name;
+        let key = (self.data(parent).class, element.name);
+        let cacheable = !redeclared && self.data(parent).role != Role::Class;
+        if cacheable && let Some(&(known, own)) = self.types.get(&key) {
+            let shape = self.shape(parent);
+            if !own || self.is_neutral(parent, &shape) {
+                return known;
+            }
+        }
+        let class = match self.resolve_class(scope, path) {
+            Ok(class) => class,
+            Err(error) => {
+                let error = self.with_chain(*error, scope.inst);
+                self.report(error);
+                InstId::ERROR
+            }
+        };
+        if cacheable && class != InstId::ERROR {
+            let first = path.parts.first().map(|part| part.name);
+            let own = !path.global
+                && first
+                    .and_then(|name| self.lookup(scope, name))
+                    .is_some_and(|(_, own)| own);
+            let shape = self.shape(parent);
+            let outer = own
+                && first
+                    .and_then(|name| self.child(parent, name))
+                    .is_some_and(|class| self.data(class).prefixes.outer);
+            if !own || !outer && self.is_neutral(parent, &shape) {
+                self.types.insert(key, (class, own));
+            }
+        }
+        class
+    }
+
+    fn report_modified_outer(&mut self, hit: &Hit, declared: &ComponentDecl) {
+        self.report(
+            Diagnostic::error(
+                "modified-outer",
+                hit.span,
+                format!("`{}` is `outer` and cannot be modified here", declared.name),
+            )
+            .label(declared.name_span, "declared `outer` here")
+            .hint("modify the `inner` component instead"),
+        );
+    }
+}
+
+/// The first declaration of an element that was redeclared in classes.
+pub(super) fn original_of(element: &ShapeElement, parent: InstId) -> Option<Placed> {
+    let mut last = element;
+    while let Some(replaced) = &last.replaced {
+        last = replaced;
+    }
+    match &last.item {
+        Item::Component(decl) => Some((
+            Arc::clone(decl),
+            Scope {
+                inst: parent,
+                layer: last.layer,
+            },
+        )),
+        _ => None,
+    }
+}
+
+/// All modifiers of a component, outermost first; see the module documentation.
+fn component_environment(
+    hits: &[Hit],
+    redeclare: Option<usize>,
+    decl: &Arc<ComponentDecl>,
+    scope: Scope,
+    element: &ShapeElement,
+    parent: InstId,
+) -> Vec<Piece> {
+    let outer = redeclare.unwrap_or(hits.len());
+    let mut env: Vec<Piece> = hits[..outer].iter().filter_map(Hit::piece).collect();
+    let inner = redeclare.map_or(&[][..], |position| &hits[position + 1..]);
+    let source = redeclare.map(|position| hits[position].source);
+    // `redeclare A x, x.start = 2` is one modification (§7.2.4).
+    env.extend(
+        inner
+            .iter()
+            .filter(|hit| Some(hit.source) == source)
+            .filter_map(Hit::piece),
+    );
+    if let Some(modifier) = &decl.modifier {
+        env.push(Piece::declaration(
+            modifier,
+            scope,
+            decl.clause.prefixes.is_final,
+        ));
+    }
+    env.extend(
+        inner
+            .iter()
+            .filter(|hit| Some(hit.source) != source)
+            .filter_map(Hit::piece),
+    );
+
+    // Declarations from the one in force to the original.
+    let mut explicit = None;
+    for hit in hits.iter().skip(outer) {
+        if let ArgKind::RedeclareComponent(decl) = &hit.kind {
+            explicit = explicit.or(decl
+                .clause
+                .constraint
+                .as_ref()
+                .map(|found| (found, hit.scope)));
+        }
+    }
+    let mut next = Some(element);
+    let mut original = None;
+    while let Some(element) = next {
+        if let Item::Component(decl) = &element.item {
+            let scope = Scope {
+                inst: parent,
+                layer: element.layer,
+            };
+            explicit = explicit.or(decl.clause.constraint.as_ref().map(|found| (found, scope)));
+            original = Some((decl, scope));
+        }
+        next = element.replaced.as_deref();
+    }
+    match (explicit, original) {
+        (Some((constraint, scope)), _) => {
+            env.extend(
+                constraint
+                    .modifier
+                    .as_ref()
+                    .map(|modifier| Piece::constraint(modifier, scope)),
+            );
+        }
+        (None, Some((original, scope))) if !Arc::ptr_eq(original, decl) => {
+            if let Some(modifier) = &original.modifier
+                && !modifier.args.is_empty()
+            {
+                env.push(Piece::constraint(&without_value(modifier), scope));
+            }
+        }
+        _ => {}
+    }
+    env
+}
+
+/// The arguments of a modification without its value.
+pub(super) fn without_value(modifier: &Arc<Modifier>) -> Arc<Modifier> {
+    if modifier.value.is_none() {
+        return Arc::clone(modifier);
+    }
+    let args = modifier
+        .args
+        .iter()
+        .map(|arg| crate::class::modifier::Arg {
+            kind: arg.kind.clone(),
+            ..*arg
+        })
+        .collect();
+    Arc::new(Modifier {
+        args,
+        value: None,
+        span: modifier.span,
+    })
+}
+
+fn component_prefixes(
+    decl: &ComponentDecl,
+    original: Option<&Placed>,
+    parent: InstPrefixes,
+    type_causality: Option<acausal_syntax::ast::Causality>,
+    hits: &[Hit],
+) -> InstPrefixes {
+    let own = decl.clause.prefix;
+    let old = original.map(|(original, _)| &original.clause);
+    let variability: Option<Variability> = own
+        .variability
+        .or(old.and_then(|old| old.prefix.variability));
+    let stricter = match (variability, parent.variability) {
+        (Some(own), Some(outer)) => Some(own.min(outer)),
+        (own, outer) => own.or(outer),
+    };
+    let (mut inner, mut outer) = (decl.clause.prefixes.inner, decl.clause.prefixes.outer);
+    if !inner
+        && !outer
+        && let Some(old) = old
+    {
+        (inner, outer) = (old.prefixes.inner, old.prefixes.outer);
+    }
+    InstPrefixes {
+        variability: stricter,
+        causality: own
+            .causality
+            .or(old.and_then(|old| old.prefix.causality))
+            .or(type_causality)
+            .or(parent.causality),
+        flow: own
+            .flow
+            .or(old.and_then(|old| old.prefix.flow))
+            .or(parent.flow),
+        is_final: decl.clause.prefixes.is_final
+            || parent.is_final
+            || hits.iter().any(|hit| hit.is_final),
+        inner,
+        outer,
+        replaceable: decl.clause.prefixes.replaceable,
+    }
+}

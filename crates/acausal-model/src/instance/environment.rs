@@ -1,0 +1,156 @@
+//! Which modifiers reach an element (MLS 3.6 §7.2.2, §7.2.3).
+//!
+//! Nothing is merged ahead of time. An instance has a list of [`Piece`]s, outermost first; for the member `x` of it, the arguments
+//! called `x` of these pieces are collected, then those of the `extends` clauses on the way to the class that declares `x`, and last the declaration's
+//! own modification. The first value in that order is the one in force.
+//!
+//! # Example
+//! ```text
+//! model A  parameter Real p = 1; end A;
+//! model B  extends A(p = 2);     end B;
+//! model C  B b(p = 3);           end C;
+//! C c(b(p = 4))
+//! ```
+//! For `c.b` the pieces are `(p = 4)`, `(p = 3)`; for `c.b.p` they are `= 4`, `= 3`, `= 2`, `= 1`. Costs: one scan of the arguments per member,
+//! no allocation where no modifier applies.
+
+use std::sync::Arc;
+
+use acausal_syntax::{Name, Span};
+
+use super::Instances;
+use super::node::{OwnDims, Piece};
+use super::shape::Shape;
+use super::types::{BindingOrigin, InstId, Role, Scope};
+use crate::class::modifier::{ArgKind, Modifier};
+
+/// An argument that applies to an element.
+#[derive(Clone, Debug)]
+pub(super) struct Hit {
+    pub kind: ArgKind,
+    pub scope: Scope,
+    pub levels: u8,
+    pub each: bool,
+    pub is_final: bool,
+    pub origin: BindingOrigin,
+    pub span: Span,
+    /// Number of the modifier it was found in, counted from the outermost.
+    pub source: u32,
+}
+
+impl Instances {
+    /// The arguments for a member that was written in `layer`, outermost first.
+    pub(super) fn hits(
+        &self,
+        inst: InstId,
+        shape: Option<&Shape>,
+        layer: u16,
+        name: Name,
+    ) -> Vec<Hit> {
+        let node = self.data(inst);
+        let mut hits = Vec::new();
+        let mut source = 0;
+        for piece in &node.body.env {
+            collect(&mut hits, piece, node.rank, name, source);
+            source += 1;
+        }
+        if node.role != Role::Class {
+            // What modifies the class as such modifies all components of it.
+            for piece in &self.data(node.class).body.env {
+                collect(&mut hits, piece, node.rank, name, source);
+                source += 1;
+            }
+        }
+        let modifiers = shape
+            .and_then(|shape| shape.layers.get(usize::from(layer)))
+            .map_or(&[][..], |layer| &layer.modifiers);
+        for entry in modifiers {
+            for arg in entry.modifier.args_for(name) {
+                hits.push(Hit {
+                    kind: arg.kind.clone(),
+                    scope: entry.scope.at(inst),
+                    levels: if arg.each {
+                        0
+                    } else {
+                        entry.own.count(node.rank)
+                    },
+                    each: arg.each,
+                    is_final: arg.is_final,
+                    origin: BindingOrigin::Modifier,
+                    span: arg.span,
+                    source,
+                });
+            }
+            source += 1;
+        }
+        hits
+    }
+}
+
+fn collect(hits: &mut Vec<Hit>, piece: &Piece, rank: u8, name: Name, source: u32) {
+    for arg in piece.modifier.args_for(name) {
+        hits.push(Hit {
+            kind: arg.kind.clone(),
+            scope: piece.scope,
+            // `each` also inhibits the split of the outer modifiers (MLS 3.6 §7.2.5, model E).
+            levels: if arg.each {
+                0
+            } else {
+                piece.levels.saturating_add(piece.own.count(rank))
+            },
+            each: arg.each,
+            is_final: arg.is_final,
+            origin: piece.origin,
+            span: arg.span,
+            source,
+        });
+    }
+}
+
+impl Hit {
+    /// The modifier as a piece for the element, unless it is a redeclaration.
+    pub fn piece(&self) -> Option<Piece> {
+        match &self.kind {
+            ArgKind::Modify(modifier) => Some(Piece {
+                modifier: Arc::clone(modifier),
+                scope: self.scope,
+                levels: self.levels,
+                own: OwnDims::All,
+                each: self.each,
+                is_final: self.is_final,
+                origin: self.origin,
+                span: self.span,
+            }),
+            _ => None,
+        }
+    }
+
+    /// True for `redeclare`.
+    pub fn is_redeclare(&self) -> bool {
+        !matches!(self.kind, ArgKind::Modify(_))
+    }
+}
+
+impl Piece {
+    /// The modification of a declaration itself.
+    pub fn declaration(modifier: &Arc<Modifier>, scope: Scope, is_final: bool) -> Piece {
+        Piece {
+            modifier: Arc::clone(modifier),
+            scope,
+            levels: 0,
+            own: OwnDims::All,
+            each: false,
+            is_final,
+            origin: BindingOrigin::Declaration,
+            span: modifier.span,
+        }
+    }
+
+    /// The modification of a constraining clause, which gives no value of its own.
+    pub fn constraint(modifier: &Arc<Modifier>, scope: Scope) -> Piece {
+        Piece {
+            origin: BindingOrigin::Modifier,
+            ..Piece::declaration(modifier, scope, false)
+        }
+    }
+}

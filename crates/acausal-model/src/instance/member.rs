@@ -1,0 +1,265 @@
+//! Members of an instance by name, made on first use.
+//!
+//! Members of components lie in a slot per element of the [`Shape`]; those of classes (packages have thousands of elements, of which few are used) in one
+//! table by name.
+
+use std::sync::Arc;
+
+use acausal_syntax::Name;
+use acausal_syntax::ast::{Prefixes, Visibility};
+
+use super::Instances;
+use super::node::{Body, Decl, Piece, ShapeState};
+use super::shape::{Shape, ShapeElement};
+use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
+use crate::class::ClassId;
+use crate::class::modifier::ArgKind;
+use crate::class::table::{ClassDecl, Item};
+
+impl Instances {
+    /// Components in declaration order, inherited ones at the place of their `extends` clause. Components that are only
+    /// `outer` are left out: they are others' components.
+    pub fn components(&mut self, inst: InstId) -> Vec<InstId> {
+        self.check_expansion(inst);
+        let shape = self.shape(inst);
+        let mut found = Vec::new();
+        for (index, element) in shape.elements.iter().enumerate() {
+            let Item::Component(_) = &element.item else {
+                continue;
+            };
+            let member = match self.data(inst).role {
+                Role::Class => self.child(inst, element.name),
+                _ => self.child_at(inst, &shape, index as u32),
+            };
+            found.extend(member);
+        }
+        found.retain(|&member| {
+            let prefixes = self.data(member).prefixes;
+            !prefixes.outer || prefixes.inner
+        });
+        found
+    }
+
+    /// The member with this name as declared here: `outer` ones are not replaced.
+    pub(super) fn child(&mut self, inst: InstId, name: Name) -> Option<InstId> {
+        if self.data(inst).role == Role::Class {
+            return self.class_child(inst, name);
+        }
+        let shape = self.shape(inst);
+        if let Some(&index) = shape.by_name.get(&name) {
+            return self.child_at(inst, &shape, index);
+        }
+        // A class stored in a file of its own beside the class of the instance.
+        let stored = shape
+            .layers
+            .iter()
+            .any(|layer| self.libraries.has_stored(layer.class, name));
+        let class = self.data(inst).class;
+        if stored {
+            self.class_child(class, name)
+        } else {
+            None
+        }
+    }
+
+    /// The member of a component by the index of its element.
+    fn child_at(&mut self, inst: InstId, shape: &Arc<Shape>, index: u32) -> Option<InstId> {
+        let element = &shape.elements[index as usize];
+        if let Item::Class(decl) = &element.item
+            && !decl.prefixes.outer
+            && self.is_neutral(inst, shape)
+        {
+            // All components of the class share its nested classes, so that a function is one function.
+            let class = self.data(inst).class;
+            return self.class_child(class, element.name);
+        }
+        let slots = &self.data(inst).body.slots;
+        if slots.is_empty() {
+            let empty = vec![InstId::NONE; shape.elements.len()];
+            self.node_mut(inst).body.slots = empty.into();
+        } else if let Some(&known) = slots.get(index as usize)
+            && known != InstId::NONE
+        {
+            return Some(known);
+        }
+        let member = self.make_member(inst, Some(shape), element);
+        if let Some(slot) = self.node_mut(inst).body.slots.get_mut(index as usize) {
+            *slot = member;
+        }
+        Some(member)
+    }
+
+    fn class_child(&mut self, inst: InstId, name: Name) -> Option<InstId> {
+        if let Some(&known) = self.class_members.get(&(inst, name)) {
+            return Some(known);
+        }
+        let member = self.make_class_child(inst, name)?;
+        self.class_members.insert((inst, name), member);
+        Some(member)
+    }
+
+    fn make_class_child(&mut self, inst: InstId, name: Name) -> Option<InstId> {
+        if inst == InstId::GLOBAL {
+            let class = self.libraries.top_level(name)?;
+            return Some(self.add_class_node(
+                name,
+                InstId::GLOBAL,
+                class,
+                Scope::of(InstId::GLOBAL),
+            ));
+        }
+        let Decl::Class(class) = self.data(inst).body.decl else {
+            return None;
+        };
+        let table = self.libraries.table(class);
+        let known = matches!(self.data(inst).body.shape, ShapeState::Known(_));
+        // What the class declares itself is found without looking at its base classes, so that walking down a
+        // library does not load what its packages inherit from.
+        if !known && let Some(&index) = table.by_name.get(&name) {
+            let item = &table.items[index as usize];
+            let (visibility, redeclare) = match item {
+                Item::Component(decl) => (decl.clause.visibility, decl.clause.prefixes.redeclare),
+                Item::Class(decl) => (
+                    decl.visibility,
+                    decl.prefixes.redeclare || decl.extends_inherited,
+                ),
+                Item::Extends(_) => return None,
+            };
+            if !redeclare || self.is_building(inst) {
+                let element = ShapeElement {
+                    name,
+                    layer: 0,
+                    item: item.clone(),
+                    visibility,
+                    replaced: None,
+                };
+                return Some(self.make_member(inst, None, &element));
+            }
+        }
+        if let Some(stored) = self.libraries.nested(class, name)
+            && !table.by_name.contains_key(&name)
+        {
+            return Some(self.make_member(inst, None, &stored_element(name, stored, 0)));
+        }
+        if self.is_building(inst) {
+            return None;
+        }
+        let shape = self.shape(inst);
+        if let Some(&index) = shape.by_name.get(&name) {
+            return Some(self.make_member(inst, Some(&shape), &shape.elements[index as usize]));
+        }
+        for (layer, entry) in shape.layers.iter().enumerate().skip(1) {
+            if self.libraries.has_stored(entry.class, name)
+                && let Some(stored) = self.libraries.nested(entry.class, name)
+            {
+                let element = stored_element(name, stored, layer as u16);
+                return Some(self.make_member(inst, Some(&shape), &element));
+            }
+        }
+        None
+    }
+
+    fn make_member(
+        &mut self,
+        parent: InstId,
+        shape: Option<&Shape>,
+        element: &ShapeElement,
+    ) -> InstId {
+        match &element.item {
+            Item::Component(decl) => self.make_component(parent, shape, element, decl),
+            Item::Class(decl) => self.make_class(parent, shape, element, decl),
+            // No element is an `extends` clause.
+            Item::Extends(_) => InstId::ERROR,
+        }
+    }
+
+    /// An instance of a class as such, without modifiers.
+    pub(super) fn add_class_node(
+        &mut self,
+        name: Name,
+        parent: InstId,
+        class: ClassId,
+        scope: Scope,
+    ) -> InstId {
+        let id = self.next_id();
+        let span = self.libraries.class(class).def.name.span;
+        self.nodes.push(Instance {
+            name,
+            parent: Some(parent),
+            role: Role::Class,
+            class: id,
+            prefixes: InstPrefixes::default(),
+            visibility: Visibility::Public,
+            span,
+            rank: 0,
+            scope,
+            body: Body::new(Decl::Class(class), Vec::new()),
+        });
+        id
+    }
+
+    /// True if the modifiers of a component touch neither classes nor constants of its class, so that what is nested in the class means the
+    /// same for all components of it.
+    pub(super) fn is_neutral(&mut self, inst: InstId, shape: &Shape) -> bool {
+        if let Some(known) = self.data(inst).body.neutral {
+            return known;
+        }
+        let neutral = self.data(inst).body.env.iter().all(|piece| {
+            piece.modifier.args.iter().all(|arg| {
+                let ArgKind::Modify(_) = arg.kind else {
+                    return false;
+                };
+                let Some(&index) = shape.by_name.get(&arg.name) else {
+                    return true;
+                };
+                match &shape.elements[index as usize].item {
+                    Item::Component(decl) => {
+                        decl.clause.prefix.variability
+                            != Some(acausal_syntax::ast::Variability::Constant)
+                    }
+                    _ => false,
+                }
+            })
+        });
+        self.node_mut(inst).body.neutral = Some(neutral);
+        neutral
+    }
+
+    pub(super) fn next_id(&self) -> InstId {
+        InstId(self.nodes.len() as u32)
+    }
+}
+
+impl Body {
+    /// A new instance.
+    pub fn new(decl: Decl, env: Vec<Piece>) -> Body {
+        Body {
+            decl,
+            env: env.into(),
+            shape: ShapeState::Unknown,
+            slots: Box::new([]),
+            neutral: None,
+            checked: false,
+        }
+    }
+}
+
+/// A class in a file of its own has no prefixes.
+fn stored_element(name: Name, class: ClassId, layer: u16) -> ShapeElement {
+    let decl = ClassDecl {
+        name,
+        name_span: acausal_syntax::Span::NONE,
+        class,
+        prefixes: Prefixes::default(),
+        visibility: Visibility::Public,
+        constraint: None,
+        extends_inherited: false,
+    };
+    ShapeElement {
+        name,
+        layer,
+        item: Item::Class(Arc::new(decl)),
+        visibility: Visibility::Public,
+        replaced: None,
+    }
+}

@@ -1,0 +1,194 @@
+//! Making an instance of a nested class: which definition is in force and which modifiers reach it (MLS 3.6 §7.3).
+//!
+//! The rules are those of [`super::component`]. For a short class, modifiers of the constraining type rank behind its own modifiers but
+//! before those inside of the class it is made from, so they are kept aside and put there when the class is flattened.
+
+use std::sync::Arc;
+
+use acausal_syntax::Diagnostic;
+use acausal_syntax::ast::ClassBody;
+
+use super::Instances;
+use super::environment::Hit;
+use super::node::{OwnDims, Piece};
+use super::shape::{Shape, ShapeElement};
+use super::types::{BindingOrigin, InstId, InstPrefixes, Scope};
+use crate::class::modifier::ArgKind;
+use crate::class::table::{ClassDecl, Item};
+
+impl Instances {
+    pub(super) fn make_class(
+        &mut self,
+        parent: InstId,
+        shape: Option<&Shape>,
+        element: &ShapeElement,
+        declared: &Arc<ClassDecl>,
+    ) -> InstId {
+        let hits = self.hits(parent, shape, element.layer, element.name);
+        self.make_class_with(parent, element, declared, &hits)
+    }
+
+    /// The inherited class that `class extends A` builds on (MLS 3.6 §7.3.1).
+    pub(super) fn inherited_class(&mut self, node: InstId) -> Option<InstId> {
+        let parent = self.data(node).parent?;
+        let Some(inherited) = self.inherited.get(&node).cloned() else {
+            let span = self.data(node).span;
+            let name = self.data(node).name;
+            let message = format!("no class `{name}` is inherited that could be extended");
+            self.report(
+                Diagnostic::error("nothing-to-redeclare", span, message).hint(format!(
+                    "write `extends ...` with a class that has a replaceable `{name}` before it"
+                )),
+            );
+            return None;
+        };
+        let Item::Class(declared) = &inherited.item else {
+            return None;
+        };
+        let shape = if self.is_building(parent) {
+            None
+        } else {
+            Some(self.shape(parent))
+        };
+        // Modifiers from outside of the parent reach the class in force; here only those on the way of inheritance count.
+        let mut hits = self.hits(parent, shape.as_deref(), inherited.layer, inherited.name);
+        let outside = self.data(parent).body.env.len() as u32;
+        hits.retain(|hit| hit.source >= outside && !hit.is_redeclare());
+        Some(self.make_class_with(parent, &inherited, declared, &hits))
+    }
+
+    fn make_class_with(
+        &mut self,
+        parent: InstId,
+        element: &ShapeElement,
+        declared: &Arc<ClassDecl>,
+        hits: &[Hit],
+    ) -> InstId {
+        let here = Scope {
+            inst: parent,
+            layer: element.layer,
+        };
+        let redeclare = hits.iter().position(Hit::is_redeclare);
+        let (decl, scope) = match redeclare.map(|position| &hits[position]) {
+            Some(Hit {
+                kind: ArgKind::RedeclareClass(decl),
+                scope,
+                ..
+            }) => (Arc::clone(decl), *scope),
+            Some(hit) => {
+                self.report_kind_change(hit, declared.name_span, "class", "component");
+                (Arc::clone(declared), here)
+            }
+            None => (Arc::clone(declared), here),
+        };
+        self.check_final(
+            hits,
+            declared.prefixes.is_final,
+            element.name,
+            declared.name_span,
+        );
+        if let Some(position) = redeclare {
+            self.check_class_redeclare(&hits[position], element);
+        }
+
+        let outer = redeclare.unwrap_or(hits.len());
+        let mut env: Vec<Piece> = hits[..outer].iter().filter_map(Hit::piece).collect();
+        let inner = redeclare.map_or(&[][..], |position| &hits[position + 1..]);
+        let source = redeclare.map(|position| hits[position].source);
+        env.extend(
+            inner
+                .iter()
+                .filter(|hit| Some(hit.source) == source)
+                .filter_map(Hit::piece),
+        );
+        let mut constraints: Vec<Piece> = inner
+            .iter()
+            .filter(|hit| Some(hit.source) != source)
+            .filter_map(Hit::piece)
+            .collect();
+        constraints.extend(self.constraint_of(parent, element, &decl, hits, outer));
+
+        let node = self.add_class_node(element.name, parent, decl.class, scope);
+        if matches!(
+            self.libraries.class(decl.class).def.body,
+            ClassBody::Short(_)
+        ) {
+            if !constraints.is_empty() {
+                self.constraints.insert(node, constraints.into());
+            }
+        } else {
+            env.extend(constraints);
+        }
+        let instance = self.node_mut(node);
+        instance.body.env = env.into();
+        instance.visibility = element.visibility;
+        instance.prefixes = InstPrefixes {
+            is_final: decl.prefixes.is_final,
+            inner: decl.prefixes.inner,
+            outer: decl.prefixes.outer,
+            replaceable: decl.prefixes.replaceable,
+            ..InstPrefixes::default()
+        };
+        if decl.extends_inherited
+            && let Some(replaced) = &element.replaced
+        {
+            self.inherited.insert(node, Arc::clone(replaced));
+        }
+        node
+    }
+
+    /// The modifier of the constraining type: of the outermost declaration that has a constraining clause, else that of the original short class.
+    fn constraint_of(
+        &mut self,
+        parent: InstId,
+        element: &ShapeElement,
+        decl: &ClassDecl,
+        hits: &[Hit],
+        outer: usize,
+    ) -> Option<Piece> {
+        for hit in hits.iter().skip(outer) {
+            if let ArgKind::RedeclareClass(redeclared) = &hit.kind
+                && let Some(constraint) = &redeclared.constraint
+            {
+                return constraint
+                    .modifier
+                    .as_ref()
+                    .map(|modifier| Piece::constraint(modifier, hit.scope));
+            }
+        }
+        let mut next = Some(element);
+        let mut original = None;
+        while let Some(element) = next {
+            if let Item::Class(class) = &element.item {
+                let scope = Scope {
+                    inst: parent,
+                    layer: element.layer,
+                };
+                if let Some(constraint) = &class.constraint {
+                    return constraint
+                        .modifier
+                        .as_ref()
+                        .map(|modifier| Piece::constraint(modifier, scope));
+                }
+                original = Some((class, scope));
+            }
+            next = element.replaced.as_deref();
+        }
+        let (original, scope) = original?;
+        if original.class == decl.class || decl.extends_inherited {
+            return None;
+        }
+        let table = self.libraries.table(original.class);
+        match table.items.first() {
+            Some(Item::Extends(extends)) if extends.short.is_some() => {
+                let modifier = extends.modifier.as_ref()?;
+                Some(Piece {
+                    own: OwnDims::Last(0),
+                    origin: BindingOrigin::Modifier,
+                    ..Piece::constraint(modifier, scope)
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Starting: the model itself and the values set from outside.
+
+use std::sync::Arc;
+
+use acausal_syntax::ast::{Expr, Variability, Visibility};
+use acausal_syntax::{Diagnostic, Name, Span};
+
+use super::Instances;
+use super::node::{Body, Decl, OwnDims, Piece};
+use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
+use super::unknown::with_hint;
+use crate::class::modifier::{Arg, ArgKind, Modifier, Value};
+
+impl Instances {
+    /// Instantiates a class as the model. `set` are the outermost modifiers: dotted names with values, whose
+    /// names are looked up in the model. Names that do not exist, are final or constant are errors.
+    pub fn instantiate_root(
+        &mut self,
+        class: &str,
+        set: &[(String, Expr)],
+    ) -> Result<InstId, Box<Diagnostic>> {
+        let class = self.class_by_name(class)?;
+        self.check_root(class)?;
+        let id = self.next_id();
+        let mut env = Vec::new();
+        for (path, value) in set {
+            env.push(Piece {
+                modifier: setting(path, value),
+                scope: Scope::of(id),
+                levels: 0,
+                own: OwnDims::All,
+                each: false,
+                is_final: false,
+                origin: BindingOrigin::Setting,
+                span: value.span,
+            });
+        }
+        let node = self.data(class);
+        let root = Instance {
+            name: node.name,
+            parent: None,
+            role: Role::Root,
+            class,
+            prefixes: InstPrefixes::default(),
+            visibility: Visibility::Public,
+            span: node.span,
+            rank: 0,
+            scope: node.scope,
+            body: Body::new(node.body.decl.clone(), env),
+        };
+        self.nodes.push(root);
+        self.root = Some(id);
+        for (path, value) in set {
+            self.check_setting(id, path, value.span)?;
+        }
+        Ok(id)
+    }
+
+    /// The class with a full name, inherited ones included, as an instance to look into.
+    pub fn class_by_name(&mut self, name: &str) -> Result<InstId, Box<Diagnostic>> {
+        let mut at = InstId::GLOBAL;
+        for part in name.trim_start_matches('.').split('.') {
+            match self.find_member(at, Name::new(part), Span::NONE) {
+                Found::Class(class) => at = class,
+                Found::NotFound(error) => return Err(error),
+                _ => {
+                    let message = format!("`{name}` is not a class");
+                    return Err(Box::new(Diagnostic::error(
+                        "not-a-class",
+                        Span::NONE,
+                        message,
+                    )));
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// The model, once it has been instantiated.
+    pub fn root(&self) -> Option<InstId> {
+        self.root
+    }
+
+    fn check_root(&mut self, class: InstId) -> Result<(), Box<Diagnostic>> {
+        let shape = self.shape(class);
+        let name = self.class_name(class);
+        let span = self.data(class).span;
+        let error = match shape.kind {
+            _ if shape.partial => {
+                Diagnostic::error("partial-class", span, format!("`{name}` is partial"))
+                    .hint("take a class that extends it")
+            }
+            Kind::Package
+            | Kind::Function
+            | Kind::Operator
+            | Kind::ExternalObject
+            | Kind::Primitive(_) => {
+                let kind = match shape.kind {
+                    Kind::Package => "package",
+                    Kind::Function => "function",
+                    Kind::Primitive(_) => "type",
+                    _ => "class that is not a model",
+                };
+                Diagnostic::error(
+                    "not-a-model",
+                    span,
+                    format!("`{name}` is a {kind} and cannot be simulated"),
+                )
+                .hint("name a model or block")
+            }
+            _ => return Ok(()),
+        };
+        Err(Box::new(error))
+    }
+
+    /// A setting must reach a component or attribute that may be changed.
+    fn check_setting(
+        &mut self,
+        root: InstId,
+        path: &str,
+        span: Span,
+    ) -> Result<(), Box<Diagnostic>> {
+        let error = |message: String| Diagnostic::error("wrong-setting", span, message);
+        let mut at = root;
+        let mut parts = path.split('.').peekable();
+        while let Some(part) = parts.next() {
+            let shape = self.shape(at);
+            if matches!(shape.kind, Kind::Primitive(_)) {
+                let attributes = super::check::attributes_of(&shape);
+                if parts.peek().is_none() && attributes.contains(&part) {
+                    break;
+                }
+                let message = format!("`{}` has no attribute `{part}`", self.display_name(at));
+                return Err(Box::new(with_hint(
+                    error(message),
+                    part,
+                    attributes.iter().copied(),
+                )));
+            }
+            at = match self.find_member(at, Name::new(part), span) {
+                Found::Component(member) => member,
+                Found::NotFound(mut unknown) => {
+                    unknown.code = "wrong-setting";
+                    return Err(unknown);
+                }
+                _ => {
+                    return Err(Box::new(error(format!(
+                        "`{path}` is not a component and cannot be set"
+                    ))));
+                }
+            };
+        }
+        if self.data(at).prefixes.variability == Some(Variability::Constant) {
+            let place = self.data(at).span;
+            return Err(Box::new(
+                error(format!("`{path}` is a constant and cannot be set"))
+                    .label(place, "declared here"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `a.b = value` as a modifier.
+fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
+    let mut modifier = Modifier {
+        args: Box::new([]),
+        value: Some(Value::Expr(Arc::new(value.clone()))),
+        span: value.span,
+    };
+    for part in path.rsplit('.') {
+        let arg = Arg {
+            name: Name::new(part),
+            span: value.span,
+            each: false,
+            is_final: false,
+            kind: ArgKind::Modify(Arc::new(modifier)),
+        };
+        modifier = Modifier {
+            args: Box::new([arg]),
+            value: None,
+            span: value.span,
+        };
+    }
+    Arc::new(modifier)
+}
+
+impl Instances {
+    /// Names from the root to the component, the root itself left out: `a.b.c` is `[a, b, c]`. For a class, from the top level.
+    pub fn full_path(&self, inst: InstId) -> Vec<(Name, InstId)> {
+        let mut path = Vec::new();
+        let mut next = Some(inst);
+        while let Some(at) = next {
+            let node = self.data(at);
+            if node.role == Role::Root || at == InstId::GLOBAL {
+                break;
+            }
+            path.push((node.name, at));
+            next = node.parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The dotted name of a component from the root, or the full name of a class.
+    pub fn display_name(&self, inst: InstId) -> String {
+        let names: Vec<&str> = self
+            .full_path(inst)
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        names.join(".")
+    }
+
+    /// Full name of the class that an instance is made from.
+    pub fn class_name(&self, inst: InstId) -> String {
+        match &self.data(self.data(inst).class).body.decl {
+            Decl::Class(class) => self.libraries.qualified_name(*class),
+            _ => self.data(inst).name.to_string(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What is said about mistakes, one row per diagnostic.
+
+use super::*;
+
+#[test]
+fn every_mistake_has_its_message() {
+    let table: &[(&str, &[&str])] = &[
+        (
+            "model R end R; model M Rr r; end M;",
+            &["error[unknown-name]: `Rr` is not declared in `M` (did you mean `R`?)"],
+        ),
+        (
+            "model A Real resistance; end A; model M A a(resistence = 1); end M;",
+            &[
+                "error[unknown-modifier]: `A` has no element `resistence` to modify (did you mean `resistance`?)",
+            ],
+        ),
+        (
+            "model M Real x(strat = 1); end M;",
+            &[
+                "error[unknown-modifier]: `Real` has no attribute `strat` to modify (did you mean `start`?)",
+            ],
+        ),
+        (
+            "model M Real x; Real x; end M;",
+            &["error[duplicate-element]: `x` is declared twice in this class"],
+        ),
+        (
+            "model A Real x; end A; model M extends A; Integer x; end M;",
+            &[
+                "error[conflicting-elements]: `x` is declared differently in two classes that are put together (rename one of them, or use `redeclare` if the inherited one is `replaceable`)",
+            ],
+        ),
+        (
+            "model A extends M; end A; model M extends A; end M;",
+            &["error[cyclic-inheritance]: class `A` extends `M`, which extends it in turn"],
+        ),
+        (
+            "model M extends M; end M;",
+            &["error[cyclic-inheritance]: class `M` extends itself"],
+        ),
+        (
+            "model A M m; end A; model M A a; end M;",
+            &["error[recursive-class]: class `M` contains a component `m` of itself"],
+        ),
+        (
+            "model B B b; end B; model M B x; end M;",
+            &["error[recursive-class]: class `B` contains a component `b` of itself"],
+        ),
+        (
+            "partial model A end A; model M A a; replaceable A b; end M;",
+            &[
+                "error[partial-class]: `a` is of the partial class `A` (use a class that extends it)",
+                "error[partial-class]: `b` is of the partial class `A` (redeclare it: `redeclare ... b`)",
+            ],
+        ),
+        (
+            "partial model M end M;",
+            &["error[partial-class]: `M` is partial (take a class that extends it)"],
+        ),
+        (
+            "function M end M;",
+            &[
+                "error[not-a-model]: `M` is a function and cannot be simulated (name a model or block)",
+            ],
+        ),
+        (
+            "model A final parameter Real p = 1; end A; model M A a(p = 2); end M;",
+            &["error[modified-final]: `p` is final and cannot be modified"],
+        ),
+        (
+            "model A parameter Real p = 1; end A; model B A a(final p = 2); end B; model M B b(a.p = 3); end M;",
+            &["error[modified-final]: `p` is final and cannot be modified"],
+        ),
+        (
+            "model A parameter Real p; end A; model M A a(p = 1, p = 2); end M;",
+            &["error[duplicate-modifier]: `p` is modified twice in one modification"],
+        ),
+        (
+            "model A Real x; end A; model M extends A(redeclare Integer x); end M;",
+            &["error[not-replaceable]: `x` is not replaceable"],
+        ),
+        (
+            "model A Real x; Real y; end A; model B Real x; end B; model C replaceable A a; end C; model M C c(redeclare B a); end M;",
+            &[
+                "error[redeclare-mismatch]: `B` cannot take the place of `A`: `B` has no component `y`",
+            ],
+        ),
+        (
+            "model A end A; model M extends A; redeclare Real x; end M;",
+            &["error[nothing-to-redeclare]: no inherited element is called `x`"],
+        ),
+        (
+            "model A Real x; end A; model M x y; Real x; end M;",
+            &["error[not-a-class]: `x` is a component, not a class"],
+        ),
+        (
+            "package P model A end A; end P; model M import P.B; B b; end M;",
+            &[
+                "error[unknown-import]: there is no class or constant `P.B` to import",
+                "error[unknown-name]: `B` is not declared in `M`",
+            ],
+        ),
+        (
+            "package P constant Real c = 1; end P; package Q constant Real c = 2; end Q; model M import P.*; import Q.*; Real x[c]; end M;",
+            &[],
+        ),
+        (
+            "model A outer Real T; end A; model M A a(T = 1); inner Real T; end M;",
+            &[
+                "error[modified-outer]: `T` is `outer` and cannot be modified here (modify the `inner` component instead)",
+            ],
+        ),
+        (
+            "model Real end Real;",
+            &["error[duplicate-class]: class `Real` is already defined"],
+        ),
+        (
+            "model M Modelica.Blocks.Sources.Sine s; end M;",
+            &["error[unknown-name]: `Modelica` is not declared in `M`"],
+        ),
+    ];
+    for (source, expected) in table {
+        let found = messages(source, "M");
+        assert_eq!(&found, expected, "{source}");
+    }
+}
+
+#[test]
+fn messages_show_the_chain_of_components() {
+    let source = "model R\n  Voltag v;\nend R;\nmodel B\n  R r;\nend B;\ntype Voltage = Real;\nmodel M\n  B b;\nend M;\n";
+    let (mut instances, root) = tree(source, "M");
+    walk(&mut instances, root);
+    let errors = instances.take_diagnostics();
+    assert_eq!(errors.len(), 1);
+    let text = errors[0].render(instances.libraries().sources(), false);
+    for part in [
+        "test.mo:2:3",
+        "did you mean `Voltage`?",
+        "in component `r` of class `R`, declared here",
+        "in component `b` of class `B`, declared here",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
