@@ -153,6 +153,13 @@ impl Flow {
         })
     }
 
+    /// The flow on each incidence of equation `e`, in the order of its row.
+    pub(crate) fn amounts<'a>(&'a self, graph: &Graph, e: EqId) -> impl Iterator<Item = u64> + 'a {
+        self.amount[graph.incidence.slots(e.index())]
+            .iter()
+            .copied()
+    }
+
     /// The numbers of the equations that determine `v`.
     pub(crate) fn owner_slots(&self, v: VarId) -> impl Iterator<Item = usize> + '_ {
         self.owners(v).map(|(e, _)| e.index())

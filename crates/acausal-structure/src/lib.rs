@@ -6,6 +6,7 @@ mod ids;
 pub mod integer_elimination;
 pub mod matching;
 pub mod pantelides;
+pub mod segments;
 pub mod state_selection;
 pub mod tearing;
 pub use ids::{EqId, Rows, VarId};

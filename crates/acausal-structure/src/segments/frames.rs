@@ -1,0 +1,409 @@
+//! Frames: dimensions whose indices run in step share a coordinate, and each frame is cut into cells.
+//!
+//! An access `x[i + 1]` ties the iterator i to the dimension of x. Dimensions tied together (by shifts or reversals) form
+//! a *frame* with one integer coordinate. Where boxes begin or end, and where single elements are touched, the frame has
+//! *cuts*. Near a cut every coordinate is a cell of its own; a long stretch without cuts looks the same everywhere, so a
+//! short *window* of cells stands for it. A frame that no affine index uses is *loose*: its elements are always
+//! touched together, so the stretch between two cuts is one heavy cell.
+
+use super::model::{Index, Model, Span};
+
+/// Shifts inside a frame larger than this make its arrays enumerated instead of compressed.
+const LARGEST_SHIFT: i64 = 8;
+
+/// A dimension of a variable or an iterator of an equation within its frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dim {
+    /// The frame.
+    pub(super) frame: usize,
+    /// frame coordinate = sign * index + shift.
+    pub(super) sign: i64,
+    pub(super) shift: i64,
+    /// The cells it covers.
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+impl Dim {
+    pub(super) fn coordinate(&self, index: i64) -> i64 {
+        self.sign * index + self.shift
+    }
+
+    /// The index range of frame coordinates `start..start+len`.
+    pub(super) fn indices(&self, start: i64, len: i64) -> Span {
+        let (a, b) = (
+            self.sign * (start - self.shift),
+            self.sign * (start + len - 1 - self.shift),
+        );
+        Span::new(a.min(b), a.max(b))
+    }
+}
+
+/// A stretch of coordinates that is one node of the graph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub(super) start: i64,
+    pub(super) len: i64,
+    /// How many scalar elements it counts for: `len` if loose, else 1.
+    pub(super) weight: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    pub(super) cells: Vec<Cell>,
+    /// Windows (first cell, number of cells) that stand for longer stretches.
+    pub(super) windows: Vec<(usize, usize)>,
+    /// Some affine index runs along it.
+    tight: bool,
+    /// Indices do not run in step (strides, reflections, large shifts): enumerate.
+    irregular: bool,
+    reach: i64,
+}
+
+/// All frames, and the dimensions of variables (first) and equations.
+pub(super) struct Frames {
+    pub(super) frames: Vec<Frame>,
+    var_dims: Vec<Vec<Dim>>,
+    eq_dims: Vec<Vec<Dim>>,
+}
+
+impl Frames {
+    pub(super) fn of_variable(&self, v: usize) -> &[Dim] {
+        &self.var_dims[v]
+    }
+
+    pub(super) fn of_equation(&self, e: usize) -> &[Dim] {
+        &self.eq_dims[e]
+    }
+
+    /// Numbers of the dimensions in a frame, as `enumerate` of [`Frames::new`] counts them.
+    pub(super) fn dimensions(&self, frame: usize) -> impl Iterator<Item = usize> + '_ {
+        let all = self
+            .var_dims
+            .iter()
+            .chain(&self.eq_dims)
+            .flatten()
+            .enumerate();
+        all.filter(move |(_, d)| d.frame == frame)
+            .map(|(number, _)| number)
+    }
+
+    /// Whether some cells stand for longer stretches.
+    pub(super) fn is_compressed(&self, frame: usize) -> bool {
+        !self.frames[frame].windows.is_empty()
+    }
+
+    /// The shift of a regular affine index in cells, `None` if the frame is irregular there.
+    pub(super) fn cell_shift(
+        &self,
+        iterator: Dim,
+        coefficient: i64,
+        offset: i64,
+        dim: Dim,
+    ) -> Option<i64> {
+        if dim.frame != iterator.frame || dim.sign * coefficient * iterator.sign != 1 {
+            return None;
+        }
+        // sign_v (c i + o) + shift_v with i = sign_e (f - shift_e)
+        let k = dim.sign * offset + dim.shift - iterator.shift;
+        (k.abs() <= LARGEST_SHIFT || self.frames[dim.frame].irregular).then_some(k)
+    }
+
+    /// The cell that holds a coordinate.
+    pub(super) fn cell_at(&self, frame: usize, coordinate: i64) -> usize {
+        self.frames[frame]
+            .cells
+            .partition_point(|c| c.start <= coordinate)
+            .saturating_sub(1)
+    }
+
+    /// Builds the frames. `enumerate(dimension number)` asks for a dimension (and so its frame) to be enumerated;
+    /// `pair` also ties iterators to ranges of the same length that they run over as a whole.
+    pub(super) fn new(model: &Model, enumerate: &dyn Fn(usize) -> bool, pair: bool) -> Frames {
+        let numbers = Numbering::new(model);
+        let mut ties = Ties::new(numbers.total);
+        for (v, variable) in model.variables.iter().enumerate() {
+            if let Some(d) = variable.derivative {
+                for k in 0..variable.shape.len() {
+                    ties.tie(numbers.var(v, k), numbers.var(d.index(), k), 1, 0);
+                }
+            }
+        }
+        let mut irregular: Vec<usize> = (0..numbers.total).filter(|&d| enumerate(d)).collect();
+        numbers.for_affine(model, |it, dim, coefficient, offset, _| {
+            if coefficient.abs() == 1 {
+                ties.tie(it, dim, coefficient, offset);
+            } else {
+                irregular.extend([it, dim]);
+            }
+        });
+        if pair {
+            numbers.pair_ranges(model, &mut ties);
+        }
+        let (root_frame, count) = ties.roots();
+        let mut frames = vec![Frame::default(); count];
+        let locate = |ties: &Ties, d: usize| {
+            let (root, sign, shift) = ties.find(d);
+            Dim {
+                frame: root_frame[root],
+                sign,
+                shift,
+                first: 0,
+                count: 0,
+            }
+        };
+        numbers.for_affine(model, |it, dim, coefficient, offset, _| {
+            let (i, d) = (locate(&ties, it), locate(&ties, dim));
+            frames[i.frame].tight = true;
+            frames[d.frame].tight = true;
+            if i.frame == d.frame && d.sign * coefficient * i.sign == 1 {
+                let k = (d.sign * offset + d.shift - i.shift).abs();
+                frames[i.frame].reach = frames[i.frame].reach.max(k);
+            } else {
+                frames[i.frame].irregular = true;
+                frames[d.frame].irregular = true;
+            }
+        });
+        for d in irregular {
+            let f = locate(&ties, d).frame;
+            frames[f].irregular = true;
+        }
+        let mut cuts: Vec<Vec<i64>> = vec![Vec::new(); count];
+        numbers.for_boxes(model, |d, span| {
+            let dim = locate(&ties, d);
+            let (a, b) = (dim.coordinate(span.lo), dim.coordinate(span.hi));
+            cuts[dim.frame].extend([a.min(b), a.max(b) + 1]);
+        });
+        for (frame, cuts) in frames.iter_mut().zip(&mut cuts) {
+            cuts.sort_unstable();
+            cuts.dedup();
+            frame.divide(cuts);
+        }
+        let mut result = Frames {
+            frames,
+            var_dims: Vec::new(),
+            eq_dims: Vec::new(),
+        };
+        let place = |result: &Frames, d: usize, span: Span| {
+            let mut dim = locate(&ties, d);
+            if span.size() > 0 {
+                let (a, b) = (dim.coordinate(span.lo), dim.coordinate(span.hi));
+                dim.first = result.cell_at(dim.frame, a.min(b));
+                dim.count = result.cell_at(dim.frame, a.max(b)) + 1 - dim.first;
+            }
+            dim
+        };
+        for (v, variable) in model.variables.iter().enumerate() {
+            let dims = variable
+                .shape
+                .iter()
+                .enumerate()
+                .map(|(k, s)| place(&result, numbers.var(v, k), *s))
+                .collect();
+            result.var_dims.push(dims);
+        }
+        for (e, equation) in model.equations.iter().enumerate() {
+            let dims = equation
+                .iterators
+                .iter()
+                .enumerate()
+                .map(|(k, s)| place(&result, numbers.eq(e, k), *s))
+                .collect();
+            result.eq_dims.push(dims);
+        }
+        result
+    }
+}
+
+impl Frame {
+    /// Divides the span of the cuts into cells.
+    fn divide(&mut self, cuts: &[i64]) {
+        // Distances within which an end of a stretch may differ from its middle, and how much of the middle is kept to
+        // see that it is uniform: a matching is local, so a window wider than all shifts proves the whole stretch.
+        let margin = 2 * self.reach + 4;
+        let window = 2 * self.reach + 3;
+        for pair in cuts.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            let len = to - from;
+            let mut push = |start: i64, len: i64, weight: u64| {
+                self.cells.push(Cell { start, len, weight });
+            };
+            if !self.tight {
+                push(from, len, len as u64);
+            } else if self.irregular || self.reach > LARGEST_SHIFT || len <= 2 * margin + window {
+                (from..to).for_each(|at| push(at, 1, 1));
+            } else {
+                (from..from + margin).for_each(|at| push(at, 1, 1));
+                let rest = to - margin - window + 1; // the first cell of the window stands for the stretch
+                push(from + margin, rest - from - margin, 1);
+                (rest..to).for_each(|at| push(at, 1, 1));
+                let first = self.cells.len() - (margin + window) as usize;
+                self.windows.push((first, window as usize));
+            }
+        }
+    }
+}
+
+/// Numbers of all dimensions: those of the variables, then the iterators.
+struct Numbering {
+    var_first: Vec<usize>,
+    eq_first: Vec<usize>,
+    total: usize,
+}
+
+impl Numbering {
+    fn new(model: &Model) -> Self {
+        let mut n = Numbering {
+            var_first: Vec::new(),
+            eq_first: Vec::new(),
+            total: 0,
+        };
+        for v in &model.variables {
+            n.var_first.push(n.total);
+            n.total += v.shape.len();
+        }
+        for e in &model.equations {
+            n.eq_first.push(n.total);
+            n.total += e.iterators.len();
+        }
+        n
+    }
+
+    fn var(&self, v: usize, k: usize) -> usize {
+        self.var_first[v] + k
+    }
+
+    fn eq(&self, e: usize, k: usize) -> usize {
+        self.eq_first[e] + k
+    }
+
+    /// Visits (iterator, dimension, coefficient, offset, equation) of every affine index.
+    fn for_affine(&self, model: &Model, mut visit: impl FnMut(usize, usize, i64, i64, usize)) {
+        for (e, equation) in model.equations.iter().enumerate() {
+            for access in &equation.accesses {
+                for (k, index) in access.index.iter().enumerate() {
+                    if let Index::Affine {
+                        iterator,
+                        coefficient,
+                        offset,
+                    } = *index
+                    {
+                        visit(
+                            self.eq(e, iterator),
+                            self.var(access.variable.index(), k),
+                            coefficient,
+                            offset,
+                            e,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Visits every box that is a unit somewhere: whole arrays, iteration boxes, single elements and ranges.
+    fn for_boxes(&self, model: &Model, mut visit: impl FnMut(usize, Span)) {
+        for (v, variable) in model.variables.iter().enumerate() {
+            variable
+                .shape
+                .iter()
+                .enumerate()
+                .for_each(|(k, s)| visit(self.var(v, k), *s));
+        }
+        for (e, equation) in model.equations.iter().enumerate() {
+            equation
+                .iterators
+                .iter()
+                .enumerate()
+                .for_each(|(k, s)| visit(self.eq(e, k), *s));
+            for access in &equation.accesses {
+                for (k, index) in access.index.iter().enumerate() {
+                    let d = self.var(access.variable.index(), k);
+                    match *index {
+                        Index::Fixed(i) => visit(d, Span::new(i, i)),
+                        Index::All(s) => visit(d, s),
+                        Index::Affine { .. } => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ties an iterator to a range of equal length in an access that does not use the iterator: `A*x = b` pairs the rows
+    /// of the equation with the elements of x, so that both are compressed alike.
+    fn pair_ranges(&self, model: &Model, ties: &mut Ties) {
+        for (e, equation) in model.equations.iter().enumerate() {
+            for access in &equation.accesses {
+                let used = |it: usize| {
+                    access
+                        .index
+                        .iter()
+                        .any(|i| matches!(i, Index::Affine { iterator, .. } if *iterator == it))
+                };
+                for (k, index) in access.index.iter().enumerate() {
+                    let Index::All(s) = *index else { continue };
+                    let free = (0..equation.iterators.len()).find(|&it| {
+                        !used(it) && equation.iterators[it].size() == s.size() && s.size() > 1
+                    });
+                    if let Some(it) = free {
+                        let (a, b) = (self.eq(e, it), self.var(access.variable.index(), k));
+                        if ties.find(a).0 != ties.find(b).0 {
+                            ties.tie(a, b, 1, s.lo - equation.iterators[it].lo);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Union-find over dimensions with an affine relation (sign, shift) to the root.
+struct Ties {
+    parent: Vec<(usize, i64, i64)>,
+}
+
+impl Ties {
+    fn new(n: usize) -> Self {
+        Ties {
+            parent: (0..n).map(|d| (d, 1, 0)).collect(),
+        }
+    }
+
+    /// (root, sign, shift): root coordinate = sign * index + shift.
+    fn find(&self, d: usize) -> (usize, i64, i64) {
+        let (mut at, mut sign, mut shift) = (d, 1, 0);
+        while self.parent[at].0 != at {
+            let (p, s, t) = self.parent[at];
+            (sign, shift) = (s * sign, s * shift + t);
+            at = p;
+        }
+        (at, sign, shift)
+    }
+
+    /// Declares index of b = sign * index of a + shift, unless the two are tied already.
+    fn tie(&mut self, a: usize, b: usize, sign: i64, shift: i64) {
+        let ((ra, sa, ta), (rb, sb, tb)) = (self.find(a), self.find(b));
+        // short paths: relink both to their roots
+        self.parent[a] = (ra, sa, ta);
+        self.parent[b] = (rb, sb, tb);
+        if ra != rb {
+            // coordinate_b = sb*(sign*ia + shift) + tb and ia = sa*(coordinate_a - ta)
+            let s = sb * sign * sa;
+            self.parent[rb] = (ra, s, -s * (sb * shift + tb) + ta);
+        }
+    }
+
+    /// Frame numbers of the roots, in order of their first dimension.
+    fn roots(&self) -> (Vec<usize>, usize) {
+        let mut frame = vec![usize::MAX; self.parent.len()];
+        let mut count = 0;
+        for d in 0..self.parent.len() {
+            let root = self.find(d).0;
+            if frame[root] == usize::MAX {
+                frame[root] = count;
+                count += 1;
+            }
+        }
+        (frame, count)
+    }
+}
