@@ -1,1 +1,271 @@
-//! The driver: instance tree to flat model.
+//! The driver: a class name to a flat model of array equations (MLS 3.6 §5.6).
+//!
+//! | step | file |
+//! |---|---|
+//! | walk the instance tree, decide conditions, give out flat variables | `expand` |
+//! | attributes and bindings | `variable` |
+//! | equations, loops | `equation` |
+//! | `if` equations: chosen, cut, or merged into one equation | `branch` |
+//! | `when` equations | `clause` |
+//! | equations against unknowns | `balance` |
+//! | the model as Modelica text | `print` |
+//!
+//! All errors of a model are reported at once: a failing equation is left out and the next one is lowered.
+//!
+//! ```
+//! use acausal_model::{class::Libraries, flatten::flatten};
+//! let mut libraries = Libraries::new();
+//! libraries.load_text("decay.mo", "model Decay Real x(start = 1); equation der(x) = -x; end Decay;").unwrap();
+//! let (model, warnings) = flatten(&mut libraries, "Decay", &[]).unwrap();
+//! assert!(warnings.is_empty());
+//! assert_eq!(model.equations.len(), 1);
+//! ```
+
+mod balance;
+mod branch;
+mod clause;
+mod equation;
+mod expand;
+mod print;
+mod variable;
+
+pub use print::print_flat;
+
+use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
+use acausal_expr::{IterId, Range, VarId};
+use acausal_syntax::ast::{Expr, SectionKind};
+use acausal_syntax::{Diagnostic, Span, diagnostic};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+use crate::class::Libraries;
+use crate::connect::Connections;
+use crate::instance::{EnumId, InstId, Instances, SectionRef};
+use crate::lower::{Context, Env, error};
+
+/// Flattens a class. `set` are outermost modifiers by dotted name, such as `("r.R", 10)`.
+///
+/// Gives the model with warnings, or all errors (with the warnings).
+pub fn flatten(
+    libraries: &mut Libraries,
+    class: &str,
+    set: &[(String, Expr)],
+) -> Result<(FlatModel, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let mut instances = Instances::new(std::mem::take(libraries));
+    let root = match instances.instantiate_root(class, set) {
+        Ok(root) => root,
+        Err(message) => {
+            let mut all = instances.take_diagnostics();
+            all.push(*message);
+            *libraries = instances.into_libraries();
+            return Err(all);
+        }
+    };
+    let mut flattener = Flattener::new(Context::new(instances), root);
+    flattener.run();
+    let Flattener { ctx, mut model, .. } = flattener;
+    let Context {
+        mut instances,
+        exprs,
+        mut errors,
+        mut warnings,
+        functions,
+        ..
+    } = ctx;
+    let (bad, rest): (Vec<_>, Vec<_>) = instances
+        .take_diagnostics()
+        .into_iter()
+        .partition(Diagnostic::is_error);
+    errors.extend(bad);
+    warnings.extend(rest);
+    *libraries = instances.into_libraries();
+    dedup(&mut errors);
+    dedup(&mut warnings);
+    if errors.is_empty() {
+        if model.exprs.is_empty() {
+            model.exprs = exprs;
+        }
+        if model.functions.is_empty() {
+            model.functions = functions;
+        }
+        return Ok((model, warnings));
+    }
+    errors.extend(warnings);
+    Err(errors)
+}
+
+/// Orders messages by place and drops repetitions: the same text is lowered once per instance of its class.
+fn dedup(messages: &mut Vec<Diagnostic>) {
+    diagnostic::sort_by_place(messages);
+    let mut seen = FxHashSet::default();
+    messages.retain(|m| seen.insert((m.code, m.span().start, m.span().file, m.message.clone())));
+}
+
+/// The model under construction.
+pub(crate) struct Flattener {
+    /// What lowering knows.
+    pub(crate) ctx: Context,
+    /// What has been made so far. Its arena stays empty until the end.
+    pub(crate) model: FlatModel,
+    root: InstId,
+    /// Components with members, the model itself first.
+    composites: Vec<InstId>,
+    /// Primitive components in order of their variables.
+    leaves: Vec<InstId>,
+    connections: Connections,
+    enums: IndexMap<EnumId, u32, FxBuildHasher>,
+    /// Variables assigned in `when`.
+    discrete: FxHashSet<VarId>,
+}
+
+/// Where an equation stands: its environment and the iterators around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot<'a> {
+    /// Where names are looked up.
+    pub env: Env<'a>,
+    /// Iterators of enclosing arrays of components and of `for` loops, outermost first.
+    pub domain: Vec<(IterId, Range)>,
+    /// The component whose class holds the equation.
+    pub component: InstId,
+    /// In an `initial` section.
+    pub initial: bool,
+    /// Inside of `when`.
+    pub when: bool,
+}
+
+impl Flattener {
+    fn new(ctx: Context, root: InstId) -> Flattener {
+        Flattener {
+            ctx,
+            model: FlatModel::default(),
+            root,
+            composites: Vec::new(),
+            leaves: Vec::new(),
+            connections: Connections::default(),
+            enums: IndexMap::default(),
+            discrete: FxHashSet::default(),
+        }
+    }
+
+    fn run(&mut self) {
+        self.model.name = self.ctx.instances.class_name(self.root);
+        self.model.description = self
+            .ctx
+            .instances
+            .description(self.root)
+            .unwrap_or_default()
+            .to_string();
+        self.expand();
+        crate::connect::flow_leaves(&self.ctx, &mut self.connections);
+        self.variables();
+        for k in 0..self.composites.len() {
+            let component = self.composites[k];
+            for section in self.ctx.instances.sections(component) {
+                self.section(component, &section);
+            }
+        }
+        self.experiment();
+        self.finish_variables();
+        if !self.ctx.errors.is_empty() {
+            return;
+        }
+        self.model.exprs = std::mem::take(&mut self.ctx.exprs);
+        self.model.functions = std::mem::take(&mut self.ctx.functions);
+        let messages = crate::connect::generate(&mut self.model, &self.connections);
+        for m in messages {
+            if m.is_error() {
+                self.ctx.errors.push(m)
+            } else {
+                self.ctx.warnings.push(m)
+            }
+        }
+        if self.ctx.errors.is_empty() {
+            self.balance();
+        }
+    }
+
+    fn section(&mut self, component: InstId, section: &SectionRef) {
+        let framed = match self.ctx.frame(section.scope) {
+            Ok(framed) => framed,
+            Err(e) => {
+                self.ctx.errors.push(*e);
+                return;
+            }
+        };
+        if framed.domain.iter().any(|d| d.1.count == 0) {
+            return;
+        }
+        let spot = Spot {
+            env: framed.env,
+            domain: framed.domain,
+            component,
+            initial: false,
+            when: false,
+        };
+        match &section.section().kind {
+            SectionKind::Elements { .. } => {}
+            SectionKind::Equations { initial, equations } => {
+                let spot = Spot {
+                    initial: *initial,
+                    ..spot
+                };
+                for e in equations {
+                    if let acausal_syntax::ast::EquationKind::Connect(a, b) = &e.kind
+                        && section
+                            .removed_connections
+                            .iter()
+                            .any(|(x, y)| x == a && y == b || x == b && y == a)
+                    {
+                        continue;
+                    }
+                    let mut items = Vec::new();
+                    let result = self.equation(&spot, e, &mut items);
+                    if self.ctx.keep(result).is_some() {
+                        self.emit(&spot, items);
+                    }
+                }
+            }
+            SectionKind::Algorithm {
+                initial,
+                statements,
+            } => {
+                let spot = Spot {
+                    initial: *initial,
+                    ..spot
+                };
+                let _ = (&spot, statements);
+                let message = error(
+                    "unsupported",
+                    section.section().span,
+                    "algorithm sections are not supported yet",
+                );
+                self.ctx.errors.push(*message);
+            }
+        }
+    }
+
+    /// A new origin.
+    pub(crate) fn origin(&mut self, span: Span, component: InstId, kind: OriginKind) -> OriginId {
+        let component = if component == self.root {
+            String::new()
+        } else {
+            self.ctx.instances.display_name(component)
+        };
+        self.model.origins.push(Origin {
+            span,
+            component,
+            kind,
+        });
+        OriginId(self.model.origins.len() as u32 - 1)
+    }
+
+    /// Adds an equation, cut where it is irregular.
+    pub(crate) fn push(&mut self, initial: bool, equation: Equation) {
+        let pieces = acausal_expr::split_equation(&mut self.ctx.exprs, equation);
+        if initial {
+            self.model.initial_equations.extend(pieces);
+        } else {
+            self.model.equations.extend(pieces);
+        }
+    }
+}

@@ -37,7 +37,7 @@ impl Context {
                         arguments
                             .named
                             .extend(f.bound.into_iter().map(|(n, v)| (n, v, call.span)));
-                        self.user_function(env, f.function, arguments, call.span)
+                        crate::function::call(self, env, f.function, arguments, call.span)
                     }
                     _ => Err(error(
                         "not-a-function",
@@ -98,7 +98,7 @@ impl Context {
                     ));
                 }
                 let arguments = self.arguments(env, call)?;
-                self.user_function(env, class, arguments, call.span)
+                crate::function::call(self, env, class, arguments, call.span)
             }
             Kind::Record { operator } => {
                 let arguments = self.arguments(env, call)?;
@@ -163,22 +163,6 @@ impl Context {
                 format!("`{}` is not a function", text(r)),
             )),
         }
-    }
-
-    /// Executes or inlines a user function.
-    fn user_function(
-        &mut self,
-        _env: &Env<'_>,
-        function: InstId,
-        _arguments: Arguments,
-        span: Span,
-    ) -> Result<Value> {
-        let name = self.instances.class_name(function);
-        Err(error(
-            "unsupported",
-            span,
-            format!("calls of user functions such as `{name}` are not supported yet"),
-        ))
     }
 
     /// Lowers the arguments of a call in the order written.
@@ -376,7 +360,9 @@ impl Context {
             if !self.accepts(operator, &arguments) {
                 return Ok(None);
             }
-            return Ok(Some(self.user_function(env, operator, arguments, span)?));
+            return Ok(Some(crate::function::call(
+                self, env, operator, arguments, span,
+            )?));
         }
         let mut functions = Vec::new();
         for part in self.instances.class_annotations(operator) {
@@ -389,7 +375,9 @@ impl Context {
         for function in functions {
             if self.instances.kind(function) == Kind::Function && self.accepts(function, &arguments)
             {
-                return Ok(Some(self.user_function(env, function, arguments, span)?));
+                return Ok(Some(crate::function::call(
+                    self, env, function, arguments, span,
+                )?));
             }
         }
         Ok(None)

@@ -17,7 +17,7 @@
 //! Two modes of lowering share all code: in a *model* a parameter is an access to its variable, so that it can be
 //! changed after compilation; with [`Env::evaluate`] it is replaced by its value and marked as structural.
 
-mod array;
+pub(crate) mod array;
 mod array_function;
 mod call;
 mod check;
@@ -31,6 +31,10 @@ pub mod tensor;
 mod text;
 pub mod value;
 
+pub use array::{Iteration, prepend};
+pub use call::Arguments;
+pub use known::Framed;
+pub use reference::Place;
 pub use tensor::{Subscript, Tensor};
 pub use value::{FunctionValue, Record, Type, Value};
 
@@ -72,9 +76,9 @@ pub struct Context {
     pub absent: FxHashSet<InstId>,
     /// Values that iterators can take, for bounds checks.
     pub ranges: FxHashMap<IterId, Range>,
+    /// What lasts between calls of user functions.
+    pub function_state: crate::function::State,
     known: known::Known,
-    /// Nesting of function calls that are being executed, to bound recursion.
-    pub call_depth: u32,
 }
 
 /// Values of variables by component: the frame of a function that is being executed.
@@ -162,8 +166,8 @@ impl Context {
             structural: FxHashSet::default(),
             absent: FxHashSet::default(),
             ranges: FxHashMap::default(),
+            function_state: crate::function::State::default(),
             known: known::Known::default(),
-            call_depth: 0,
         }
     }
 

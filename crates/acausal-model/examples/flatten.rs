@@ -1,0 +1,50 @@
+//! Prints the flat model of a class: `cargo run -p acausal-model --example flatten FILE.mo [Class]`.
+//!
+//! `MODELICAPATH` is the search path for libraries. Without a class the last one in the file is taken.
+
+use std::process::ExitCode;
+
+use acausal_model::class::Libraries;
+use acausal_model::flatten::{flatten, print_flat};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(file) = args.first() else {
+        eprintln!("usage: flatten FILE.mo [Class]");
+        return ExitCode::from(2);
+    };
+    let mut libraries = Libraries::new();
+    if let Some(path) = std::env::var_os("MODELICAPATH") {
+        for directory in std::env::split_paths(&path) {
+            libraries.add_search_path(directory);
+        }
+    }
+    let classes = match libraries.load_file(std::path::Path::new(file)) {
+        Ok(classes) => classes,
+        Err(messages) => {
+            for m in &messages {
+                eprintln!("{}", m.render(libraries.sources(), false));
+            }
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(class) = args.get(1).or(classes.last()) else {
+        eprintln!("{file} contains no class");
+        return ExitCode::FAILURE;
+    };
+    match flatten(&mut libraries, class, &[]) {
+        Ok((model, warnings)) => {
+            for m in &warnings {
+                eprintln!("{}", m.render(libraries.sources(), false));
+            }
+            print!("{}", print_flat(&model));
+            ExitCode::SUCCESS
+        }
+        Err(messages) => {
+            for m in &messages {
+                eprintln!("{}", m.render(libraries.sources(), false));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

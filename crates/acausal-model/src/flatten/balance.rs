@@ -1,0 +1,122 @@
+//! Equations against unknowns (MLS 3.6 §4.8).
+//!
+//! Only numbers are compared here; which equations and unknowns do not fit is the business of the structural analysis.
+
+use acausal_expr::VarId;
+use acausal_expr::flat::{Action, Causality, When};
+use acausal_syntax::Span;
+use rustc_hash::FxHashSet;
+
+use super::Flattener;
+use crate::lower::error;
+
+impl Flattener {
+    pub(super) fn balance(&mut self) {
+        let model = &self.model;
+        let unknowns: usize = model
+            .vars
+            .iter()
+            .filter(|v| !v.is_parameter() && v.causality != Causality::Input)
+            .map(|v| v.len())
+            .sum();
+        let equations: usize = model.equations.iter().map(|e| e.len()).sum();
+        let assigned: usize = model.whens.iter().map(|w| self.assigned(w)).sum();
+        let total = equations + assigned;
+        if total == unknowns {
+            return;
+        }
+        let span = if self.leaves.is_empty() {
+            Span::NONE
+        } else {
+            self.ctx.instances.data(self.root).span
+        };
+        let (equations_text, unknowns_text) =
+            (count(total, "equation"), count(unknowns, "unknown"));
+        let relation = if total < unknowns {
+            "too few"
+        } else {
+            "too many"
+        };
+        let mut message = error(
+            "unbalanced",
+            span,
+            format!(
+                "{relation} equations in {}: {equations_text} for {unknowns_text}",
+                model.name
+            ),
+        );
+        if total < unknowns {
+            let used: FxHashSet<VarId> = model
+                .equations
+                .iter()
+                .flat_map(|e| [e.lhs, e.rhs])
+                .flat_map(|e| model.exprs.accesses(e))
+                .map(|(_, a)| a.var)
+                .collect();
+            let unused: Vec<String> = model
+                .var_ids()
+                .filter(|(id, v)| {
+                    !v.is_parameter()
+                        && v.causality != Causality::Input
+                        && !used.contains(id)
+                        && !self.discrete.contains(id)
+                        && !v.is_empty()
+                })
+                .map(|(_, v)| format!("`{}`", v.name.plain()))
+                .take(10)
+                .collect();
+            if !unused.is_empty() {
+                message = message
+                    .note(format!("no equation contains {}", unused.join(", ")))
+                    .into();
+            }
+            message = message
+                .hint(format!("add {}", count(unknowns - total, "equation")))
+                .into();
+        } else {
+            message = message
+                .hint(format!("remove {}", count(total - unknowns, "equation")))
+                .into();
+        }
+        self.ctx.errors.push(*message);
+    }
+
+    /// Scalars that a `when` determines: each variable once, although several branches may assign it.
+    fn assigned(&self, when: &When) -> usize {
+        let outer: usize = when
+            .domain
+            .iter()
+            .map(|d| d.1.count.max(0) as usize)
+            .product();
+        let mut best: rustc_hash::FxHashMap<VarId, usize> = rustc_hash::FxHashMap::default();
+        let mut order = Vec::new();
+        for branch in &when.branches {
+            let mut here: rustc_hash::FxHashMap<VarId, usize> = rustc_hash::FxHashMap::default();
+            for action in &branch.actions {
+                if let Action::Assign { domain, target, .. } = action {
+                    let n: usize = domain.iter().map(|d| d.1.count.max(0) as usize).product();
+                    *here.entry(target.var).or_insert(0) += n;
+                    if !best.contains_key(&target.var) {
+                        best.insert(target.var, 0);
+                        order.push(target.var);
+                    }
+                }
+            }
+            for var in &order {
+                if let Some(&n) = here.get(var) {
+                    let slot = best.entry(*var).or_insert(0);
+                    *slot = (*slot).max(n);
+                }
+            }
+        }
+        outer * order.iter().map(|v| best[v]).sum::<usize>()
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
+    }
+}

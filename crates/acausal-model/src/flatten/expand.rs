@@ -1,0 +1,241 @@
+//! Walks the instance tree: decides which conditional components exist, and gives every primitive component its flat
+//! variable, in order of declaration.
+//!
+//! Names must be resolvable to variables before the first equation is lowered, so this pass looks at structure only: sizes
+//! and conditions (evaluated), types and prefixes.
+
+use acausal_expr::VarId;
+use acausal_expr::flat::{
+    Causality, Enumeration, StateSelect, VarName, VarType, Variability, Variable,
+};
+use acausal_syntax::ast;
+
+use super::Flattener;
+use crate::instance::{EnumId, InstId, Kind, Primitive};
+use crate::lower::{Result, Type, error};
+
+impl Flattener {
+    pub(super) fn expand(&mut self) {
+        self.walk(self.root);
+        loop {
+            let added = self.ctx.instances.take_added_inners();
+            if added.is_empty() {
+                break;
+            }
+            for inst in added {
+                self.visit(inst);
+            }
+        }
+    }
+
+    /// The members of a component. The recursion is over the nesting of components.
+    fn walk(&mut self, inst: InstId) {
+        self.composites.push(inst);
+        for child in self.ctx.instances.components(inst) {
+            self.visit(child);
+        }
+    }
+
+    fn visit(&mut self, inst: InstId) {
+        match self.exists(inst) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.ctx.absent.insert(inst);
+                return;
+            }
+            Err(e) => {
+                self.ctx.errors.push(*e);
+                return;
+            }
+        }
+        let span = self.ctx.instances.data(inst).span;
+        match self.ctx.instances.kind(inst) {
+            Kind::Primitive(Primitive::Clock) => {
+                self.ctx
+                    .errors
+                    .push(*error("unsupported", span, "clocks are not supported yet"));
+            }
+            Kind::Primitive(_) => {
+                let result = self.leaf(inst);
+                self.ctx.keep(result);
+            }
+            Kind::ExternalObject => {
+                self.ctx.errors.push(*error(
+                    "unsupported",
+                    span,
+                    "external objects are not supported yet",
+                ));
+            }
+            Kind::Connector { expandable: true } => {
+                self.ctx.errors.push(*error(
+                    "unsupported",
+                    span,
+                    "expandable connectors are not supported yet",
+                ));
+            }
+            Kind::Record { .. } | Kind::Connector { .. } | Kind::Model | Kind::Block => {
+                let result = self.ctx.dims(inst);
+                if self.ctx.keep(result).is_some() {
+                    self.walk(inst);
+                }
+            }
+            Kind::Error => {}
+            Kind::Package | Kind::Function | Kind::Operator => {
+                let class = self.ctx.instances.class_name(inst);
+                self.ctx.errors.push(*error(
+                    "not-instantiable",
+                    span,
+                    format!("`{class}` cannot be the class of a component"),
+                ));
+            }
+        }
+    }
+
+    /// The condition of a conditional component (MLS 3.6 §4.4.5).
+    fn exists(&mut self, inst: InstId) -> Result<bool> {
+        let Some(condition) = self.ctx.instances.condition(inst) else {
+            return Ok(true);
+        };
+        let framed = self.ctx.frame(condition.scope)?;
+        let env = framed.env.evaluating();
+        let c = self.ctx.scalar(&env, &condition.expr, Type::Boolean)?;
+        let c = self.ctx.uniform(c, &framed.domain).unwrap_or(c);
+        match self.ctx.exprs.as_bool(c) {
+            Some(b) => Ok(b),
+            None => {
+                let name = self.ctx.instances.display_name(inst);
+                Err(error("condition-differs", condition.expr.span, format!("the condition of `{name}` is not the same for all elements of the array around it"))
+                    .hint("declare the elements as separate components")
+                    .into())
+            }
+        }
+    }
+
+    fn leaf(&mut self, inst: InstId) -> Result<()> {
+        let mut dims = Vec::new();
+        let mut total: usize = 1;
+        for array in self.ctx.enclosing_arrays(inst).into_iter().chain([inst]) {
+            dims.extend(self.ctx.dims(array)?);
+        }
+        for &n in &dims {
+            total = match total.checked_mul(n).filter(|&t| t <= i32::MAX as usize) {
+                Some(t) => t,
+                None => {
+                    let span = self.ctx.instances.data(inst).span;
+                    let name = self.ctx.instances.display_name(inst);
+                    return Err(error(
+                        "too-large",
+                        span,
+                        format!("`{name}` has more than {} elements", i32::MAX),
+                    ));
+                }
+            };
+        }
+        let ty = match self.ctx.primitive_type(inst) {
+            Some(Type::Real) => VarType::Real,
+            Some(Type::Integer) => VarType::Integer,
+            Some(Type::Boolean) => VarType::Boolean,
+            Some(Type::String) => VarType::String,
+            Some(Type::Enum(id)) => VarType::Enum(self.enum_index(id)),
+            None => return Ok(()),
+        };
+        let parts = self
+            .ctx
+            .instances
+            .full_path(inst)
+            .into_iter()
+            .map(|(name, i)| (name, self.ctx.instances.data(i).rank))
+            .collect();
+        let causality = self.causality(inst);
+        let data = self.ctx.instances.data(inst);
+        let variability = match data.prefixes.variability {
+            Some(ast::Variability::Constant) => Variability::Constant,
+            Some(ast::Variability::Parameter) => Variability::Parameter,
+            Some(ast::Variability::Discrete) => Variability::Discrete,
+            None if ty == VarType::Real => Variability::Continuous,
+            None => Variability::Discrete,
+        };
+        let variable = Variable {
+            name: VarName { parts },
+            dims,
+            ty,
+            variability,
+            causality,
+            binding: None,
+            start: None,
+            fixed: None,
+            min: None,
+            max: None,
+            nominal: None,
+            unit: String::new(),
+            display_unit: String::new(),
+            description: self
+                .ctx
+                .instances
+                .description(inst)
+                .unwrap_or_default()
+                .to_string(),
+            state_select: StateSelect::Default,
+            flow: data.prefixes.flow == Some(ast::FlowPrefix::Flow),
+            protected: self.is_protected(inst),
+            structural: false,
+            auxiliary: false,
+            span: data.span,
+        };
+        let id = VarId(self.model.vars.len() as u32);
+        self.model.vars.push(variable);
+        self.leaves.push(inst);
+        self.ctx.vars.insert(inst, id);
+        self.ctx.var_insts.push(inst);
+        Ok(())
+    }
+
+    fn enum_index(&mut self, id: EnumId) -> u32 {
+        let next = self.enums.len() as u32;
+        if let Some(&k) = self.enums.get(&id) {
+            return k;
+        }
+        let ty = self.ctx.instances.enum_type(id);
+        self.model.enums.push(Enumeration {
+            name: ty.name.clone(),
+            literals: ty.literals.clone(),
+        });
+        self.enums.insert(id, next);
+        next
+    }
+
+    /// Inputs and outputs of the model itself: components of the model, or members of its connectors.
+    fn causality(&mut self, inst: InstId) -> Causality {
+        let causality = match self.ctx.instances.data(inst).prefixes.causality {
+            Some(ast::Causality::Input) => Causality::Input,
+            Some(ast::Causality::Output) => Causality::Output,
+            None => return Causality::Local,
+        };
+        let mut at = self.ctx.instances.data(inst).parent;
+        while let Some(p) = at {
+            if p == self.root {
+                return causality;
+            }
+            if !matches!(
+                self.ctx.instances.kind(p),
+                Kind::Connector { .. } | Kind::Record { .. }
+            ) {
+                break;
+            }
+            at = self.ctx.instances.data(p).parent;
+        }
+        Causality::Local
+    }
+
+    fn is_protected(&self, inst: InstId) -> bool {
+        let mut at = Some(inst);
+        while let Some(i) = at.filter(|&i| i != self.root) {
+            let data = self.ctx.instances.data(i);
+            if data.visibility == ast::Visibility::Protected {
+                return true;
+            }
+            at = data.parent;
+        }
+        false
+    }
+}
