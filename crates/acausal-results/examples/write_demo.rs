@@ -45,7 +45,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         row[columns] = i as f64;
         row[columns + 1] = f64::from(i % 100 < 50);
-        writer.row(t, &row)?;
+        if let Err(error) = writer.row(t, &row) {
+            eprintln!("{error}");
+            println!("kept {}", writer.finish_incomplete()?.display());
+            return Ok(());
+        }
     }
     let path = writer.finish()?;
     let seconds = start.elapsed().as_secs_f64();

@@ -4,7 +4,7 @@
 //! is killed leaves at most that clearly named file; a [`Target`] that is dropped removes it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -116,15 +116,34 @@ impl Target {
     /// Returns the length of the intact part.
     pub(crate) fn salvage(&mut self) -> Result<u64, ResultError> {
         if self.failed {
-            self.buffer.clear();
-            let cut = self
-                .file
-                .set_len(self.good)
-                .and_then(|()| self.file.seek(SeekFrom::End(0)));
-            cut.map_err(|e| self.error(e))?;
-            self.failed = false;
+            self.cut(self.good)?;
         }
         Ok(self.position())
+    }
+
+    /// Drops everything from `length` on, written or not.
+    pub(crate) fn cut(&mut self, length: u64) -> Result<(), ResultError> {
+        self.buffer.clear();
+        let cut = self
+            .file
+            .set_len(length)
+            .and_then(|()| self.file.seek(SeekFrom::End(0)));
+        cut.map_err(|e| self.error(e))?;
+        self.good = length;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Reads a number that is already written.
+    pub(crate) fn number_at(&mut self, offset: u64) -> Result<f64, ResultError> {
+        let mut bytes = [0; 8];
+        let read = self
+            .file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| self.file.read_exact(&mut bytes))
+            .and_then(|()| self.file.seek(SeekFrom::End(0)));
+        read.map_err(|e| self.error(e))?;
+        Ok(f64::from_le_bytes(bytes))
     }
 
     /// Gives the file its name.

@@ -27,8 +27,6 @@ struct Layout {
     header_at: u64,
     /// Where the elements of `data_2` begin.
     elements_at: u64,
-    first_time: Option<f64>,
-    last_time: f64,
 }
 
 impl Layout {
@@ -96,16 +94,22 @@ impl MatWriter {
         let Some(layout) = &self.layout else {
             return Err(ResultError::OutOfOrder { call: "finish" });
         };
-        let rows = length.saturating_sub(layout.elements_at) / layout.row_bytes();
-        let rows = self.size(rows as usize)?;
+        let row_bytes = layout.row_bytes();
+        let count = length.saturating_sub(layout.elements_at) / row_bytes;
         let columns_field = layout.header_at + COLUMNS_FIELD;
         let starts_at = layout.constants_at;
         let stops_at = layout.constants_at + 8 * layout.constant_rows;
-        let (start, stop) = (layout.first_time.unwrap_or(0.0), layout.last_time);
+        let first_row = layout.elements_at;
+        let rows = self.size(count as usize)?;
         self.target.flush()?;
         self.target.patch(columns_field, &rows.to_le_bytes())?;
-        self.target.patch(starts_at, &start.to_le_bytes())?;
-        self.target.patch(stops_at, &stop.to_le_bytes())
+        if count > 0 {
+            let start = self.target.number_at(first_row)?;
+            let stop = self.target.number_at(first_row + (count - 1) * row_bytes)?;
+            self.target.patch(starts_at, &start.to_le_bytes())?;
+            self.target.patch(stops_at, &stop.to_le_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -174,19 +178,15 @@ impl ResultWriter for MatWriter {
             constant_rows: constants.len() as u64,
             header_at,
             elements_at: self.target.position(),
-            first_time: None,
-            last_time: 0.0,
         });
         self.target.flush()
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
-        let Some(layout) = &mut self.layout else {
+        let Some(layout) = &self.layout else {
             return Err(ResultError::OutOfOrder { call: "row" });
         };
         layout.columns.check(values)?;
-        layout.first_time.get_or_insert(time);
-        layout.last_time = time;
         let buffer = &mut self.target.buffer;
         buffer.reserve(8 * (1 + layout.columns.used.len()));
         buffer.extend_from_slice(&time.to_le_bytes());

@@ -74,6 +74,10 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
         .map(|n| (normalise_name(n) == "time" || is_wanted(wanted, n)).then(Vec::new))
         .collect();
     for group in footer.list(4) {
+        let rows = group
+            .int(3)
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(0);
         for ((chunk, values), kind) in group.list(1).iter().zip(&mut stored).zip(&kinds) {
             let (Some(values), Some(meta)) = (values, chunk.get(3)) else {
                 continue;
@@ -90,7 +94,8 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
                 return Err(bad("a column chunk has no place"));
             };
             let pages = part(at, bytes)?;
-            decode_pages(&pages, *kind, values).ok_or_else(|| bad("a page cannot be decoded"))?;
+            decode_pages(&pages, *kind, rows, values)
+                .ok_or_else(|| bad("a page cannot be decoded"))?;
         }
     }
     assemble(&footer, names, kinds, stored).ok_or_else(|| bad("there is no column `time`"))?
@@ -157,7 +162,8 @@ fn annotate(signals: &mut [Signal], json: &str) {
     }
 }
 
-fn decode_pages(mut bytes: &[u8], kind: Kind, out: &mut Vec<f64>) -> Option<()> {
+/// Appends the values of a chunk, at most `rows` per page, so that a damaged count cannot exhaust memory.
+fn decode_pages(mut bytes: &[u8], kind: Kind, rows: usize, out: &mut Vec<f64>) -> Option<()> {
     let mut dictionary = Vec::new();
     while !bytes.is_empty() {
         let (header, used) = decode(bytes)?;
@@ -172,6 +178,9 @@ fn decode_pages(mut bytes: &[u8], kind: Kind, out: &mut Vec<f64>) -> Option<()> 
         let data = header.get(5)?;
         let count = usize::try_from(data.int(1)?).ok()?;
         let encoded = data.int(2)?;
+        if count > rows {
+            return None;
+        }
         if encoded == i64::from(encoding::PLAIN) {
             decode_plain(body, kind, count, out)?;
         } else if encoded == i64::from(encoding::RLE_DICTIONARY) && dictionary.len() == 1 {

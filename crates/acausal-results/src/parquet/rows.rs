@@ -44,12 +44,12 @@ impl Rows {
         self.spilled_rows + self.memory.len() / self.width
     }
 
-    pub(super) fn push(
-        &mut self,
-        row: impl Iterator<Item = f64>,
-        target: &Target,
-    ) -> Result<(), ResultError> {
+    pub(super) fn push(&mut self, row: impl Iterator<Item = f64>) {
         self.memory.extend(row);
+    }
+
+    /// Moves the rows to the scratch file once they exceed the limit.
+    pub(super) fn relieve(&mut self, target: &Target) -> Result<(), ResultError> {
         if self.memory.len() >= self.limit {
             self.spill(target)
         } else {
@@ -135,8 +135,8 @@ mod tests {
         let mut rows = Rows::new(3, 12); // four rows in memory, blocks of few columns
         for round in 0..2 {
             for r in 0..10 {
-                rows.push((0..3).map(|c| f64::from(100 * round + 10 * r + c)), &target)
-                    .unwrap();
+                rows.push((0..3).map(|c| f64::from(100 * round + 10 * r + c)));
+                rows.relieve(&target).unwrap();
             }
             assert_eq!(rows.len(), 10);
             for c in [0, 2, 1] {

@@ -36,6 +36,8 @@ struct Layout {
 
 struct Group {
     rows: usize,
+    /// Length of the file up to the end of this group.
+    end: u64,
     /// Time first, then the signals in their order.
     chunks: Vec<PlacedChunk>,
 }
@@ -114,7 +116,9 @@ impl ParquetWriter {
             };
             self.target.end_record()?;
         }
-        layout.groups.push(Group { rows, chunks });
+        self.target.flush()?;
+        let end = self.target.position();
+        layout.groups.push(Group { rows, end, chunks });
         layout.rows.clear();
         Ok(())
     }
@@ -167,14 +171,13 @@ impl ResultWriter for ParquetWriter {
         };
         layout.columns.check(values)?;
         let stored = layout.columns.used.iter().map(|&from| values[from]);
-        layout
-            .rows
-            .push(std::iter::once(time).chain(stored), &self.target)?;
+        layout.rows.push(std::iter::once(time).chain(stored));
         let rows = layout.rows.len();
         if rows >= self.group_rows && rows * (1 + layout.columns.used.len()) >= self.memory_values {
-            self.end_group()?;
+            self.end_group()
+        } else {
+            layout.rows.relieve(&self.target)
         }
-        Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
@@ -183,9 +186,19 @@ impl ResultWriter for ParquetWriter {
     }
 
     fn finish_incomplete(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
-        // Chunks of a group that did not fit are not in the footer; what remains of them is dead space at worst.
         self.target.salvage()?;
-        self.close()?;
+        if let Err(error) = self.close() {
+            // The last rows do not fit any more: the row groups before them are worth a file of their own.
+            let Some(layout) = &mut self.layout else {
+                return Err(error);
+            };
+            let Some(end) = layout.groups.last().map(|g| g.end) else {
+                return Err(error);
+            };
+            layout.rows.clear();
+            self.target.cut(end)?;
+            self.close()?;
+        }
         self.target.commit_incomplete()
     }
 }

@@ -7,6 +7,7 @@
 
 mod decimate;
 mod font;
+mod grid;
 mod html;
 mod png;
 mod raster;

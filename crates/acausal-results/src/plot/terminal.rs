@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use super::decimate::decimate;
+use super::grid::{Grid, dots_per_cell, scaled};
 use super::ticks::ticks;
 use super::{Plot, pretty_unit};
 use crate::number::tick_labels;
@@ -118,7 +119,7 @@ pub(super) fn draw(plot: &Plot<'_>, options: &TerminalOptions) -> String {
                 (false, true) => '+',
             };
             push(&mut out, format_args!("{label:>margin$} {axis}"));
-            grid.push_row(&mut out, row, &pen);
+            pen.push_row(&mut out, &grid, row);
             out.push('\n');
         }
     }
@@ -243,7 +244,8 @@ impl Pen {
         size: (usize, usize),
     ) -> Grid {
         let mut grid = Grid::new(size, self.options.ascii);
-        let (dots_x, dots_y) = (size.0 * grid.cell.0, size.1 * grid.cell.1);
+        let cell = dots_per_cell(self.options.ascii);
+        let (dots_x, dots_y) = (size.0 * cell.0, size.1 * cell.1);
         for &i in panel {
             let curve = &plot.curves[i];
             let column = |x: f64| scaled((x - x_range.0) / (x_range.1 - x_range.0), dots_x);
@@ -263,12 +265,37 @@ impl Pen {
                 let first = 3 + (i * 7) % LETTER_SPACING;
                 for c in (first..size.0).step_by(LETTER_SPACING) {
                     if let Some(row) = top_of_column[c] {
-                        grid.letters.push((row, c, self.letter(i)));
+                        grid.set_letter(row, c, self.letter(i));
                     }
                 }
             }
         }
         grid
+    }
+
+    fn push_row(&self, out: &mut String, grid: &Grid, row: usize) {
+        let mut colour = None;
+        for column in 0..grid.used_columns(row) {
+            let cell = grid.cell(row, column);
+            let c = match (cell.dots, cell.letter) {
+                (_, Some(letter)) => letter,
+                (0, None) => ' ',
+                (_, None) if self.options.ascii => self.letter(cell.curve),
+                (dots, None) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or('?'),
+            };
+            let wanted = (self.options.colour && c != ' ').then_some(cell.curve);
+            if wanted.is_some() && wanted != colour {
+                push(
+                    out,
+                    format_args!("\x1b[38;5;{}m", COLOURS[cell.curve % COLOURS.len()]),
+                );
+                colour = wanted;
+            }
+            out.push(c);
+        }
+        if colour.is_some() {
+            out.push_str("\x1b[0m");
+        }
     }
 
     fn x_axis(
@@ -308,115 +335,6 @@ impl Pen {
         let title = self.plain(&plot.x_title());
         let indent = margin + 2 + columns.saturating_sub(title.chars().count()) / 2;
         push(out, format_args!("{:indent$}{title}\n", ""));
-    }
-}
-
-/// Dots of a character cell, across and down.
-fn dots_per_cell(ascii: bool) -> (usize, usize) {
-    if ascii { (1, 1) } else { (2, 4) }
-}
-
-/// The dot at a share of the axis; what lies outside comes to lie just outside.
-fn scaled(share: f64, dots: usize) -> i64 {
-    (share * (dots as f64 - 1.0))
-        .round()
-        .clamp(-1.0, dots as f64) as i64
-}
-
-/// The character cells of a panel.
-struct Grid {
-    columns: usize,
-    lines: usize,
-    /// Dots per cell.
-    cell: (usize, usize),
-    dots: Vec<u8>,
-    owner: Vec<usize>,
-    letters: Vec<(usize, usize, char)>,
-}
-
-impl Grid {
-    fn new((columns, lines): (usize, usize), ascii: bool) -> Self {
-        Self {
-            columns,
-            lines,
-            cell: dots_per_cell(ascii),
-            dots: vec![0; columns * lines],
-            owner: vec![0; columns * lines],
-            letters: Vec::new(),
-        }
-    }
-
-    /// Sets the dots from `a` to `b` (Bresenham).
-    fn line(&mut self, a: (i64, i64), b: (i64, i64), curve: usize, top: &mut [Option<usize>]) {
-        let (dx, dy) = ((b.0 - a.0).abs(), -(b.1 - a.1).abs());
-        let (step_x, step_y) = ((b.0 - a.0).signum(), (b.1 - a.1).signum());
-        let (mut x, mut y, mut error) = (a.0, a.1, dx + dy);
-        loop {
-            self.dot(x, y, curve, top);
-            if (x, y) == b {
-                return;
-            }
-            let doubled = 2 * error;
-            if doubled >= dy {
-                error += dy;
-                x += step_x;
-            }
-            if doubled <= dx {
-                error += dx;
-                y += step_y;
-            }
-        }
-    }
-
-    fn dot(&mut self, x: i64, y: i64, curve: usize, top: &mut [Option<usize>]) {
-        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else {
-            return;
-        };
-        let (column, line) = (x / self.cell.0, y / self.cell.1);
-        if column >= self.columns || line >= self.lines {
-            return;
-        }
-        let at = line * self.columns + column;
-        // Unicode numbers the dots of a Braille cell 1-3 and 4-6 downwards, then 7 and 8 at the bottom.
-        const BRAILLE: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-        self.dots[at] |= BRAILLE[x % self.cell.0][y % self.cell.1];
-        self.owner[at] = curve;
-        top[column] = Some(line);
-    }
-
-    fn push_row(&self, out: &mut String, row: usize, pen: &Pen) {
-        let cells = row * self.columns..(row + 1) * self.columns;
-        let end = self.dots[cells.clone()]
-            .iter()
-            .rposition(|&d| d != 0)
-            .map_or(0, |i| i + 1);
-        let mut colour = None;
-        for column in 0..end {
-            let at = cells.start + column;
-            let letter = self
-                .letters
-                .iter()
-                .find(|l| (l.0, l.1) == (row, column))
-                .map(|l| l.2);
-            let c = match (self.dots[at], letter) {
-                (_, Some(letter)) => letter,
-                (0, None) => ' ',
-                (_, None) if pen.options.ascii => pen.letter(self.owner[at]),
-                (dots, None) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or('?'),
-            };
-            let wanted = (pen.options.colour && c != ' ').then_some(self.owner[at]);
-            if wanted.is_some() && wanted != colour {
-                push(
-                    out,
-                    format_args!("\x1b[38;5;{}m", COLOURS[self.owner[at] % COLOURS.len()]),
-                );
-                colour = wanted;
-            }
-            out.push(c);
-        }
-        if colour.is_some() {
-            out.push_str("\x1b[0m");
-        }
     }
 }
 
