@@ -66,11 +66,6 @@ pub fn is_continuous(flat: &FlatModel, e: ExprId) -> bool {
 }
 
 impl Cells {
-    /// The groups in order of creation.
-    pub fn groups(&self) -> impl Iterator<Item = &CellGroup> {
-        self.groups.values()
-    }
-
     /// Number of groups.
     pub fn len(&self) -> usize {
         self.groups.len()
@@ -119,10 +114,10 @@ impl Cells {
         let g = &self.groups[group as usize];
         let count = domain_len(domain);
         if g.domain.is_empty() {
-            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 0, count };
+            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 0 };
         }
         if g.domain == domain {
-            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 1, count };
+            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 1 };
         }
         let places: Vec<usize> =
             g.domain.iter().filter_map(|(i, _)| domain.iter().position(|(j, _)| i == j)).collect();

@@ -21,6 +21,8 @@ pub struct Compiled {
     pub flat: FlatModel,
     /// Groups of unknowns; `x` is their concatenation.
     pub unknowns: Vec<Unknown>,
+    /// Where every scalar lives.
+    pub layout: Layout,
     /// Number of unknowns.
     pub n: usize,
     /// Length of `Mem`.
@@ -193,10 +195,12 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
         .collect();
     let mem_len = low.layout.mem_len;
+    let layout = std::mem::take(&mut low.layout);
     let flat = std::mem::take(low.flat);
     let mut compiled = Compiled {
         flat,
         unknowns: dae.unknowns,
+        layout,
         n,
         mem_len,
         out_len: 0,
@@ -285,6 +289,42 @@ impl Compiled {
             first += u.len;
         }
         format!("x[{}]", i + 1)
+    }
+
+    /// Name of the derivative of component `i` of `x`.
+    pub fn derivative_name(&self, i: usize) -> String {
+        let mut first = 0;
+        for u in &self.unknowns {
+            if i < first + u.len {
+                let k = i - first;
+                let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
+                return match u.derivative {
+                    Some((var, kind)) => self.element_name(var, kind, element),
+                    None => format!("der({})", self.unknown_name(i)),
+                };
+            }
+            first += u.len;
+        }
+        format!("der(x[{}])", i + 1)
+    }
+
+    /// The first place in `Mem` of a quantity that lies there in one piece.
+    pub fn region(&self, var: VarId, kind: Kind) -> Option<usize> {
+        match self.layout.place((var, kind)) {
+            Some(Place::Whole(Bank::Mem, base)) => Some(*base),
+            _ => None,
+        }
+    }
+
+    /// The name of what lies at a location, for messages.
+    pub fn name_of(&self, loc: Loc) -> String {
+        for output in &self.outputs {
+            let len = self.flat.var(output.var).len();
+            if let Some(k) = (0..len).find(|&k| output.place.at(k) == loc) {
+                return self.element_name(output.var, Kind::Value, k);
+            }
+        }
+        format!("{loc:?}")
     }
 
     /// Name of one element of a variable or its derivative.

@@ -2,26 +2,16 @@
 
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, Printer};
+use acausal_index1::element::ElementError;
 use acausal_syntax::Diagnostic;
 
 /// Why a model cannot be turned into code.
 #[derive(Clone, Debug)]
 pub enum CodegenError {
-    /// A subscript outside of its array.
-    IndexRange {
-        /// The access.
-        access: Access,
-        /// The equation.
-        origin: OriginId,
-        /// The subscript.
-        index: i64,
-        /// Size of the dimension.
-        size: usize,
-    },
-    /// A subscript that changes during the simulation where that is not possible.
-    DynamicIndex {
-        /// The access.
-        access: Access,
+    /// The elements of an access are not known.
+    Element {
+        /// Why.
+        error: ElementError,
         /// The equation.
         origin: OriginId,
     },
@@ -54,17 +44,7 @@ impl CodegenError {
         let printer = Printer::new(flat);
         let at = |o: OriginId| flat.origin(o).span;
         match self {
-            CodegenError::IndexRange { access, origin, index, size } => Diagnostic::error(
-                "index-range",
-                at(*origin),
-                format!("the subscript {index} of `{}` is outside of its dimension 1:{size}", printer.access(*access)),
-            ),
-            CodegenError::DynamicIndex { access, origin } => Diagnostic::error(
-                "dynamic-index",
-                at(*origin),
-                format!("the subscript of `{}` changes during the simulation", printer.access(*access)),
-            )
-            .hint("only arrays of at most 64 elements can be indexed by a variable; use an if-expression instead"),
+            CodegenError::Element { error, origin } => error.diagnostic(flat, *origin),
             CodegenError::Unassigned { access, origin } => Diagnostic::error(
                 "no-value",
                 at(*origin),

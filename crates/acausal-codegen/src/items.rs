@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 locate(self.flat, place, domain, access, origin)
             }
             Target::Consecutive(bank, base) => {
-                Ok(Locations::Strided { bank, base, stride: 1, count: domain_len(domain) })
+                Ok(Locations::Strided { bank, base, stride: 1 })
             }
         }
     }

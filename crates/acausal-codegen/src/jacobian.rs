@@ -120,7 +120,7 @@ impl Lowering<'_> {
                 Some(v) => jac.constants.push((first, count, v)),
                 None => {
                     outputs.push(partial);
-                    places.push(Locations::Strided { bank: Bank::Out, base: first, stride: 1, count });
+                    places.push(Locations::Strided { bank: Bank::Out, base: first, stride: 1 });
                 }
             }
             accesses.push((locations, first));

@@ -19,4 +19,4 @@ pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
 pub use error::CodegenError;
 pub use events::{ActionCode, BranchCode, AssertCode, DelayCode, EventCode, RelationCode, SampleCode, TimeEventCode, WhenCode};
 pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
-pub use layout::{Loc, Place, fixed};
+pub use layout::{Layout, Loc, Place, fixed};

@@ -5,6 +5,7 @@
 
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp};
+use acausal_index1::element::ElementError;
 use acausal_jit::kernel::{Address, Bank, Binary, Call, Kernel, KernelId, Op, Store, Unary};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -103,7 +104,7 @@ impl<'a> Lowering<'a> {
         for (e, access) in dynamic {
             let dims = self.flat.var(access.var).dims.clone();
             if dims.iter().product::<usize>() > DYNAMIC_INDEX_LIMIT {
-                return Err(CodegenError::DynamicIndex { access, origin });
+                return Err(CodegenError::Element { error: ElementError::DynamicIndex { access }, origin });
             }
             let x = &mut self.flat.exprs;
             let subs: Vec<ExprId> = x.list(access.subs).to_vec();
@@ -130,7 +131,7 @@ impl<'a> Lowering<'a> {
         let count = domain_len(domain);
         Ok(match leaf {
             Leaf::Iter(_) => None,
-            Leaf::Fixed(base) => Some(Locations::Strided { bank: Bank::Mem, base, stride: 0, count }),
+            Leaf::Fixed(base) => Some(Locations::Strided { bank: Bank::Mem, base, stride: 0 }),
             Leaf::Access(access) => {
                 let place = self
                     .layout
@@ -219,7 +220,7 @@ impl SlotSource {
 
 fn memory_address(l: &Locations, start: usize, end: usize) -> Address {
     match l {
-        Locations::Strided { bank, base, stride, .. } => {
+        Locations::Strided { bank, base, stride } => {
             Address::Affine { bank: *bank, base: (*base as isize + stride * start as isize) as usize, stride: *stride }
         }
         Locations::List(list) => {

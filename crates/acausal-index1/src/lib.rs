@@ -1,5 +1,6 @@
 //! From the flat model to the special index-one DAE.
 mod dae;
+pub mod element;
 mod hoist;
 mod transform;
 

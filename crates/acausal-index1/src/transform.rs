@@ -3,8 +3,9 @@
 use acausal_expr::flat::{Causality, FlatModel, Variability};
 use acausal_expr::{Access, Kind, Node, VarId};
 use acausal_syntax::{Diagnostic, Severity};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::element::for_each_element;
 use crate::{Dae, DiscreteEquation, Local, Residual, Role, Unknown, hoist_reductions};
 
 /// Transforms a flat model into the index-one DAE.
@@ -28,27 +29,13 @@ pub fn transform(mut flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
     }
     sort_discrete(&flat, &mut discrete);
     let assigned: FxHashSet<VarId> = locals.iter().map(|l| l.target.var).collect();
-    let mut derivatives: FxHashSet<VarId> = FxHashSet::default();
-    for r in &residuals {
-        for (_, a) in flat.exprs.accesses(r.value) {
-            if a.kind == Kind::Der(1) {
-                derivatives.insert(a.var);
-            }
-        }
-    }
     let mut unknowns = Vec::new();
+    let differentiated = differentiated_elements(&flat, &residuals)?;
     for (id, var) in flat.var_ids() {
         if var.is_discrete() || var.causality == Causality::Input || assigned.contains(&id) || var.is_empty() {
             continue;
         }
-        let state = derivatives.contains(&id);
-        unknowns.push(Unknown {
-            value: Some((id, Kind::Value)),
-            derivative: state.then_some((id, Kind::Der(1))),
-            elements: None,
-            len: var.len(),
-            role: if state { Role::State } else { Role::Algebraic },
-        });
+        push_unknowns(id, var.len(), differentiated.get(&id), &mut unknowns);
     }
     let n: usize = unknowns.iter().map(|u| u.len).sum();
     let m: usize = residuals.iter().map(Residual::len).sum();
@@ -62,6 +49,39 @@ pub fn transform(mut flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
         )]);
     }
     Ok(Dae { flat, unknowns, locals, residuals, discrete })
+}
+
+/// Per variable, which elements occur differentiated.
+fn differentiated_elements(flat: &FlatModel, residuals: &[Residual]) -> Result<FxHashMap<VarId, Vec<bool>>, Vec<Diagnostic>> {
+    let mut marks: FxHashMap<VarId, Vec<bool>> = FxHashMap::default();
+    for r in residuals {
+        for (_, a) in flat.exprs.accesses(r.value) {
+            if a.kind == Kind::Der(1) {
+                let len = flat.var(a.var).len();
+                let mark = marks.entry(a.var).or_insert_with(|| vec![false; len]);
+                for_each_element(flat, &r.domain, a, |e| mark[e] = true).map_err(|e| vec![e.diagnostic(flat, r.origin)])?;
+            }
+        }
+    }
+    Ok(marks)
+}
+
+/// The elements of a variable as unknowns: those that occur differentiated are states, the others algebraic.
+fn push_unknowns(id: VarId, len: usize, differentiated: Option<&Vec<bool>>, unknowns: &mut Vec<Unknown>) {
+    for state in [true, false] {
+        let elements: Vec<u32> =
+            (0..len as u32).filter(|&k| differentiated.is_some_and(|d| d[k as usize]) == state).collect();
+        if elements.is_empty() {
+            continue;
+        }
+        unknowns.push(Unknown {
+            value: Some((id, Kind::Value)),
+            derivative: state.then_some((id, Kind::Der(1))),
+            len: elements.len(),
+            elements: (elements.len() < len).then_some(elements),
+            role: if state { Role::State } else { Role::Algebraic },
+        });
+    }
 }
 
 /// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter.

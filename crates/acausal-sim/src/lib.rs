@@ -1,1 +1,135 @@
-//! acausal-sim
+//! Initialisation, integration and events of compiled models.
+//!
+//! [`simulate`] runs a [`Compiled`](acausal_codegen::Compiled) model and gives each output row to a [`Sink`]. A compiled
+//! model is shared data; a simulation is a value of its own, so several can run at once.
+
+mod consistent;
+mod delay;
+mod error;
+mod event;
+mod initialise;
+mod machine;
+mod simulate;
+
+pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
+pub use machine::Machine;
+pub use simulate::{gather, simulate};
+
+/// Settings of a simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Start time.
+    pub start: f64,
+    /// Stop time.
+    pub stop: f64,
+    /// Distance of output instants.
+    pub interval: f64,
+    /// Relative tolerance.
+    pub tolerance: f64,
+    /// Bound on the number of steps.
+    pub max_steps: u64,
+    /// Bound on the number of events.
+    pub max_events: u64,
+    /// Highest order of the integrator.
+    pub max_order: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            start: 0.0,
+            stop: 1.0,
+            interval: 0.002,
+            tolerance: 1e-6,
+            max_steps: 100_000_000,
+            max_events: 10_000_000,
+            max_order: 5,
+        }
+    }
+}
+
+impl Settings {
+    fn check(&self) -> Result<(), SimError> {
+        let complain = |m: String| Err(SimError::Settings(m));
+        if !self.start.is_finite() || !self.stop.is_finite() {
+            return complain("start and stop time must be finite numbers".into());
+        }
+        if self.stop < self.start {
+            return complain(format!("the stop time {} lies before the start time {}", self.stop, self.start));
+        }
+        if !(self.interval > 0.0) || !self.interval.is_finite() {
+            return complain(format!("the output interval must be positive, not {}", self.interval));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return complain(format!("the tolerance must lie between 0 and 1, not {}", self.tolerance));
+        }
+        Ok(())
+    }
+}
+
+/// Something the user should know although nothing is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// One sentence.
+    pub text: String,
+}
+
+/// What a simulation did.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Number of unknowns of the integrator.
+    pub unknowns: usize,
+    /// Number of states.
+    pub states: usize,
+    /// Steps.
+    pub steps: u64,
+    /// Steps by order; index 0 is unused.
+    pub steps_by_order: [u64; 6],
+    /// Residual evaluations.
+    pub residual_evaluations: u64,
+    /// Jacobian evaluations.
+    pub jacobian_evaluations: u64,
+    /// Factorisations.
+    pub factorisations: u64,
+    /// Failed error tests.
+    pub error_test_failures: u64,
+    /// Failed corrector iterations.
+    pub convergence_failures: u64,
+    /// Events.
+    pub events: u64,
+    /// Time reached.
+    pub reached: f64,
+    /// Seconds per phase.
+    pub seconds: Seconds,
+    /// Notes.
+    pub notes: Vec<Note>,
+    /// Warnings of assertions.
+    pub warnings: Vec<String>,
+    /// The message of `terminate`, if it ended the simulation.
+    pub terminated: Option<String>,
+    /// The simulation was interrupted from outside.
+    pub interrupted: bool,
+}
+
+/// Wall-clock seconds per phase of a simulation.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Seconds {
+    pub codegen: f64,
+    pub initialise: f64,
+    pub integrate: f64,
+}
+
+/// Takes the results.
+pub trait Sink {
+    /// Called once after initialisation, before the first row.
+    fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String>;
+    /// One output row; at an event there are two with the same time.
+    fn row(&mut self, t: f64, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String>;
+    /// Called after each step.
+    fn progress(&mut self, _t: f64) {}
+    /// True when the simulation shall stop at the next opportunity.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
