@@ -65,7 +65,6 @@ fn main() {
         );
     };
     line(1000);
-    line(4000);
 }
 
 /// CPU time of this thread: the machine may be busy with other things, and the C programs print the same clock.

@@ -89,12 +89,15 @@ impl Bdf {
             });
         }
         let options = &self.options;
-        kernels::weights(
-            &self.phi[0],
-            options.rtol,
-            Self::tolerance(options),
-            &mut self.w,
-        );
+        if self.fresh {
+            // Later steps get their weights when the history is updated.
+            kernels::weights(
+                &self.phi[0],
+                options.rtol,
+                Self::tolerance(options),
+                &mut self.w,
+            );
+        }
         // |y| times its weight is at most 1 / rtol, so larger relative tolerances need no look.
         if options.rtol < ROUNDOFF_LIMIT {
             let factor = ROUNDOFF_LIMIT
@@ -329,7 +332,16 @@ impl Bdf {
             self.choose_order(estimates, order_changed, limit);
         }
         let keep_next = k < self.options.max_order;
-        kernels::update_history(&mut self.phi, k, &self.e, keep_next);
+        let tolerance = Self::tolerance(&self.options);
+        kernels::update_history(
+            &mut self.phi,
+            k,
+            &self.e,
+            keep_next,
+            self.options.rtol,
+            tolerance,
+            &mut self.w,
+        );
     }
 
     fn choose_order(&mut self, estimates: &Estimates, order_changed: i64, limit: usize) {

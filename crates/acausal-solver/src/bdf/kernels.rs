@@ -1,37 +1,135 @@
 //! Fused vector loops of the integrator: each pass reads every vector it needs once.
 //!
 //! In a profile of a conventional implementation half of the time of a large problem goes into single-operation vector
-//! passes (scale, add, norm). Here one pass predicts y and y', rescales the history and computes the weights; one
-//! applies a Newton correction and takes its norm; one takes the norms of all error estimates; one updates the history.
+//! passes (scale, add, norm). Here one pass predicts y and y' and rescales the history; one applies a Newton correction
+//! and takes its norm; one takes the norms of all error estimates; one updates the history and computes the weights.
 //!
-//! Sums run in [`LANES`] fixed partial sums that are added in a fixed order, so the result does not depend on the
-//! instruction set, and the compiler may vectorise without reassociating.
+//! Everything works on groups of four numbers ([`Quad`]) and sums run in four partial sums that are added in a fixed
+//! order. On x86-64 with AVX2 the same code runs with wider registers; without fused multiply-add, so the results are
+//! the same bit for bit.
 //!
 //! Invariant for the `unsafe` blocks: every slice has length `n`, asserted at the top of each function.
 
-/// Number of partial sums.
+/// Numbers per group.
 const LANES: usize = 4;
 
-/// Runs `body(index, lane)` for all indices with the lane of the partial sum.
-#[inline(always)]
-fn for_lanes(n: usize, mut body: impl FnMut(usize, usize)) {
-    let whole = n - n % LANES;
-    let mut i = 0;
-    while i < whole {
-        for lane in 0..LANES {
-            body(i + lane, lane);
-        }
-        i += LANES;
+/// Four numbers, for the compiler to put into vector registers.
+#[derive(Clone, Copy)]
+struct Quad([f64; LANES]);
+
+impl Quad {
+    const ZERO: Self = Self([0.0; LANES]);
+
+    #[inline(always)]
+    fn all(v: f64) -> Self {
+        Self([v; LANES])
     }
-    while i < n {
-        body(i, i - whole);
-        i += 1;
+
+    /// # Safety
+    /// `i + 4 <= v.len()`.
+    #[inline(always)]
+    unsafe fn load(v: &[f64], i: usize) -> Self {
+        // SAFETY: by the contract four numbers follow.
+        Self(unsafe { v.as_ptr().add(i).cast::<[f64; LANES]>().read_unaligned() })
+    }
+
+    /// # Safety
+    /// `i + 4 <= v.len()`.
+    #[inline(always)]
+    unsafe fn store(self, v: &mut [f64], i: usize) {
+        // SAFETY: by the contract there is room for four numbers.
+        unsafe {
+            v.as_mut_ptr()
+                .add(i)
+                .cast::<[f64; LANES]>()
+                .write_unaligned(self.0)
+        }
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        Self([
+            f(self.0[0], other.0[0]),
+            f(self.0[1], other.0[1]),
+            f(self.0[2], other.0[2]),
+            f(self.0[3], other.0[3]),
+        ])
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.zip(self, |a, _| a.abs())
+    }
+
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
     }
 }
 
+impl std::ops::Add for Quad {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl std::ops::Sub for Quad {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl std::ops::Mul for Quad {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+impl std::ops::Div for Quad {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+}
+
+/// Compiles a function twice, for the base instruction set and for AVX2, and chooses at run time.
+macro_rules! vectorised {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident $(<const $k:ident: usize>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $name $(<const $k: usize>)? ($($arg: $ty),*) $(-> $ret)? {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn body $(<const $k: usize>)? ($($arg: $ty),*) $(-> $ret)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                #[allow(clippy::too_many_arguments)]
+                fn wide $(<const $k: usize>)? ($($arg: $ty),*) $(-> $ret)? {
+                    body $(::<$k>)? ($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has the feature.
+                    return unsafe { wide $(::<$k>)? ($($arg),*) };
+                }
+            }
+            body $(::<$k>)? ($($arg),*)
+        }
+    };
+}
+
+/// Start of the incomplete group at the end.
 #[inline(always)]
-fn total(sum: [f64; LANES]) -> f64 {
-    (sum[0] + sum[2]) + (sum[1] + sum[3])
+fn whole(n: usize) -> usize {
+    n - n % LANES
 }
 
 /// Absolute tolerances: one for all or one each.
@@ -41,6 +139,7 @@ pub(crate) enum Tolerance<'a> {
     Each(&'a [f64]),
 }
 
+vectorised! {
 /// Error weights `1 / (rtol * |y| + atol)`.
 pub(crate) fn weights(y: &[f64], rtol: f64, atol: Tolerance<'_>, w: &mut [f64]) {
     match atol {
@@ -56,23 +155,21 @@ pub(crate) fn weights(y: &[f64], rtol: f64, atol: Tolerance<'_>, w: &mut [f64]) 
         }
     }
 }
+}
 
 /// Sum of squares of `v[i] * w[i] * mask[i]`.
 pub(crate) fn weighted_sum(v: &[f64], w: &[f64], mask: Option<&[f64]>) -> f64 {
-    let n = v.len();
-    assert!(w.len() == n && mask.is_none_or(|m| m.len() == n));
-    let mut sum = [0.0; LANES];
+    assert!(w.len() == v.len() && mask.is_none_or(|m| m.len() == v.len()));
+    let square = |e: f64| e * e;
     match mask {
-        None => for_lanes(n, |i, lane| {
-            let e = v[i] * w[i];
-            sum[lane] += e * e;
-        }),
-        Some(m) => for_lanes(n, |i, lane| {
-            let e = v[i] * w[i] * m[i];
-            sum[lane] += e * e;
-        }),
+        None => v.iter().zip(w).map(|(v, w)| square(v * w)).sum(),
+        Some(m) => v
+            .iter()
+            .zip(w)
+            .zip(m)
+            .map(|((v, w), m)| square(v * w * m))
+            .sum(),
     }
-    total(sum)
 }
 
 /// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling `phi[j] *= scale[j]` for
@@ -95,6 +192,19 @@ pub(crate) fn predict(
     }
 }
 
+/// The first K rows of the history as slices of equal length.
+#[inline(always)]
+fn rows<const K: usize>(phi: &mut [Vec<f64>], n: usize) -> [&mut [f64]; K] {
+    let mut rows = phi.iter_mut();
+    let p: [&mut [f64]; K] = std::array::from_fn(|_| match rows.next() {
+        Some(row) => row.as_mut_slice(),
+        None => &mut [],
+    });
+    assert!(p.iter().all(|p| p.len() == n));
+    p
+}
+
+vectorised! {
 fn predict_order<const K1: usize>(
     phi: &mut [Vec<f64>],
     first_scaled: usize,
@@ -104,12 +214,12 @@ fn predict_order<const K1: usize>(
     yp: &mut [f64],
 ) {
     let n = y.len();
-    assert!(yp.len() == n && phi[..K1].iter().all(|p| p.len() == n));
+    assert!(yp.len() == n);
     let mut c = [1.0; K1];
     let mut g = [0.0; K1];
     g[1..].copy_from_slice(&gamma[1..K1]);
+    let p = rows::<K1>(phi, n);
     if first_scaled >= K1 {
-        let p: [&[f64]; K1] = std::array::from_fn(|j| phi[j].as_slice());
         for i in 0..n {
             // SAFETY: i < n, the length of every slice (asserted above).
             unsafe {
@@ -126,12 +236,6 @@ fn predict_order<const K1: usize>(
         }
     } else {
         c[first_scaled..].copy_from_slice(&scale[first_scaled..K1]);
-        let mut rows = phi.iter_mut();
-        let p: [&mut [f64]; K1] = std::array::from_fn(|_| match rows.next() {
-            Some(row) => row.as_mut_slice(),
-            None => &mut [],
-        });
-        assert!(p.iter().all(|p| p.len() == n));
         for i in 0..n {
             // SAFETY: i < n, the length of every slice (asserted above).
             unsafe {
@@ -149,9 +253,11 @@ fn predict_order<const K1: usize>(
         }
     }
 }
+}
 
-/// Applies the correction `d *= -factor`, `e (+)= d`, `y += d`, `yp += cj * d`; returns the weighted sum of squares of d.
-#[allow(clippy::too_many_arguments)]
+vectorised! {
+/// Applies the correction `c = -factor * d`: `e (+)= c`, `y += c`, `yp += cj * c`; returns the weighted sum of squares
+/// of c.
 pub(crate) fn correct(
     first: bool,
     factor: f64,
@@ -164,32 +270,38 @@ pub(crate) fn correct(
 ) -> f64 {
     let n = d.len();
     assert!(w.len() == n && e.len() == n && y.len() == n && yp.len() == n);
-    let mut sum = [0.0; LANES];
     let negative = -factor;
-    if first {
-        for_lanes(n, |i, lane| unsafe {
-            // SAFETY: i < n, the length of every slice (asserted above).
-            let c = negative * *d.get_unchecked(i);
-            *e.get_unchecked_mut(i) = c;
-            *y.get_unchecked_mut(i) += c;
-            *yp.get_unchecked_mut(i) += cj * c;
-            let s = c * *w.get_unchecked(i);
-            *sum.get_unchecked_mut(lane) += s * s;
-        });
-    } else {
-        for_lanes(n, |i, lane| unsafe {
-            // SAFETY: i < n, the length of every slice (asserted above).
-            let c = negative * *d.get_unchecked(i);
-            *e.get_unchecked_mut(i) += c;
-            *y.get_unchecked_mut(i) += c;
-            *yp.get_unchecked_mut(i) += cj * c;
-            let s = c * *w.get_unchecked(i);
-            *sum.get_unchecked_mut(lane) += s * s;
-        });
+    let (negatives, cjs) = (Quad::all(negative), Quad::all(cj));
+    let mut sums = Quad::ZERO;
+    let end = whole(n);
+    let mut i = 0;
+    while i < end {
+        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
+        unsafe {
+            let c = negatives * Quad::load(d, i);
+            let total = if first { c } else { Quad::load(e, i) + c };
+            total.store(e, i);
+            (Quad::load(y, i) + c).store(y, i);
+            (Quad::load(yp, i) + cjs * c).store(yp, i);
+            let s = c * Quad::load(w, i);
+            sums = sums + s * s;
+        }
+        i += LANES;
     }
-    total(sum)
+    let mut sum = sums.sum();
+    for i in end..n {
+        let c = negative * d[i];
+        e[i] = if first { c } else { e[i] + c };
+        y[i] += c;
+        yp[i] += cj * c;
+        let s = c * w[i];
+        sum += s * s;
+    }
+    sum
+}
 }
 
+vectorised! {
 /// Weighted sums of squares behind the error estimates of a step of order k, in one pass:
 /// `e`, `e + phi[k]`, `e + phi[k] + phi[k-1]`, `e - phi[k+1]`.
 pub(crate) fn error_sums(
@@ -207,64 +319,103 @@ pub(crate) fn error_sums(
     let lowest = if k > 2 { phi[k - 1].as_slice() } else { e };
     let higher = if raise { phi[k + 1].as_slice() } else { e };
     assert!(lower.len() == n && lowest.len() == n && higher.len() == n);
-    let mut sums = [[0.0; LANES]; 4];
-    let mut add = |i: usize, lane: usize, w: f64| unsafe {
-        // SAFETY: i < n, the length of every slice (asserted above); lane < LANES.
-        let e0 = *e.get_unchecked(i);
-        let e1 = e0 + *lower.get_unchecked(i);
-        let e2 = e1 + *lowest.get_unchecked(i);
-        let e3 = e0 - *higher.get_unchecked(i);
-        for (sum, v) in sums.iter_mut().zip([e0, e1, e2, e3]) {
-            let s = v * w;
-            *sum.get_unchecked_mut(lane) += s * s;
-        }
-    };
-    match mask {
-        // SAFETY: i < n for both slices (asserted above).
-        None => for_lanes(n, |i, lane| add(i, lane, unsafe { *w.get_unchecked(i) })),
-        Some(m) => for_lanes(n, |i, lane| {
-            add(i, lane, unsafe {
-                *w.get_unchecked(i) * *m.get_unchecked(i)
-            })
-        }),
-    }
-    sums.map(total)
-}
-
-/// Takes the accepted correction into the history: `phi[k+1] = e` (if kept), `phi[j] += phi[j+1] + ..` down to 0.
-pub(crate) fn update_history(phi: &mut [Vec<f64>], k: usize, e: &[f64], keep_next: bool) {
-    match k {
-        1 => update_order::<2>(phi, e, keep_next),
-        2 => update_order::<3>(phi, e, keep_next),
-        3 => update_order::<4>(phi, e, keep_next),
-        4 => update_order::<5>(phi, e, keep_next),
-        _ => update_order::<6>(phi, e, keep_next),
-    }
-}
-
-fn update_order<const K1: usize>(phi: &mut [Vec<f64>], e: &[f64], keep_next: bool) {
-    let n = e.len();
-    if keep_next {
-        phi[K1].copy_from_slice(e);
-    }
-    let mut rows = phi.iter_mut();
-    let p: [&mut [f64]; K1] = std::array::from_fn(|_| match rows.next() {
-        Some(row) => row.as_mut_slice(),
-        None => &mut [],
-    });
-    assert!(p.iter().all(|p| p.len() == n));
-    for i in 0..n {
-        // SAFETY: i < n, the length of every slice (asserted above).
+    let (mut s0, mut s1, mut s2, mut s3) = (Quad::ZERO, Quad::ZERO, Quad::ZERO, Quad::ZERO);
+    let end = whole(n);
+    let mut i = 0;
+    while i < end {
+        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let mut v = *e.get_unchecked(i);
-            for j in (0..K1).rev() {
-                v += *p[j].get_unchecked(i);
-                *p[j].get_unchecked_mut(i) = v;
+            let mut w = Quad::load(w, i);
+            if let Some(mask) = mask {
+                w = w * Quad::load(mask, i);
             }
+            let e0 = Quad::load(e, i);
+            let e1 = e0 + Quad::load(lower, i);
+            let e2 = e1 + Quad::load(lowest, i);
+            let e3 = e0 - Quad::load(higher, i);
+            let (e0, e1, e2, e3) = (e0 * w, e1 * w, e2 * w, e3 * w);
+            s0 = s0 + e0 * e0;
+            s1 = s1 + e1 * e1;
+            s2 = s2 + e2 * e2;
+            s3 = s3 + e3 * e3;
         }
+        i += LANES;
+    }
+    let mut sums = [s0.sum(), s1.sum(), s2.sum(), s3.sum()];
+    for i in end..n {
+        let w = w[i] * mask.map_or(1.0, |m| m[i]);
+        let e1 = e[i] + lower[i];
+        for (sum, v) in sums.iter_mut().zip([e[i], e1, e1 + lowest[i], e[i] - higher[i]]) {
+            *sum += (v * w) * (v * w);
+        }
+    }
+    sums
+}
+}
+
+/// Takes the accepted correction into the history: `phi[k+1] = e` (if kept), `phi[j] += phi[j+1] + ..` down to 0; and
+/// computes the error weights of the new solution.
+pub(crate) fn update_history(
+    phi: &mut [Vec<f64>],
+    k: usize,
+    e: &[f64],
+    keep_next: bool,
+    rtol: f64,
+    atol: Tolerance<'_>,
+    w: &mut [f64],
+) {
+    if keep_next {
+        phi[k + 1].copy_from_slice(e);
+    }
+    match k {
+        1 => update_order::<2>(phi, e, rtol, atol, w),
+        2 => update_order::<3>(phi, e, rtol, atol, w),
+        3 => update_order::<4>(phi, e, rtol, atol, w),
+        4 => update_order::<5>(phi, e, rtol, atol, w),
+        _ => update_order::<6>(phi, e, rtol, atol, w),
     }
 }
 
+vectorised! {
+fn update_order<const K1: usize>(phi: &mut [Vec<f64>], e: &[f64], rtol: f64, atol: Tolerance<'_>, w: &mut [f64]) {
+    let n = e.len();
+    assert!(w.len() == n);
+    let p = rows::<K1>(phi, n);
+    let (each, uniform) = match atol {
+        Tolerance::Uniform(a) => (None, a),
+        Tolerance::Each(a) => (Some(&a[..n]), 0.0),
+    };
+    let (rtols, ones) = (Quad::all(rtol), Quad::all(1.0));
+    let end = whole(n);
+    let mut i = 0;
+    while i < end {
+        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
+        unsafe {
+            let mut v = Quad::load(e, i);
+            for j in (0..K1).rev() {
+                v = v + Quad::load(p[j], i);
+                v.store(p[j], i);
+            }
+            let a = match each {
+                Some(a) => Quad::load(a, i),
+                None => Quad::all(uniform),
+            };
+            (ones / (rtols * v.abs() + a)).store(w, i);
+        }
+        i += LANES;
+    }
+    for i in end..n {
+        let mut v = e[i];
+        for j in (0..K1).rev() {
+            v += p[j][i];
+            p[j][i] = v;
+        }
+        w[i] = 1.0 / (rtol * v.abs() + each.map_or(uniform, |a| a[i]));
+    }
+}
+}
+
+vectorised! {
 /// `out = sum weight[j] * phi[j]` for j = 0..=k.
 pub(crate) fn combine(phi: &[Vec<f64>], k: usize, weight: &[f64], out: &mut [f64]) {
     let n = out.len();
@@ -278,6 +429,7 @@ pub(crate) fn combine(phi: &[Vec<f64>], k: usize, weight: &[f64], out: &mut [f64
             *o += c * p;
         }
     }
+}
 }
 
 /// Index of the largest `|v[i] * w[i] * mask[i]|`, first one if several.

@@ -37,6 +37,7 @@ impl SparseLu {
         let result = self.eliminate(&pattern, values);
         if result.is_ok() {
             self.prepare_refactor(&pattern);
+            self.check_structure();
             self.factored = true;
         } else {
             // A failed elimination leaves numbers behind.

@@ -60,7 +60,10 @@ pub struct SparseLu {
     /// ... and above it, parallel to `above`.
     outside_source: Vec<u32>,
 
+    /// Column under elimination; zero in between.
     x: Vec<f64>,
+    /// Right-hand side in the order of positions.
+    work: Vec<f64>,
     factored: bool,
     norm: f64,
     apply_scale: bool,
@@ -152,6 +155,7 @@ impl LinearSolver for SparseLu {
         }
         self.pattern = Some(pattern.clone());
         self.x = vec![0.0; n];
+        self.work = vec![0.0; n];
         self.inverse = vec![0.0; n];
         self.scale = vec![1.0; n];
         Ok(())

@@ -2,8 +2,11 @@
 //!
 //! `A = R^-1 P' (L U, block by block) Q'`: scale and permute the right-hand side, then per block from the last to the
 //! first a forward and a backward substitution, and the block's solution times the entries above it is subtracted from
-//! the rows of earlier blocks. Bounds are checked once: [`SparseLu::factor_with_pivoting`] makes all indices smaller
-//! than n.
+//! the rows of earlier blocks. Each value goes back to its place in the right-hand side as soon as it is final.
+//!
+//! Safety of the unchecked accesses: a successful factorisation (asserted) leaves `row` and `col` as permutations of
+//! `0..n`, column pointers of length n + 1 that do not decrease and end at the lengths of the index and value arrays,
+//! and row indices below n; [`SparseLu::check_structure`] verifies this once per analysis of pivots.
 
 use super::{Columns, SparseLu};
 
@@ -13,10 +16,12 @@ impl SparseLu {
             self.factored && rhs.len() == self.n,
             "solve needs a factorisation of the same size"
         );
-        let x = &mut self.x[..];
+        let (inverse, col) = (&self.inverse[..self.n], &self.col[..self.n]);
+        let x = &mut self.work[..self.n];
         if self.apply_scale {
             for ((v, &row), &s) in x.iter_mut().zip(&self.row).zip(&self.scale) {
-                *v = rhs[row as usize] * s;
+                // SAFETY: rows are below n = rhs.len().
+                *v = unsafe { *rhs.get_unchecked(row as usize) } * s;
             }
         } else {
             for (v, &row) in x.iter_mut().zip(&self.row) {
@@ -25,28 +30,32 @@ impl SparseLu {
         }
         for bounds in self.block.windows(2).rev() {
             let (start, end) = (bounds[0] as usize, bounds[1] as usize);
-            if end - start > 1 {
-                for k in start..end {
-                    subtract_column(&self.l, k, x[k], x);
+            // SAFETY: k < n, and the structure of the columns was checked (see the module text).
+            unsafe {
+                if end - start > 1 {
+                    for k in start..end {
+                        let value = *x.get_unchecked(k);
+                        subtract_column(&self.l, k, value, x);
+                    }
+                    for k in (start..end).rev() {
+                        let value = *x.get_unchecked(k) * *inverse.get_unchecked(k);
+                        *x.get_unchecked_mut(k) = value;
+                        *rhs.get_unchecked_mut(*col.get_unchecked(k) as usize) = value;
+                        subtract_column(&self.u, k, value, x);
+                    }
+                } else {
+                    let value = x[start] * inverse[start];
+                    x[start] = value;
+                    rhs[col[start] as usize] = value;
                 }
-                for k in (start..end).rev() {
-                    let value = x[k] * self.inverse[k];
-                    x[k] = value;
-                    subtract_column(&self.u, k, value, x);
-                }
-            } else {
-                x[start] *= self.inverse[start];
-            }
-            if start > 0 {
-                for k in start..end {
-                    subtract_column(&self.above, k, x[k], x);
+                if start > 0 {
+                    for k in start..end {
+                        let value = *x.get_unchecked(k);
+                        subtract_column(&self.above, k, value, x);
+                    }
                 }
             }
         }
-        for (&v, &column) in x.iter().zip(&self.col) {
-            rhs[column as usize] = v;
-        }
-        x.fill(0.0);
     }
 
     pub(super) fn solve_factored_transposed(&mut self, rhs: &mut [f64]) {
@@ -54,7 +63,7 @@ impl SparseLu {
             self.factored && rhs.len() == self.n,
             "solve needs a factorisation of the same size"
         );
-        let x = &mut self.x[..];
+        let x = &mut self.work[..];
         for (v, &column) in x.iter_mut().zip(&self.col) {
             *v = rhs[column as usize];
         }
@@ -73,16 +82,43 @@ impl SparseLu {
         for ((&v, &row), &s) in x.iter().zip(&self.row).zip(&self.scale) {
             rhs[row as usize] = if self.apply_scale { v * s } else { v };
         }
-        x.fill(0.0);
+    }
+
+    /// What the unchecked accesses of the solves rely on.
+    pub(super) fn check_structure(&self) {
+        let n = self.n;
+        let below = |indices: &[u32]| indices.iter().all(|&i| (i as usize) < n);
+        for columns in [&self.l, &self.u, &self.above] {
+            assert!(
+                columns.ptr.len() == n + 1
+                    && columns.ptr.is_sorted()
+                    && columns.idx.len() == columns.val.len()
+            );
+            assert!(columns.ptr[n] as usize == columns.idx.len() && below(&columns.idx));
+        }
+        assert!(self.row.len() == n && self.col.len() == n && below(&self.row) && below(&self.col));
+        assert!(
+            self.block.first() == Some(&0)
+                && self.block.is_sorted()
+                && self.block.last() == Some(&(n as u32))
+        );
     }
 }
 
 /// `x -= column k times value`.
+///
+/// # Safety
+/// `k < n`, and the columns satisfy [`SparseLu::check_structure`] for `n = x.len()`.
 #[inline(always)]
-fn subtract_column(columns: &Columns, k: usize, value: f64, x: &mut [f64]) {
-    let range = columns.ptr[k] as usize..columns.ptr[k + 1] as usize;
-    for (&i, &a) in columns.idx[range.clone()].iter().zip(&columns.val[range]) {
-        x[i as usize] -= a * value;
+unsafe fn subtract_column(columns: &Columns, k: usize, value: f64, x: &mut [f64]) {
+    // SAFETY: by the contract all positions lie inside the arrays and all rows inside x.
+    unsafe {
+        let start = *columns.ptr.get_unchecked(k) as usize;
+        let end = *columns.ptr.get_unchecked(k + 1) as usize;
+        for at in start..end {
+            let i = *columns.idx.get_unchecked(at) as usize;
+            *x.get_unchecked_mut(i) -= *columns.val.get_unchecked(at) * value;
+        }
     }
 }
 
