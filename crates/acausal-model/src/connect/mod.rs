@@ -10,6 +10,7 @@
 //!
 //! | step | module | what happens to the example |
 //! |---|---|---|
+//! | references to links | [`collect`] | both connectors are walked in step, one link per primitive variable |
 //! | links to translations | [`link`] | subscripts are `i` or a constant; what is not is enumerated |
 //! | cut arrays into cells | [`cells`] | `r.n` at N, `r.p` at 2; each link maps cells onto cells |
 //! | unite cells | [`sets`] | `{r.n[1:N-1], r.p[2:N]}`, `{src.p, r.p[1]}`, `{r.n[N]}` |
@@ -19,11 +20,12 @@
 //! Cost: linear in the number of links and cells; for regular patterns that is independent of N.
 //!
 //! # Entry points
-//! - [`Connections::leaf`]: tell every primitive variable of every connector once ([`LeafKind`]).
-//! - [`Connections::link`]: one call per pair of connected primitive variables.
-//! - [`generate`]: appends equations to the flat model, gives diagnostics.
+//! - [`connect()`]: one call per `connect` equation, with the iterators around it; collects into [`Connections`].
+//! - [`flow_leaves`]: once, when all variables have been given out.
+//! - [`generate()`]: once, on the flat model that has all variables; appends equations, gives diagnostics.
 
 pub mod cells;
+pub mod collect;
 pub mod compress;
 pub mod generate;
 pub mod link;
@@ -32,5 +34,6 @@ pub mod sets;
 #[cfg(test)]
 mod tests;
 
+pub use collect::{connect, flow_leaves};
 pub use generate::generate;
 pub use link::{Connections, End, Face, LeafKind, Link, Port};

@@ -301,11 +301,14 @@ fn flow_and_potential_do_not_mix() {
     assert_eq!(codes, ["connect-kind"]);
 }
 
+/// Variable, whether it is seen from outside, and constant and coefficients of each subscript.
+type RandomEnd = (u32, bool, Vec<(i64, Vec<i64>)>);
+
 /// One random connection of up to three iterators.
 #[derive(Clone, Debug)]
 struct RandomLink {
     ranges: Vec<(i64, i64)>,
-    ends: [(u32, bool, Vec<(i64, Vec<i64>)>); 2],
+    ends: [RandomEnd; 2],
 }
 
 const SHAPES: [&[usize]; 5] = [&[], &[4], &[12], &[3, 4], &[5, 5]];

@@ -1,1 +1,182 @@
 //! Calls of user functions (MLS 3.6 §12).
+//!
+//! In: a function and the values of its arguments. Out: the values of its outputs.
+//!
+//! A call is *executed symbolically* ([`execute`]): the variables of the function hold expressions, assignments replace
+//! them, loops with known bounds are unrolled, `if` with an unknown condition merges both branches. With constant
+//! arguments this is constant evaluation; otherwise the result is the inlined function. What cannot be executed this way
+//! (loops whose end depends on variables, `return` under such a condition, too much work) becomes a *run-time function*
+//! ([`specialise`]), one per combination of argument sizes, and the result is [`Node::Apply`](acausal_expr::Node::Apply).
+//!
+//! Example: `y := 1; for i in 1:3 loop y := y*x; end for` with the argument `x = p.v` gives `p.v*p.v*p.v`; with
+//! `while y < x loop y := 2*y; end while` it gives `apply(f, p.v)`.
+//!
+//! | step | module |
+//! |---|---|
+//! | arguments to inputs, defaults, vectorisation | [`bind`] |
+//! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
+//! | assignment to a part of an array or record | [`assign`] |
+//! | run-time functions | [`specialise`], [`run_time`] |
+//! | `external` functions | [`external`] |
+//!
+//! # Entry points
+//! - [`call`]: a call with lowered arguments, from expressions.
+//! - [`State`]: what lasts between calls; a field `function_state` of [`Context`](crate::lower::Context). After
+//!   lowering an equation its [`State::asserts`] hold the assertions of the calls inlined in it.
+
+pub mod assertion;
+pub mod assign;
+pub mod bind;
+pub mod execute;
+pub mod external;
+pub mod run_time;
+pub mod specialise;
+
+#[cfg(test)]
+mod tests;
+
+use acausal_expr::{ExprId, FuncId};
+use acausal_syntax::{Diagnostic, Span};
+
+use crate::instance::InstId;
+use crate::lower::{Arguments, Context, Env, Result, Value, error};
+
+/// Nesting of calls that are executed symbolically. Deeper recursion is left to run-time functions.
+const MAX_DEPTH: usize = 40;
+
+/// What lasts between calls.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Functions being executed, outermost first.
+    active: Vec<InstId>,
+    /// Run-time functions so far.
+    specialised: Vec<specialise::Specialised>,
+    /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
+    pub asserts: Vec<PendingAssert>,
+}
+
+/// `assert` in a function that was inlined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingAssert {
+    /// Must hold whenever the call is evaluated.
+    pub condition: ExprId,
+    /// A String expression.
+    pub message: ExprId,
+    /// `AssertionLevel.warning`.
+    pub warning: bool,
+    /// The assertion in the function.
+    pub span: Span,
+}
+
+/// Why symbolic execution ended early.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// The function (or algorithm) is wrong.
+    Error(Box<Diagnostic>),
+    /// It is fine, but can only be executed at run time; the message says why.
+    Dynamic(Box<Diagnostic>),
+}
+
+impl From<Box<Diagnostic>> for Stop {
+    fn from(message: Box<Diagnostic>) -> Stop {
+        Stop::Error(message)
+    }
+}
+
+impl Stop {
+    /// Execution must wait for run time.
+    pub(crate) fn dynamic(span: Span, why: impl Into<String>) -> Stop {
+        Stop::Dynamic(error("not-inlinable", span, why))
+    }
+
+    /// The message in either case.
+    pub fn message(self) -> Box<Diagnostic> {
+        match self {
+            Stop::Error(m) | Stop::Dynamic(m) => m,
+        }
+    }
+}
+
+/// Calls a function: one value for one output, a tuple for several.
+pub fn call(
+    ctx: &mut Context,
+    env: &Env<'_>,
+    function: InstId,
+    arguments: Arguments,
+    span: Span,
+) -> Result<Value> {
+    let bound = bind::bind(ctx, env, function, arguments, span)?;
+    let outputs = invoke(ctx, env.evaluate, function, &bound.inputs, span)?;
+    let value = match outputs.len() {
+        1 => outputs
+            .into_iter()
+            .next()
+            .unwrap_or(Value::Tuple(Vec::new())),
+        _ => Value::Tuple(outputs),
+    };
+    Ok(bound.vectorised(value))
+}
+
+/// Calls a function with exactly the inputs that it declares.
+fn invoke(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    span: Span,
+) -> Result<Vec<Value>> {
+    if let Some(outputs) = external::call(ctx, evaluate, function, inputs, span)? {
+        return Ok(outputs);
+    }
+    let recursive = ctx.function_state.active.contains(&function);
+    let constant = inputs.iter().all(|(_, v)| execute::is_constant(ctx, v));
+    // A recursion over variables never ends symbolically; one over constants ends by itself.
+    if recursive && !constant || ctx.function_state.active.len() >= MAX_DEPTH {
+        return specialise::call(ctx, evaluate, function, inputs, span);
+    }
+    ctx.function_state.active.push(function);
+    let pending = ctx.function_state.asserts.len();
+    let result = execute::function(ctx, evaluate, function, inputs, span);
+    ctx.function_state.active.pop();
+    match result {
+        Ok(outputs) => Ok(outputs),
+        Err(Stop::Error(message)) => Err(called_here(ctx, message, function, span)),
+        Err(Stop::Dynamic(reason)) => {
+            ctx.function_state.asserts.truncate(pending);
+            specialise::call(ctx, evaluate, function, inputs, span).map_err(|message| {
+                match message.code {
+                    // Neither way works: say why the first one did not.
+                    "unsupported" => message.note(reason.message.clone()).into(),
+                    _ => message,
+                }
+            })
+        }
+    }
+}
+
+/// Adds where a function was called from to a message about its body.
+fn called_here(
+    ctx: &Context,
+    message: Box<Diagnostic>,
+    function: InstId,
+    span: Span,
+) -> Box<Diagnostic> {
+    if message.span() == span {
+        return message;
+    }
+    let name = ctx.instances.class_name(function);
+    message
+        .label(span, format!("in this call of {name}"))
+        .into()
+}
+
+/// The scalar outputs of a run-time function.
+pub(crate) fn apply(
+    ctx: &mut Context,
+    func: FuncId,
+    args: &[ExprId],
+    output: u32,
+    ty: acausal_expr::Ty,
+) -> ExprId {
+    ctx.exprs.apply(func, args, output, &[], ty)
+}

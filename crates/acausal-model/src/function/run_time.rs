@@ -1,0 +1,540 @@
+//! Function bodies to run-time statements.
+//!
+//! Every variable is a block of the frame, and its value in expressions is the array of
+//! [`Node::Local`](acausal_expr::Node::Local) over that block; so expressions are lowered exactly as elsewhere. The target of an
+//! assignment is lowered like an expression, too: what comes out are the places to write to. Arrays are assigned by
+//! loops over frame iterators; if the right side reads the variable that is written, through a temporary block.
+
+use acausal_expr::flat::Statement as Run;
+use acausal_expr::{ExprId, Node};
+use acausal_syntax::Span;
+use acausal_syntax::ast::{
+    Call, Callee, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
+};
+use rustc_hash::FxHashSet;
+
+use super::assertion::assertion;
+use super::bind;
+use super::execute::{blank, callee, fold, is_constant, literal_text, with_locals};
+use crate::instance::{InstId, Scope};
+use crate::lower::{Context, Env, Iteration, Locals, Record, Result, Tensor, Type, Value, error};
+
+/// Arrays up to this length are assigned element by element instead of in a loop.
+const UNROLL: usize = 12;
+
+/// A function on its way to run-time statements.
+pub struct Lowering<'c> {
+    /// Everything else.
+    pub ctx: &'c mut Context,
+    /// Variables: blocks of the frame, or constants.
+    pub locals: Locals,
+    /// Scalars in the frame so far.
+    pub frame: u32,
+    base: Env<'static>,
+    body: Vec<Run>,
+    name: String,
+}
+
+impl<'c> Lowering<'c> {
+    /// Begins a function.
+    pub fn new(ctx: &'c mut Context, evaluate: bool, function: InstId) -> Lowering<'c> {
+        let name = ctx.instances.class_name(function);
+        let mut base = Env::new(Scope::of(function));
+        base.evaluate = evaluate;
+        Lowering {
+            ctx,
+            locals: Locals::default(),
+            frame: 0,
+            base,
+            body: Vec::new(),
+            name,
+        }
+    }
+
+    /// The statements and the size of the frame.
+    pub fn finish(self) -> (Vec<Run>, u32) {
+        (self.body, self.frame)
+    }
+
+    /// A new block of the frame.
+    pub fn variable(&mut self, ty: Type, dims: &[usize]) -> Tensor {
+        let base = self.frame;
+        let len: u32 = dims.iter().product::<usize>() as u32;
+        self.frame += len;
+        Tensor::build(&mut self.ctx.exprs, ty, dims, |x, subs| {
+            // Row by row, from zero.
+            let mut offset = x.int(0);
+            let one = x.int(1);
+            for (&n, &s) in dims.iter().zip(subs) {
+                let n = x.int(n as i64);
+                let rows = x.mul(&[offset, n]);
+                let k = x.sub(s, one);
+                offset = x.add(&[rows, k]);
+            }
+            x.local(base, len, offset, ty.ty())
+        })
+    }
+
+    /// The block of the frame that an array is.
+    pub fn block(&self, t: &Tensor) -> Option<(u32, u32)> {
+        match self.ctx.exprs.node(t.body) {
+            Node::Local { base, len, .. } => Some((base, len)),
+            _ => None,
+        }
+    }
+
+    fn value(&mut self, e: &Expr) -> Result<Value> {
+        let env = with_locals(&self.base, &self.locals);
+        self.ctx.expr(&env, e)
+    }
+
+    fn scalar(&mut self, e: &Expr, ty: Type) -> Result<ExprId> {
+        let env = with_locals(&self.base, &self.locals);
+        let e = self.ctx.scalar(&env, e, ty)?;
+        Ok(fold(self.ctx, e))
+    }
+
+    /// Gives outputs and protected variables their blocks and first values; the outputs in order. A protected variable
+    /// that is constant and never assigned stays a constant: sizes may depend on it.
+    pub fn declare(&mut self, function: InstId, span: Span) -> Result<Vec<Value>> {
+        let assigned = self.assigned(function);
+        let outputs = bind::outputs(self.ctx, function);
+        let mut pending = self.ctx.instances.components(function);
+        pending.retain(|c| !self.locals.contains_key(c));
+        pending.retain(|&c| {
+            let variability = self.ctx.instances.data(c).prefixes.variability;
+            variability != Some(acausal_syntax::ast::Variability::Constant)
+        });
+        while !pending.is_empty() {
+            let before = pending.len();
+            let mut failed = Vec::new();
+            let mut first_error = None;
+            for variable in pending {
+                let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
+                match self.first_value(variable, frozen, span) {
+                    Ok(()) => {}
+                    Err(message) => {
+                        failed.push(variable);
+                        first_error.get_or_insert(message);
+                    }
+                }
+            }
+            if failed.len() == before
+                && let Some(message) = first_error
+            {
+                return Err(message);
+            }
+            pending = failed;
+        }
+        Ok(outputs
+            .iter()
+            .filter_map(|o| self.locals.get(o).cloned())
+            .collect())
+    }
+
+    fn first_value(&mut self, variable: InstId, frozen: bool, span: Span) -> Result<()> {
+        let Some(binding) = self.ctx.instances.binding(variable) else {
+            let shape = blank(self.ctx, &self.locals, variable, &[], span)?;
+            let value = self.blocks(&shape, span)?;
+            self.locals.insert(variable, value);
+            return Ok(());
+        };
+        let what = format!("`{}`", self.ctx.instances.data(variable).name);
+        let env = Env::function(binding.scope, &self.locals, self.base.evaluate);
+        let value = self.ctx.expr(&env, &binding.expr)?;
+        let at = binding.expr.span;
+        let value = bind::fit(self.ctx, &self.locals, variable, value, at, &what)?;
+        if frozen && is_constant(self.ctx, &value) {
+            self.locals.insert(variable, value);
+            return Ok(());
+        }
+        let target = self.blocks(&value, span)?;
+        self.locals.insert(variable, target.clone());
+        self.store(&target, &value, at)
+    }
+
+    /// Blocks for a value of the same shape.
+    fn blocks(&mut self, shape: &Value, span: Span) -> Result<Value> {
+        match shape {
+            Value::Tensor(t) if t.ty == Type::String => {
+                let message = format!(
+                    "{} needs a String variable at run time, which is not supported yet",
+                    self.name
+                );
+                Err(error("unsupported", span, message))
+            }
+            Value::Tensor(t) => Ok(Value::Tensor(self.variable(t.ty, &t.dims))),
+            Value::Record(r) => {
+                let mut fields = Vec::with_capacity(r.fields.len());
+                for (name, v) in &r.fields {
+                    fields.push((*name, self.blocks(v, span)?));
+                }
+                Ok(Value::Record(Record {
+                    class: r.class,
+                    dims: r.dims.clone(),
+                    fields,
+                }))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// Variables that statements assign.
+    fn assigned(&mut self, function: InstId) -> FxHashSet<InstId> {
+        let mut out = FxHashSet::default();
+        for section in self.ctx.instances.sections(function) {
+            if let SectionKind::Algorithm { statements, .. } = &section.section().kind {
+                for name in super::run_time::targets(statements) {
+                    out.extend(self.ctx.instances.member(function, name));
+                }
+            }
+        }
+        out
+    }
+
+    /// Lowers the algorithm of a function.
+    pub fn sections(&mut self, function: InstId) -> Result<()> {
+        for section in self.ctx.instances.sections(function) {
+            if let SectionKind::Algorithm { statements, .. } = &section.section().kind {
+                self.base.scope = section.scope;
+                self.statements(statements)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers statements into a list of their own.
+    fn block_of(&mut self, lower: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Run>> {
+        let outer = std::mem::take(&mut self.body);
+        let result = lower(self);
+        let inner = std::mem::replace(&mut self.body, outer);
+        result.map(|()| inner)
+    }
+
+    fn statements(&mut self, statements: &[Statement]) -> Result<()> {
+        for s in statements {
+            self.statement(s)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, s: &Statement) -> Result<()> {
+        match &s.kind {
+            StatementKind::Assign { target, value } => {
+                let value = self.value(value)?;
+                let target = self.place(target)?;
+                self.store(&target, &value, s.span)?;
+            }
+            StatementKind::AssignCall { targets, call } => {
+                let e = Expr::new(ExprKind::Call(Box::new(call.clone())), call.span);
+                let values = match self.value(&e)? {
+                    Value::Tuple(values) => values,
+                    single => vec![single],
+                };
+                // All outputs are kept first: a target may be an argument of the call.
+                let mut kept = Vec::new();
+                for (target, value) in targets.iter().zip(&values) {
+                    let Some(target) = target else { continue };
+                    let copy = self.blocks(value, s.span)?;
+                    self.store(&copy, value, s.span)?;
+                    kept.push((target, copy));
+                }
+                for (target, copy) in kept {
+                    let target = self.place(target)?;
+                    self.store(&target, &copy, s.span)?;
+                }
+            }
+            StatementKind::Call(call) => self.procedure(call)?,
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => self.branch(branches, otherwise)?,
+            StatementKind::For { indices, body } => self.repeat(indices, body)?,
+            StatementKind::While { condition, body } => {
+                let condition = self.scalar(condition, Type::Boolean)?;
+                let body = self.block_of(|l| l.statements(body))?;
+                self.body.push(Run::While { condition, body });
+            }
+            StatementKind::When { .. } => {
+                let message = format!("`when` cannot be used in {}", self.name);
+                return Err(error("when-place", s.span, message));
+            }
+            StatementKind::Break => self.body.push(Run::Break),
+            StatementKind::Return => self.body.push(Run::Return),
+        }
+        Ok(())
+    }
+
+    /// The places that an assignment writes to.
+    fn place(&mut self, target: &acausal_syntax::ast::ComponentRef) -> Result<Value> {
+        let e = Expr::new(ExprKind::Ref(target.clone()), target.span);
+        let value = self.value(&e)?;
+        let mut fine = true;
+        value.for_each_leaf(&mut Vec::new(), &mut |_, t| {
+            fine &= t.is_empty() || matches!(self.ctx.exprs.node(t.body), Node::Local { .. });
+        });
+        if !fine || matches!(value, Value::Function(_) | Value::Tuple(_)) {
+            let name = super::assertion::plain_text(target);
+            let message = format!("`{name}` cannot be assigned in {}", self.name);
+            return Err(error("assign-target", target.span, message));
+        }
+        Ok(value)
+    }
+
+    /// Writes a value to places of the same shape.
+    fn store(&mut self, target: &Value, value: &Value, span: Span) -> Result<()> {
+        match (target, value) {
+            (Value::Tensor(t), Value::Tensor(v)) => {
+                let v = bind::convert(self.ctx, v.clone(), t.ty, &t.dims, span, "the target")?;
+                self.store_array(t, &v);
+                Ok(())
+            }
+            (Value::Record(_), Value::Record(r)) => {
+                for (name, v) in &r.fields {
+                    if let Some(t) = target.field(*name) {
+                        self.store(t, v, span)?;
+                    }
+                }
+                Ok(())
+            }
+            (target, Value::Tuple(values)) if !values.is_empty() => {
+                self.store(target, &values[0], span)
+            }
+            _ => {
+                let (a, b) = (self.ctx.describe(target), self.ctx.describe(value));
+                Err(error(
+                    "type-mismatch",
+                    span,
+                    format!("{b} cannot be assigned to {a}"),
+                ))
+            }
+        }
+    }
+
+    fn store_array(&mut self, target: &Tensor, value: &Tensor) {
+        if target.is_empty() {
+            return;
+        }
+        let written = self.block(target).map_or(u32::MAX, |b| b.0);
+        let reads_itself = self.ctx.exprs.any(
+            value.body,
+            |x, n| matches!(x.node(n), Node::Local { base, .. } if base == written),
+        );
+        if !target.is_scalar() && reads_itself {
+            let copy = self.variable(target.ty, &target.dims);
+            self.copy(&copy, value);
+            self.copy(target, &copy);
+        } else {
+            self.copy(target, value);
+        }
+    }
+
+    fn copy(&mut self, target: &Tensor, value: &Tensor) {
+        if target.len() <= UNROLL {
+            let targets = target.elements(&mut self.ctx.exprs);
+            let values = value.elements(&mut self.ctx.exprs);
+            for (target, value) in targets.into_iter().zip(values) {
+                self.body.push(Run::Assign { target, value });
+            }
+            return;
+        }
+        let slots: Vec<u32> = target.dims.iter().map(|_| self.slot()).collect();
+        let subs: Vec<ExprId> = slots.iter().map(|&s| self.local(s)).collect();
+        let place = target.at(&mut self.ctx.exprs, &subs);
+        let value = value.at(&mut self.ctx.exprs, &subs);
+        let mut statement = Run::Assign {
+            target: place,
+            value,
+        };
+        let one = self.ctx.exprs.int(1);
+        for (&iterator, &n) in slots.iter().zip(&target.dims).rev() {
+            let stop = self.ctx.exprs.int(n as i64);
+            statement = Run::For {
+                iterator,
+                start: one,
+                step: one,
+                stop,
+                body: vec![statement],
+            };
+        }
+        self.body.push(statement);
+    }
+
+    /// A new scalar of the frame.
+    fn slot(&mut self) -> u32 {
+        self.frame += 1;
+        self.frame - 1
+    }
+
+    /// An Integer scalar of the frame.
+    fn local(&mut self, slot: u32) -> ExprId {
+        let zero = self.ctx.exprs.int(0);
+        self.ctx.exprs.local(slot, 1, zero, acausal_expr::Ty::Int)
+    }
+
+    fn procedure(&mut self, call: &Call) -> Result<()> {
+        let env = with_locals(&self.base, &self.locals);
+        let name = match &call.function {
+            Callee::Ref(r) => r.as_ident().map_or("", |i| i.as_str()),
+            _ => "",
+        };
+        if name == "assert" {
+            let assert = assertion(self.ctx, &env, call)?;
+            if !assert.warning {
+                let message = literal_text(self.ctx, assert.message);
+                self.body.push(Run::Assert {
+                    condition: assert.condition,
+                    message,
+                });
+            }
+            return Ok(());
+        }
+        let Some(function) = callee(self.ctx, &env, call) else {
+            let message = format!("this cannot be executed in {}", self.name);
+            return Err(error("statement-place", call.span, message));
+        };
+        match super::external::c_name(self.ctx, function).as_deref() {
+            Some("ModelicaError") => {
+                let text = match call.args.first() {
+                    Some(e) => self.ctx.scalar(&env, e, Type::String).ok(),
+                    None => None,
+                };
+                let message = text.map_or("error".to_string(), |t| literal_text(self.ctx, t));
+                let condition = self.ctx.exprs.bool(false);
+                self.body.push(Run::Assert { condition, message });
+            }
+            Some("ModelicaMessage" | "ModelicaInternal_print") => {}
+            _ => {
+                // A function without effects: only whether it can be called matters.
+                let e = Expr::new(ExprKind::Call(Box::new(call.clone())), call.span);
+                self.value(&e)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        branches: &[(Expr, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> Result<()> {
+        let mut open = Vec::new();
+        let mut last = otherwise;
+        for (condition, body) in branches {
+            let c = self.scalar(condition, Type::Boolean)?;
+            match self.ctx.exprs.as_bool(c) {
+                Some(true) => {
+                    last = body;
+                    break;
+                }
+                Some(false) => {}
+                None => {
+                    let body = self.block_of(|l| l.statements(body))?;
+                    open.push((c, body));
+                }
+            }
+        }
+        if open.is_empty() {
+            return self.statements(last);
+        }
+        let otherwise = self.block_of(|l| l.statements(last))?;
+        self.body.push(Run::If {
+            branches: open,
+            otherwise,
+        });
+        Ok(())
+    }
+
+    fn repeat(&mut self, indices: &[ForIndex], body: &[Statement]) -> Result<()> {
+        let Some((index, inner)) = indices.split_first() else {
+            return self.statements(body);
+        };
+        let iterator = self.slot();
+        let position = self.local(iterator);
+        let one = self.ctx.exprs.int(1);
+        let (start, step, stop, value) = match index.range.as_ref().map(|r| &r.kind) {
+            Some(ExprKind::Range { start, step, stop }) => {
+                let start = self.bound(start)?;
+                let step = match step {
+                    Some(step) => self.bound(step)?,
+                    None => (one, Type::Integer),
+                };
+                let stop = self.bound(stop)?;
+                let integer = [start.1, step.1, stop.1]
+                    .iter()
+                    .all(|t| *t == Type::Integer);
+                let ty = if integer { Type::Integer } else { Type::Real };
+                let zero = self.ctx.exprs.int(0);
+                let value = self.ctx.exprs.local(iterator, 1, zero, ty.ty());
+                (start.0, step.0, stop.0, Value::scalar(ty, value))
+            }
+            _ => {
+                let env = with_locals(&self.base, &self.locals);
+                match self.ctx.iteration(&env, index, &[])? {
+                    Iteration::Range(ty, r) => {
+                        let x = &mut self.ctx.exprs;
+                        let (start, step) = (x.int(r.start), x.int(r.step));
+                        let stop = x.int(r.last());
+                        (start, step, stop, Value::scalar(ty, position))
+                    }
+                    Iteration::Vector(v) => {
+                        let n = self.ctx.exprs.int(v.dims[0] as i64);
+                        let e = v.at(&mut self.ctx.exprs, &[position]);
+                        (one, one, n, Value::scalar(v.ty, e))
+                    }
+                }
+            }
+        };
+        self.base.loops.push((index.name.name, value));
+        let body = self.block_of(|l| l.repeat(inner, body));
+        self.base.loops.pop();
+        self.body.push(Run::For {
+            iterator,
+            start,
+            step,
+            stop,
+            body: body?,
+        });
+        Ok(())
+    }
+
+    fn bound(&mut self, e: &Expr) -> Result<(ExprId, Type)> {
+        let env = with_locals(&self.base, &self.locals);
+        let t = self.ctx.tensor(&env, e)?;
+        let ty = if t.ty == Type::Integer {
+            Type::Integer
+        } else {
+            Type::Real
+        };
+        Ok((self.ctx.expect_scalar(&t, ty, e.span)?, ty))
+    }
+}
+
+/// First identifiers of everything that statements assign, in order.
+pub fn targets(statements: &[Statement]) -> Vec<acausal_syntax::Name> {
+    let mut out = Vec::new();
+    let mut stack: Vec<&Statement> = statements.iter().rev().collect();
+    while let Some(s) = stack.pop() {
+        match &s.kind {
+            StatementKind::Assign { target, .. } => out.push(target.parts[0].name.name),
+            StatementKind::AssignCall { targets, .. } => {
+                out.extend(targets.iter().flatten().map(|t| t.parts[0].name.name));
+            }
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                stack.extend(otherwise.iter().rev());
+                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
+            }
+            StatementKind::When { branches } => {
+                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
+            }
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
+                stack.extend(body.iter().rev());
+            }
+            StatementKind::Call(_) | StatementKind::Break | StatementKind::Return => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,253 @@
+//! Run-time functions: a function made special for the sizes of its arguments (and for constant Integer, Boolean, String
+//! and function arguments, on which sizes and branches may depend).
+//!
+//! The result is a [`flat::Function`] whose frame holds the inputs, row by row, then everything else. A call becomes one
+//! [`Node::Apply`](acausal_expr::Node::Apply) per scalar output. If all arguments are constants the function is run at
+//! once: this is how long loops are evaluated at compile time.
+
+use acausal_expr::flat;
+use acausal_expr::{ExprId, FuncId, Functions};
+use acausal_syntax::Span;
+
+use super::execute::{fold, is_constant};
+use super::run_time::Lowering;
+use super::{apply, called_here};
+use crate::instance::InstId;
+use crate::lower::{Context, Record, Result, Tensor, Type, Value, error};
+
+/// A run-time function and what it is special for.
+#[derive(Clone, Debug)]
+pub struct Specialised {
+    function: InstId,
+    key: Vec<Key>,
+    func: FuncId,
+    /// Outputs as variables of the frame, once they are declared; tells types and sizes.
+    outputs: Option<Vec<Value>>,
+}
+
+/// What one argument contributes.
+#[derive(Clone, Debug, PartialEq)]
+enum Key {
+    /// Passed at run time.
+    Shape(Type, Vec<usize>),
+    /// Part of the function.
+    Baked(Value),
+}
+
+/// Calls a function through its run-time form.
+pub fn call(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    span: Span,
+) -> Result<Vec<Value>> {
+    let mut key = Vec::new();
+    let mut args: Vec<ExprId> = Vec::new();
+    for (_, value) in inputs {
+        arguments(ctx, value, &mut key, &mut args);
+    }
+    let (func, outputs) = specialised(ctx, evaluate, function, inputs, key, span)?;
+    let literal: Option<Vec<f64>> = args
+        .iter()
+        .map(|&a| {
+            let e = fold(ctx, a);
+            ctx.exprs
+                .as_f64(e)
+                .or(ctx.exprs.as_bool(e).map(|b| b as u8 as f64))
+        })
+        .collect();
+    let known = match literal {
+        Some(values) => Some(run(ctx, function, func, &values, span)?),
+        None => None,
+    };
+    let mut position = 0;
+    let mut results = Vec::with_capacity(outputs.len());
+    for output in &outputs {
+        let value = output.map_leaves(&mut |t| {
+            let mut elements = Vec::with_capacity(t.len());
+            for _ in 0..t.len() {
+                elements.push(match &known {
+                    Some(values) => {
+                        literal_of(ctx, t.ty, values.get(position).copied().unwrap_or(0.0))
+                    }
+                    None => apply(ctx, func, &args, position as u32, t.ty.ty()),
+                });
+                position += 1;
+            }
+            Tensor::from_elements(&mut ctx.exprs, t.ty, &t.dims, &elements)
+        });
+        results.push(value);
+    }
+    Ok(results)
+}
+
+fn literal_of(ctx: &mut Context, ty: Type, v: f64) -> ExprId {
+    match ty {
+        Type::Integer | Type::Enum(_) => ctx.exprs.int(v.round() as i64),
+        Type::Boolean => ctx.exprs.bool(v != 0.0),
+        _ => ctx.exprs.real(v),
+    }
+}
+
+fn run(
+    ctx: &mut Context,
+    function: InstId,
+    func: FuncId,
+    args: &[f64],
+    span: Span,
+) -> Result<Vec<f64>> {
+    let compiled = Functions::compile(&ctx.exprs, &ctx.functions);
+    compiled
+        .and_then(|f| f.run(func, args, &[]))
+        .map_err(|failure| {
+            let declared = ctx.instances.data(function).span;
+            error("function-error", span, failure.to_string())
+                .label(declared, "declared here")
+                .into()
+        })
+}
+
+/// True for values that become part of the function.
+fn baked(ctx: &Context, t: &Tensor) -> bool {
+    t.ty == Type::String || t.ty != Type::Real && is_constant(ctx, &Value::Tensor(t.clone()))
+}
+
+/// Splits an argument into what is passed and what is baked in.
+fn arguments(ctx: &mut Context, value: &Value, key: &mut Vec<Key>, args: &mut Vec<ExprId>) {
+    match value {
+        Value::Tensor(t) if baked(ctx, t) => key.push(Key::Baked(value.clone())),
+        Value::Tensor(t) => {
+            key.push(Key::Shape(t.ty, t.dims.clone()));
+            args.extend(t.elements(&mut ctx.exprs));
+        }
+        Value::Record(r) => r
+            .fields
+            .iter()
+            .for_each(|(_, v)| arguments(ctx, v, key, args)),
+        Value::Tuple(values) => values.iter().for_each(|v| arguments(ctx, v, key, args)),
+        Value::Function(_) => key.push(Key::Baked(value.clone())),
+    }
+}
+
+/// The inputs as the body sees them: variables of the frame, or the constants that are baked in.
+fn parameters(lowering: &mut Lowering<'_>, value: &Value) -> Value {
+    match value {
+        Value::Tensor(t) if baked(lowering.ctx, t) => value.clone(),
+        Value::Tensor(t) => Value::Tensor(lowering.variable(t.ty, &t.dims)),
+        Value::Record(r) => {
+            let fields = r
+                .fields
+                .iter()
+                .map(|(n, v)| (*n, parameters(lowering, v)))
+                .collect();
+            Value::Record(Record {
+                class: r.class,
+                dims: r.dims.clone(),
+                fields,
+            })
+        }
+        other => other.clone(),
+    }
+}
+
+/// The run-time function for these arguments, made on first use; with its outputs.
+fn specialised(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    key: Vec<Key>,
+    span: Span,
+) -> Result<(FuncId, Vec<Value>)> {
+    let name = ctx.instances.class_name(function);
+    let known = ctx
+        .function_state
+        .specialised
+        .iter()
+        .find(|s| s.function == function && s.key == key);
+    if let Some(s) = known {
+        let Some(outputs) = &s.outputs else {
+            let message = format!("{name} calls itself to compute a size or a default value");
+            return Err(error("recursive-declaration", span, message));
+        };
+        return Ok((s.func, outputs.clone()));
+    }
+    let func = FuncId(ctx.functions.len() as u32);
+    let declared = ctx.instances.data(function).span;
+    // The place is taken before the body is lowered, so that the body can call it.
+    ctx.functions.push(flat::Function {
+        name,
+        inputs: 0,
+        outputs: Vec::new(),
+        frame: 0,
+        body: Vec::new(),
+        span: declared,
+    });
+    let entry = ctx.function_state.specialised.len();
+    ctx.function_state.specialised.push(Specialised {
+        function,
+        key,
+        func,
+        outputs: None,
+    });
+    ctx.function_state.active.push(function);
+    let pending = ctx.function_state.asserts.len();
+    let result = build(ctx, evaluate, function, inputs, entry, span);
+    // Assertions of calls that were inlined into the body belong to values of its frame and cannot leave it.
+    ctx.function_state.asserts.truncate(pending);
+    ctx.function_state.active.pop();
+    match result {
+        Ok(built) => {
+            ctx.functions[func.0 as usize] = built;
+            let outputs = ctx.function_state.specialised[entry]
+                .outputs
+                .clone()
+                .unwrap_or_default();
+            Ok((func, outputs))
+        }
+        Err(message) => {
+            // Not to be found again; the entry stays because later ones are counted.
+            ctx.function_state.specialised[entry].key = vec![Key::Baked(Value::Tuple(Vec::new()))];
+            Err(called_here(ctx, message, function, span))
+        }
+    }
+}
+
+fn build(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    entry: usize,
+    span: Span,
+) -> Result<flat::Function> {
+    let mut lowering = Lowering::new(ctx, evaluate, function);
+    for (input, value) in inputs {
+        let value = parameters(&mut lowering, value);
+        lowering.locals.insert(*input, value);
+    }
+    let scalars = lowering.frame;
+    let outputs = lowering.declare(function, span)?;
+    lowering.ctx.function_state.specialised[entry].outputs = Some(outputs.clone());
+    lowering.sections(function)?;
+    let mut slots = Vec::new();
+    for output in &outputs {
+        output.for_each_leaf(&mut Vec::new(), &mut |_, t| {
+            if let Some((base, len)) = lowering.block(t) {
+                slots.extend(base..base + len);
+            }
+        });
+    }
+    let (body, frame) = lowering.finish();
+    let name = ctx.instances.class_name(function);
+    let declared = ctx.instances.data(function).span;
+    Ok(flat::Function {
+        name,
+        inputs: scalars,
+        outputs: slots,
+        frame,
+        body,
+        span: declared,
+    })
+}
