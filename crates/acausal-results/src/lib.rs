@@ -30,6 +30,7 @@
 pub mod compare;
 pub mod csv;
 mod error;
+mod interpolate;
 pub mod mat;
 mod memory;
 pub mod number;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::interpolate::interpolate;
 use crate::signal::signed;
 use crate::writer::ResultWriter;
 use crate::{Format, ResultError, RunInfo, Signal, Source, csv, mat, parquet};
@@ -168,6 +169,13 @@ impl ResultSet {
         }
     }
 
+    /// The value of a signal at a time, linear between samples and the right limit at an event; the first or last value
+    /// outside of the run. `None` for an unknown name or an empty result.
+    pub fn value_at(&self, name: &str, time: f64) -> Option<f64> {
+        let values = self.values(name)?;
+        (!values.is_empty()).then(|| interpolate(&self.time, &values, time))
+    }
+
     /// Like [`values`](Self::values), with an error that names similar signals.
     pub fn require(&self, name: &str) -> Result<Cow<'_, [f64]>, ResultError> {
         self.values(name).ok_or_else(|| ResultError::NoSuchSignal {
@@ -263,6 +271,8 @@ mod tests {
         assert_eq!(r.values(" spring. x_rel").unwrap().as_ref(), [0.0, -3.0]);
         assert!(r.values("spring.x_rel").unwrap()[0].is_sign_positive());
         assert_eq!(r.values("Time").unwrap().as_ref(), [0.0, 1.0]);
+        assert_eq!(r.value_at("body.x", 0.5), Some(1.5));
+        assert_eq!(r.value_at("nobody", 0.5), None);
     }
 
     #[test]

@@ -13,6 +13,8 @@
 
 use std::collections::VecDeque;
 
+use crate::interpolate::interpolate;
+
 /// A curve through `(time[i], value[i])`, time ascending, at least one sample, and the sweep over it.
 pub(super) struct Envelope<'c> {
     time: &'c [f64],
@@ -96,20 +98,6 @@ impl<'c> Envelope<'c> {
     }
 }
 
-/// The curve at `t`; before the first and after the last sample it is constant, at a jump the right value counts.
-pub(super) fn interpolate(time: &[f64], value: &[f64], t: f64) -> f64 {
-    let after = time.partition_point(|&s| s <= t);
-    if after == 0 {
-        return value[0];
-    }
-    let j = after - 1;
-    if after == time.len() || time[j] == t {
-        return value[j];
-    }
-    let slope = (value[after] - value[j]) / (time[after] - time[j]);
-    slope * (t - time[j]) + value[j]
-}
-
 /// Maximum that is NaN when either is.
 pub(super) fn maximum(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
@@ -175,10 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn right_value_at_a_jump() {
+    fn both_values_of_a_jump() {
         let (time, value) = ([0.0, 1.0, 1.0, 2.0], [0.0, 0.0, 5.0, 5.0]);
-        assert_eq!(interpolate(&time, &value, 1.0), 5.0);
-        assert_eq!(interpolate(&time, &value, -1.0), 0.0);
         assert_eq!(Envelope::new(&time, &value).at(1.0, 0.0), (5.0, 0.0));
     }
 }

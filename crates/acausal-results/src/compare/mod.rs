@@ -20,7 +20,7 @@
 //! `dx = 0.002`; at `t = 0.5` the tube is 0.5 ± 0.004. A result with `y(0.5) = 0.503` is 0.001 above the
 //! swept curve, less than `dy`, and passes; in the strict tube (`dx = 0.0001`) it is 0.0029 above and fails.
 //!
-//! Cost: O(n + m) per signal for n reference and m result samples; see [`envelope`].
+//! Cost: O(n + m) per signal for n reference and m result samples; see the module `envelope`.
 
 mod envelope;
 mod tube;

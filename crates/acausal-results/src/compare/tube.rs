@@ -1,7 +1,8 @@
 //! The tube around one reference signal, and how far a result leaves it.
 
 use super::CompareOptions;
-use super::envelope::{Envelope, interpolate, maximum, minimum};
+use super::envelope::{Envelope, maximum, minimum};
+use crate::interpolate::interpolate;
 
 /// Amplitude below which a reference is numerical noise and counts as zero.
 const ZERO_AMPLITUDE: f64 = 1e-12;

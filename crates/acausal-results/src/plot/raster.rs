@@ -308,3 +308,111 @@ fn intersect(a: Pixels, b: Pixels) -> Pixels {
         y1: a.y1.min(b.y1).max(a.y0.max(b.y0)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLACK: Colour = [0, 0, 0];
+
+    fn page(shapes: Vec<Shape>) -> Image {
+        let scene = Scene {
+            width: 60.0,
+            height: 40.0,
+            shapes,
+        };
+        paint(&scene, 1.0)
+    }
+
+    /// Blackness summed over all pixels: the area that was painted.
+    fn ink(image: &Image) -> f64 {
+        let green = image.rgb.iter().skip(1).step_by(3);
+        green.map(|&g| 1.0 - f64::from(g) / 255.0).sum()
+    }
+
+    fn line(points: &[(f64, f64)], width: f64, clip: Option<Frame>) -> Shape {
+        Shape::Line {
+            points: points.to_vec(),
+            colour: BLACK,
+            width,
+            clip,
+        }
+    }
+
+    fn text(text: &str, size: f64, upright: bool) -> Shape {
+        Shape::Text {
+            at: (30.0, 20.0),
+            text: text.to_string(),
+            size,
+            weight: Weight::Regular,
+            colour: BLACK,
+            anchor: Anchor::Middle,
+            upright,
+        }
+    }
+
+    #[test]
+    fn lines_cover_their_area() {
+        // Length times width and two half discs at the ends; whole pixels, then oblique.
+        let ends = std::f64::consts::FRAC_PI_4 * 4.0;
+        let level = page(vec![line(&[(10.0, 20.0), (50.0, 20.0)], 2.0, None)]);
+        assert!(
+            (ink(&level) - (40.0 * 2.0 + ends)).abs() < 2.0,
+            "{}",
+            ink(&level)
+        );
+        let oblique = page(vec![line(&[(10.0, 5.0), (40.0, 35.0)], 2.0, None)]);
+        let area = 2.0 * 30.0 * std::f64::consts::SQRT_2 + ends;
+        assert!(
+            (ink(&oblique) - area).abs() < 0.03 * area,
+            "{} {area}",
+            ink(&oblique)
+        );
+    }
+
+    #[test]
+    fn joints_are_not_painted_twice() {
+        let once = page(vec![line(&[(10.0, 20.0), (50.0, 20.0)], 1.5, None)]);
+        let split: Vec<(f64, f64)> = (0..=80)
+            .map(|i| (10.0 + 0.5 * f64::from(i), 20.0))
+            .collect();
+        assert_eq!(once.rgb, page(vec![line(&split, 1.5, None)]).rgb);
+    }
+
+    #[test]
+    fn clipped_lines_stay_inside() {
+        let frame = Frame {
+            left: 20.0,
+            top: 10.0,
+            width: 10.0,
+            height: 20.0,
+        };
+        let image = page(vec![line(&[(-1e5, 20.0), (1e5, 20.0)], 2.0, Some(frame))]);
+        assert!((ink(&image) - 20.0).abs() < 1e-6, "{}", ink(&image));
+    }
+
+    #[test]
+    fn text_covers_the_area_of_its_outline() {
+        // Twice the signed area of a closed outline is the sum of x dy - y dx.
+        let outline = font::outline("Hg8µ", Weight::Regular);
+        let doubled: f64 = outline.iter().map(|[a, b]| a.0 * b.1 - a.1 * b.0).sum();
+        for size in [9.0, 11.3, 16.0] {
+            let area = 0.5 * doubled.abs() * size * size;
+            for upright in [false, true] {
+                let found = ink(&page(vec![text("Hg8µ", size, upright)]));
+                assert!((found - area).abs() < 0.02 * area, "{found} {area}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_painted_outside_the_page() {
+        let image = page(vec![text(
+            "a text that is much wider than the page",
+            20.0,
+            false,
+        )]);
+        assert_eq!(image.rgb.len(), 3 * 60 * 40);
+        assert!(ink(&image) > 10.0);
+    }
+}
