@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::mutate::{Random, check, mutant};
 
-const MUTANTS_PER_SOURCE: usize = 1500;
+const MUTANTS_PER_SOURCE: usize = 400;
 
 #[test]
 fn mutants_are_survived() {

@@ -1,10 +1,10 @@
-//! Classes, their elements and components (MLS 3.6 A.2.2 to A.2.4).
+//! Classes and their elements (MLS 3.6 A.2.2, A.2.3).
 
 use std::sync::Arc;
 
 use super::{
-    Annotation, Argument, ComponentRef, Description, Equation, Expr, Ident, Modification, Path,
-    Statement, Text,
+    Annotation, Argument, Causality, ComponentClause, ComponentRef, Description, Equation, Expr,
+    Ident, Path, Statement, Text,
 };
 use crate::span::Span;
 
@@ -279,76 +279,6 @@ node! {
         base: Path,
         /// Its modification.
         modification: Vec<Argument>,
-        /// Description and annotation.
-        description: Description,
-    }
-}
-
-node! {
-    /// `parameter Real x, y`.
-    ComponentClause {
-        /// `flow`, `parameter`, `input`...
-        prefix: TypePrefix,
-        /// The type.
-        type_name: Path,
-        /// Dimensions written behind the type; they come before those of a component.
-        subscripts: Vec<Expr>,
-        /// The components, at least one.
-        components: Vec<Component>,
-    }
-}
-
-/// Prefixes of a type (MLS 3.6 §4.4.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct TypePrefix {
-    /// `flow` or `stream`.
-    pub flow: Option<FlowPrefix>,
-    /// `discrete`, `parameter` or `constant`.
-    pub variability: Option<Variability>,
-    /// `input` or `output`.
-    pub causality: Option<Causality>,
-}
-
-/// Connector prefixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FlowPrefix {
-    /// `flow`
-    Flow,
-    /// `stream`
-    Stream,
-}
-
-/// Variability prefixes (MLS 3.6 §4.5), from the least to the most variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Variability {
-    /// `constant`
-    Constant,
-    /// `parameter`
-    Parameter,
-    /// `discrete`
-    Discrete,
-}
-
-/// Causality prefixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Causality {
-    /// `input`
-    Input,
-    /// `output`
-    Output,
-}
-
-node! {
-    /// One component of a component clause.
-    Component {
-        /// Its name.
-        name: Ident,
-        /// Its own dimensions.
-        subscripts: Vec<Expr>,
-        /// Modification and binding.
-        modification: Option<Modification>,
-        /// `if ...`: whether it exists.
-        condition: Option<Expr>,
         /// Description and annotation.
         description: Description,
     }

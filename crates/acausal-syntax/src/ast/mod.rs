@@ -37,11 +37,13 @@ macro_rules! node {
 }
 
 mod class;
+mod component;
 mod equation;
 mod expr;
 mod modification;
 
 pub use class::*;
+pub use component::*;
 pub use equation::*;
 pub use expr::*;
 pub use modification::*;

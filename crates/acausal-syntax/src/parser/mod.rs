@@ -4,7 +4,7 @@
 //! the tree (or stands there as [`ExprKind::Error`](crate::ast::ExprKind::Error)) and is reported.
 //!
 //! # Recovery
-//! A parse function that cannot go on reports the mistake and returns [`Failed`]. Lists catch it,
+//! A parse function that cannot go on reports the mistake and returns `Failed`. Lists catch it,
 //! because a list knows where its next item may begin:
 //!
 //! 1. **Brackets** (arguments, modifications, arrays, subscripts): skip, with nested brackets
@@ -30,11 +30,13 @@
 mod block;
 mod class;
 mod component;
+mod composition;
 mod cursor;
 mod equation;
 mod expression;
 mod literal;
 mod modification;
+mod primary;
 mod recovery;
 mod statement;
 
@@ -46,8 +48,8 @@ use crate::span::{FileId, SourceMap, Span};
 
 /// Deepest nesting of classes, equations, modifications and expressions counted together.
 ///
-/// The deepest of the Modelica Standard Library 4.1.0 is below 30. With this limit the parser and
-/// recursive passes over the tree stay inside of a thread stack of 2 MB in an unoptimised build.
+/// The deepest of the Modelica Standard Library 4.1.0 is 72. With this limit the parser and recursive
+/// passes over the tree stay inside of a thread stack of 2 MB in an unoptimised build.
 pub const MAX_NESTING: usize = 256;
 
 /// Messages kept per file; what follows in a file with more mistakes is rarely worth reading.

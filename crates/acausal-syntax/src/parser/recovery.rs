@@ -40,7 +40,7 @@ impl Parser<'_> {
         let open_span = self.token_span(open);
         let closer = open.kind.closer().unwrap_or(TokenKind::RightParen);
         self.bump();
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(1);
         if self.eat(closer) {
             return (items, self.span_from(open_span));
         }
