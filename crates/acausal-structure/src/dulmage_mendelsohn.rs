@@ -21,7 +21,8 @@
 //! assert_eq!(dm.over_set(&g, EqId(1)).variables, [VarId(0)]);
 //! ```
 
-use crate::flow::{Flow, Graph, Marks, Reached};
+use crate::flow::{Flow, Graph, Reached};
+use crate::graph::Marks;
 use crate::{EqId, Rows, VarId};
 
 /// Equations with variables, in ascending order.

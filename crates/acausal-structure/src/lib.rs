@@ -2,6 +2,7 @@
 pub mod blt;
 pub mod dulmage_mendelsohn;
 pub mod flow;
+mod graph;
 mod ids;
 pub mod integer_elimination;
 pub mod matching;

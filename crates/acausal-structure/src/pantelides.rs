@@ -30,7 +30,8 @@
 use std::fmt;
 
 use crate::dulmage_mendelsohn::{FiniteIndex, finite_index};
-use crate::flow::{Flow, Graph, Marks};
+use crate::flow::{Flow, Graph};
+use crate::graph::Marks;
 use crate::{EqId, VarId};
 
 /// A system with derivatives: the graph and, for each variable, the variable that is its time derivative (vector A).

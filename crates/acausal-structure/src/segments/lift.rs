@@ -152,10 +152,10 @@ impl Pieces {
         let mut pieces: Vec<Vec<BTreeSet<i64>>> = shapes.collect();
         for access in model.equations.iter().flat_map(|e| &e.accesses) {
             let v = access.variable.index();
-            let Some(root) = instance.root.get(instance.var_grids[v].offset) else {
+            if instance.var_grids[v].len() == 0 {
                 continue;
-            };
-            let root = instance.variable_of(*root as usize);
+            }
+            let root = instance.variable_of(instance.root[instance.var_grids[v].offset] as usize);
             for (k, index) in access.index.iter().enumerate() {
                 let span = match *index {
                     Index::Fixed(i) => Span::new(i, i),

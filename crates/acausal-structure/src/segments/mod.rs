@@ -38,15 +38,18 @@
 
 mod frames;
 mod instance;
+mod join;
 mod lift;
 mod model;
 mod order;
+mod result;
+mod ties;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_of};
 pub use order::{Block, Direction, Kind};
+pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};
 
 use crate::dulmage_mendelsohn::Part;
 use crate::flow::Reached;
@@ -54,125 +57,11 @@ use crate::pantelides::pantelides;
 use crate::{EqId, VarId};
 use frames::Frames;
 use instance::{Assignment, Instance, Orders, Variant};
-use lift::{CellBox, Labels, Pieces, boxes, spans};
-use order::{Arc, Node};
+use join::Solved;
+use lift::{CellBox, Labels, boxes, spans};
 
 /// The graph may have this many incidences; more come only from enumerated arrays that touch each other as a whole.
 pub const MAX_INCIDENCES: u128 = 100_000_000;
-
-/// A box of elements of one equation that behave alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// The equation.
-    pub equation: EqId,
-    /// The range of each iterator.
-    pub spans: Vec<Span>,
-    /// How often these elements are differentiated.
-    pub differentiations: u32,
-    /// What they determine: one entry unless whole ranges are involved.
-    pub determines: Vec<Determined>,
-    /// Number of the block it belongs to.
-    pub block: usize,
-}
-
-/// Elements of a variable's highest derivative that a segment determines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Determined {
-    /// Number of the access of the equation through which it contains them.
-    pub access: usize,
-    /// The undifferentiated variable.
-    pub variable: VarId,
-    /// Order of the highest derivative.
-    pub order: u32,
-    /// Its elements. If `elements` is less than their number, only so many of them: which ones is left open.
-    pub spans: Vec<Span>,
-    /// Number of elements determined.
-    pub elements: u64,
-}
-
-/// A box of elements of an undifferentiated variable with the same highest derivative.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VariableSegment {
-    /// The variable.
-    pub variable: VarId,
-    /// Its elements.
-    pub spans: Vec<Span>,
-    /// Order of their highest derivative after index reduction.
-    pub order: u32,
-}
-
-/// Arrays whose elements were enumerated in the graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Enumerated {
-    /// Equations.
-    pub equations: Vec<EqId>,
-    /// Variables.
-    pub variables: Vec<VarId>,
-}
-
-/// Result of [`analyse`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Analysis {
-    /// Segments of the equations, by equation and position.
-    pub segments: Vec<Segment>,
-    /// Segments of the variables, by variable and position.
-    pub variables: Vec<VariableSegment>,
-    /// Blocks in solving order.
-    pub blocks: Vec<Block>,
-    /// What had to be enumerated.
-    pub enumerated: Enumerated,
-    /// Number of equation nodes of the graph that was solved.
-    pub cells: usize,
-}
-
-/// Why a model cannot be analysed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// An index leaves its array.
-    BadAccess(BadAccess),
-    /// The model is structurally singular, whatever is differentiated.
-    Singular {
-        /// Over-determined sets: equation elements and the variable elements they have.
-        over: Vec<ElementSet>,
-        /// Under-determined sets.
-        under: Vec<ElementSet>,
-    },
-    /// Enumerating the elements would take too many incidences.
-    TooLarge {
-        /// How many.
-        incidences: u128,
-    },
-}
-
-/// Boxes of elements of equations and variables.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ElementSet {
-    /// Equation elements.
-    pub equations: Vec<(EqId, Vec<Span>)>,
-    /// Variable elements.
-    pub variables: Vec<(VarId, Vec<Span>)>,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::BadAccess(b) => b.fmt(f),
-            Error::Singular { over, under } => {
-                write!(
-                    f,
-                    "structurally singular: {} over- and {} under-determined sets",
-                    over.len(),
-                    under.len()
-                )
-            }
-            Error::TooLarge { incidences } => {
-                write!(f, "the graph would need {incidences} incidences")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Index reduction, matching and sorting of a model of arrays.
 ///
@@ -199,14 +88,14 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
                 match regular(model, &instance, &orders) {
                     Ok((labels, assignment)) => {
                         let what = enumerated(model, &instance, &expanded);
-                        return Ok(lifted(
+                        let solved = Solved {
                             model,
-                            &instance,
-                            &orders,
-                            &labels,
-                            &assignment,
-                            what,
-                        ));
+                            instance: &instance,
+                            orders: &orders,
+                            labels: &labels,
+                            assignment: &assignment,
+                        };
+                        return Ok(solved.state(what));
                     }
                     Err(frames) => frames,
                 }
@@ -351,151 +240,4 @@ fn enumerated(model: &Model, instance: &Instance, expanded: &BTreeSet<usize>) ->
             .map(EqId::new)
             .collect(),
     }
-}
-
-/// Joins cells into segments, sorts them, and states everything for the arrays.
-fn lifted(
-    model: &Model,
-    instance: &Instance,
-    orders: &Orders,
-    labels: &Labels,
-    assignment: &Assignment,
-    enumerated: Enumerated,
-) -> Analysis {
-    let frames = &instance.frames;
-    let pieces = Pieces::new(model, instance);
-    let mut segments = Vec::new();
-    let mut nodes = Vec::new();
-    let mut segment_of = vec![0usize; instance.entries.len()];
-    for (e, grid) in instance.eq_grids.iter().enumerate() {
-        let dims = frames.of_equation(e);
-        let separate =
-            |k: usize, b: &CellBox| pieces.begins_in_image(model, instance, assignment, e, k, b);
-        for range in boxes(grid, &labels.equations, separate) {
-            let number = segments.len();
-            let within = instance::Grid {
-                offset: 0,
-                counts: range.iter().map(|r| r.1 - r.0).collect(),
-            };
-            within.for_cells(|_, at| {
-                let position: Vec<usize> = at.iter().zip(&range).map(|(a, r)| a + r.0).collect();
-                segment_of[grid.number(&position)] = number;
-            });
-            let spans = spans(&range, dims, frames);
-            let cell = corner(grid, &range);
-            let last = grid.number(&range.iter().map(|r| r.1 - 1).collect::<Vec<_>>());
-            let determines = determined(
-                model,
-                instance,
-                orders,
-                assignment,
-                e,
-                cell,
-                last,
-                size_of(&spans),
-            );
-            nodes.push(Node {
-                equation: e,
-                sizes: spans.iter().map(|s| s.size()).collect(),
-            });
-            let differentiations = orders.equations[cell];
-            segments.push(Segment {
-                equation: EqId::new(e),
-                spans,
-                differentiations,
-                determines,
-                block: 0,
-            });
-        }
-    }
-    let mut arcs = BTreeSet::new();
-    for (cell, &from) in segment_of.iter().enumerate() {
-        for entry in instance.highest(orders, cell) {
-            for &(owner, own_access) in
-                &assignment.owners[instance.root[entry.slot as usize] as usize]
-            {
-                let to = segment_of[owner as usize];
-                arcs.insert(Arc {
-                    from,
-                    to,
-                    use_access: entry.access,
-                    own_access,
-                });
-            }
-        }
-    }
-    let blocks = order::sort(model, frames, &nodes, &arcs);
-    for (b, block) in blocks.iter().enumerate() {
-        for &s in &block.segments {
-            segments[s].block = b;
-        }
-    }
-    let mut variables = Vec::new();
-    for (v, grid) in instance.var_grids.iter().enumerate() {
-        if grid.len() > 0 && instance.root[grid.offset] as usize == grid.offset {
-            let dims = frames.of_variable(v);
-            for range in boxes(grid, &labels.variables, |k, b| {
-                pieces.begins(instance, v, k, b)
-            }) {
-                let order = orders.variables[corner(grid, &range)];
-                variables.push(VariableSegment {
-                    variable: VarId::new(v),
-                    spans: spans(&range, dims, frames),
-                    order,
-                });
-            }
-        }
-    }
-    Analysis {
-        segments,
-        variables,
-        blocks,
-        enumerated,
-        cells: instance.entries.len(),
-    }
-}
-
-/// What a segment with the given first and last cells determines.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "all of it is the context of one analysis"
-)]
-fn determined(
-    model: &Model,
-    instance: &Instance,
-    orders: &Orders,
-    assignment: &Assignment,
-    e: usize,
-    first: usize,
-    last: usize,
-    size: u64,
-) -> Vec<Determined> {
-    let chosen = &assignment.by_equation[first];
-    chosen
-        .iter()
-        .enumerate()
-        .map(|(k, &(entry, amount))| {
-            let root = instance.root[entry.slot as usize] as usize;
-            let v = instance.variable_of(root);
-            let grid = &instance.var_grids[v];
-            let dims = instance.frames.of_variable(v);
-            // Alike cells determine cells that follow each other, so the corners span the box.
-            let other = instance.root[assignment.by_equation[last][k].0.slot as usize] as usize;
-            let range: CellBox = grid
-                .position(root)
-                .into_iter()
-                .zip(grid.position(other))
-                .map(|(a, b)| (a.min(b), a.max(b) + 1))
-                .collect();
-            Determined {
-                access: entry.access as usize,
-                variable: VarId::new(v),
-                order: orders.variables[root],
-                spans: spans(&range, dims, &instance.frames),
-                // every cell of the segment determines this much
-                elements: amount * (size / instance.dae.graph.elen[first].max(1)),
-            }
-        })
-        .inspect(|d| debug_assert!(d.access < model.equations[e].accesses.len()))
-        .collect()
 }

@@ -155,21 +155,8 @@ impl Model {
     /// The first access that does not.
     pub fn check(&self) -> Result<(), BadAccess> {
         for (e, equation) in self.equations.iter().enumerate() {
-            if size_of(&equation.iterators) == 0 {
-                continue;
-            }
             for (a, access) in equation.accesses.iter().enumerate() {
-                let shape = self
-                    .variables
-                    .get(access.variable.index())
-                    .map(|v| v.shape.as_slice());
-                let fits = shape.is_some_and(|shape| {
-                    shape.len() == access.index.len()
-                        && shape.iter().zip(&access.index).all(|(dim, i)| {
-                            image(*i, &equation.iterators).is_some_and(|s| dim.contains(s))
-                        })
-                });
-                if !fits {
+                if !self.fits(equation, access) {
                     return Err(BadAccess {
                         equation: EqId::new(e),
                         access: a,
@@ -178,6 +165,22 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    fn fits(&self, equation: &Equation, access: &Access) -> bool {
+        let Some(variable) = self.variables.get(access.variable.index()) else {
+            return false;
+        };
+        let empty = size_of(&equation.iterators) == 0;
+        variable.shape.len() == access.index.len()
+            && variable
+                .shape
+                .iter()
+                .zip(&access.index)
+                .all(|(dim, index)| {
+                    // An equation without elements touches nothing, but its iterators must exist.
+                    image(*index, &equation.iterators).is_some_and(|s| empty || dim.contains(s))
+                })
     }
 }
 

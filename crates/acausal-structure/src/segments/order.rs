@@ -66,13 +66,19 @@ pub(super) struct Node {
     pub(super) sizes: Vec<u64>,
 }
 
+/// A block with, per segment, its iterators in the order of the block's dimensions (empty if coupled).
+pub(super) struct Sorted {
+    pub(super) block: Block,
+    pub(super) dims: Vec<Vec<usize>>,
+}
+
 /// Sorts the segments and classifies the blocks.
 pub(super) fn sort(
     model: &Model,
     frames: &Frames,
     nodes: &[Node],
     arcs: &BTreeSet<Arc>,
-) -> Vec<Block> {
+) -> Vec<Sorted> {
     let arcs: Vec<Arc> = arcs.iter().copied().collect();
     let first: Vec<usize> = (0..=nodes.len())
         .map(|n| arcs.partition_point(|a| a.from < n))
@@ -118,12 +124,15 @@ fn classify(
     nodes: &[Node],
     part: &[usize],
     inner: &[Arc],
-) -> Block {
-    let coupled = Block {
-        segments: part.to_vec(),
-        kind: Kind::Coupled,
-        groups: vec![part.to_vec()],
-        alignment: Vec::new(),
+) -> Sorted {
+    let coupled = || Sorted {
+        block: Block {
+            segments: part.to_vec(),
+            kind: Kind::Coupled,
+            groups: vec![part.to_vec()],
+            alignment: Vec::new(),
+        },
+        dims: Vec::new(),
     };
     let long = |n: usize| {
         (0..nodes[n].sizes.len())
@@ -131,11 +140,18 @@ fn classify(
             .collect::<Vec<_>>()
     };
     if part.len() == 1 && inner.is_empty() {
-        let alignment = vec![vec![0; long(part[0]).len()]];
-        return Block {
-            kind: Kind::Elementwise,
-            alignment,
-            ..coupled
+        let dims = vec![long(part[0])];
+        let alignment = vec![vec![0; dims[0].len()]];
+        let kind = Kind::Elementwise;
+        let (segments, groups) = (part.to_vec(), vec![part.to_vec()]);
+        return Sorted {
+            block: Block {
+                segments,
+                kind,
+                groups,
+                alignment,
+            },
+            dims,
         };
     }
     // dims[i]: the iterators of segment part[i] in the order of the block's dimensions
@@ -145,7 +161,7 @@ fn classify(
         .map(|a| relation(model, frames, nodes, a))
         .collect::<Option<Vec<_>>>()
     else {
-        return coupled;
+        return coupled();
     };
     let mut dims: Vec<Option<Vec<usize>>> = vec![None; part.len()];
     dims[0] = Some(long(part[0]));
@@ -168,7 +184,7 @@ fn classify(
                 }
             };
             let Some(mapped) = known.iter().map(find).collect::<Option<Vec<_>>>() else {
-                return coupled;
+                return coupled();
             };
             dims[other] = Some(mapped);
             changed = true;
@@ -178,7 +194,7 @@ fn classify(
         }
     }
     let Some(dims) = dims.into_iter().collect::<Option<Vec<_>>>() else {
-        return coupled;
+        return coupled();
     };
     let mut offsets: Vec<Vec<i64>> = Vec::new(); // per arc, per dimension of the block
     for (arc, relation) in inner.iter().zip(&relations) {
@@ -190,7 +206,7 @@ fn classify(
                 .map(|r| r.2)
         };
         let Some(offset) = (0..from.len()).map(along).collect::<Option<Vec<_>>>() else {
-            return coupled;
+            return coupled();
         };
         offsets.push(offset);
     }
@@ -218,7 +234,7 @@ fn classify(
                 };
                 (direction, p.iter().map(|x| -x).collect())
             }
-            (None, None) => return coupled,
+            (None, None) => return coupled(),
         };
         kind.push(direction);
         for (list, x) in alignment.iter_mut().zip(p) {
@@ -246,11 +262,15 @@ fn classify(
     } else {
         Kind::Recurrence(kind)
     };
-    Block {
-        segments: part.to_vec(),
-        kind,
-        groups,
-        alignment,
+    let segments = part.to_vec();
+    Sorted {
+        block: Block {
+            segments,
+            kind,
+            groups,
+            alignment,
+        },
+        dims,
     }
 }
 
