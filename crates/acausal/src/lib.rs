@@ -1,0 +1,23 @@
+//! Acausal simulates physical systems that are described by equations in the Modelica language.
+//!
+//! This is the façade: load a model, compile it, simulate it.
+//!
+//! ```
+//! use acausal::{Load, Model};
+//! use acausal_sim::Settings;
+//!
+//! let text = "model Decay Real x(start = 1, fixed = true); equation der(x) = -x; end Decay;";
+//! let model = Model::from_text("Decay.mo", text, &Load::default()).map_err(|f| f.to_string())?;
+//! let run = model.simulate_in_memory(&Settings::default()).map_err(|f| f.to_string())?;
+//! let x = run.result.values("x").ok_or("x")?;
+//! assert!((x.last().ok_or("no rows")? - (-1.0f64).exp()).abs() < 1e-5);
+//! # Ok::<(), String>(())
+//! ```
+
+mod load;
+mod signals;
+mod sink;
+
+pub use acausal_sim::{Settings, Summary};
+pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
+pub use sink::{InMemory, ResultSink};

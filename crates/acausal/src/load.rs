@@ -1,0 +1,207 @@
+//! From a file or a class name to a compiled model.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use acausal_codegen::Compiled;
+use acausal_expr::flat::{Experiment, FlatModel};
+use acausal_model::class::Libraries;
+use acausal_syntax::ast::Expr;
+use acausal_syntax::{Diagnostic, SourceMap, Span, parse_expression};
+
+use acausal_sim::Settings;
+
+/// What to load besides the model itself.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    /// The class to simulate; without it the last class of the file.
+    pub class: Option<String>,
+    /// Directories with libraries.
+    pub libraries: Vec<PathBuf>,
+    /// `name=value` modifications of parameters and start values.
+    pub set: Vec<String>,
+}
+
+/// What went wrong, with the sources that the messages point into.
+#[derive(Debug)]
+pub struct Failure {
+    /// All messages, errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The sources.
+    pub sources: SourceMap,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in &self.diagnostics {
+            f.write_str(&d.render(&self.sources, false))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Wall-clock seconds of the compilation, by phase.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Phases {
+    pub parse: f64,
+    pub flatten: f64,
+    pub structure: f64,
+    pub codegen: f64,
+}
+
+/// A compiled model.
+#[derive(Debug)]
+pub struct Model {
+    /// The compiled model.
+    pub compiled: Arc<Compiled>,
+    /// Sources, for messages.
+    pub sources: SourceMap,
+    /// Warnings of the compilation.
+    pub warnings: Vec<Diagnostic>,
+    /// Seconds by phase.
+    pub phases: Phases,
+}
+
+impl Model {
+    /// Loads `target`: a file ending in `.mo`, or the name of a class in a library.
+    pub fn load(target: &str, load: &Load) -> Result<Model, Failure> {
+        let clock = Instant::now();
+        let (mut libraries, class) = open(target, load)?;
+        let parse = clock.elapsed().as_secs_f64();
+        compile_class(&mut libraries, &class, load, parse)
+    }
+
+    /// Loads a model from a text.
+    pub fn from_text(name: &str, text: &str, load: &Load) -> Result<Model, Failure> {
+        let clock = Instant::now();
+        let mut libraries = library_paths(load);
+        let classes = match libraries.load_text(name, text) {
+            Ok(c) => c,
+            Err(diagnostics) => return Err(failure(&mut libraries, diagnostics)),
+        };
+        let class = choose(&mut libraries, classes, load, name)?;
+        let parse = clock.elapsed().as_secs_f64();
+        compile_class(&mut libraries, &class, load, parse)
+    }
+
+    /// The settings of the model's `experiment` annotation, with defaults for what it leaves open.
+    pub fn settings(&self) -> Settings {
+        experiment_settings(&self.compiled.flat.experiment)
+    }
+}
+
+/// Settings from an `experiment` annotation. Without an interval there are 500 output intervals.
+pub fn experiment_settings(e: &Experiment) -> Settings {
+    let start = e.start.unwrap_or(0.0);
+    let stop = e.stop.unwrap_or(start + 1.0);
+    let interval = e.interval.filter(|i| *i > 0.0).unwrap_or_else(|| default_interval(start, stop));
+    Settings { start, stop, interval, tolerance: e.tolerance.unwrap_or(1e-6), ..Settings::default() }
+}
+
+/// 500 intervals, as Modelica tools usually have it.
+pub(crate) fn default_interval(start: f64, stop: f64) -> f64 {
+    let span = stop - start;
+    if span > 0.0 { span / 500.0 } else { 1.0 }
+}
+
+fn library_paths(load: &Load) -> Libraries {
+    let mut libraries = Libraries::new();
+    for dir in &load.libraries {
+        libraries.add_search_path(dir);
+    }
+    if let Some(path) = std::env::var_os("MODELICAPATH") {
+        libraries.add_modelica_path(&path);
+    }
+    libraries
+}
+
+/// Opens the target and says which class is meant.
+pub(crate) fn open(target: &str, load: &Load) -> Result<(Libraries, String), Failure> {
+    let mut libraries = library_paths(load);
+    if !target.ends_with(".mo") {
+        return Ok((libraries, load.class.clone().unwrap_or_else(|| target.to_string())));
+    }
+    match libraries.load_file(Path::new(target)) {
+        Ok(classes) => {
+            let class = choose(&mut libraries, classes, load, target)?;
+            Ok((libraries, class))
+        }
+        Err(diagnostics) => Err(failure(&mut libraries, diagnostics)),
+    }
+}
+
+fn choose(libraries: &mut Libraries, classes: Vec<String>, load: &Load, file: &str) -> Result<String, Failure> {
+    match load.class.clone().or_else(|| classes.last().cloned()) {
+        Some(c) => Ok(c),
+        None => {
+            let d = Diagnostic::error("no-class", Span::NONE, format!("{file} contains no class"));
+            Err(failure(libraries, vec![d]))
+        }
+    }
+}
+
+fn failure(libraries: &mut Libraries, mut diagnostics: Vec<Diagnostic>) -> Failure {
+    diagnostics.extend(libraries.take_diagnostics());
+    Failure { diagnostics, sources: std::mem::take(libraries.sources_mut()) }
+}
+
+/// Parses `name=value` settings.
+fn parse_set(libraries: &mut Libraries, set: &[String]) -> Result<Vec<(String, Expr)>, Vec<Diagnostic>> {
+    let mut out = Vec::new();
+    let mut errors = Vec::new();
+    for item in set {
+        let Some((name, value)) = item.split_once('=') else {
+            let message = format!("`--set {item}` needs the form name=value");
+            errors.push(Diagnostic::error("set-form", Span::NONE, message));
+            continue;
+        };
+        let file = libraries.sources_mut().add_file(format!("--set {name}"), value.to_string());
+        let (expr, diagnostics) = parse_expression(file, value);
+        errors.extend(diagnostics);
+        out.push((name.trim().to_string(), expr));
+    }
+    if errors.is_empty() { Ok(out) } else { Err(errors) }
+}
+
+/// Flattens a class.
+pub(crate) fn flatten_class(
+    libraries: &mut Libraries,
+    class: &str,
+    load: &Load,
+) -> Result<(FlatModel, Vec<Diagnostic>), Failure> {
+    let set = match parse_set(libraries, &load.set) {
+        Ok(set) => set,
+        Err(diagnostics) => return Err(failure(libraries, diagnostics)),
+    };
+    acausal_model::flatten::flatten(libraries, class, &set).map_err(|d| failure(libraries, d))
+}
+
+fn compile_class(libraries: &mut Libraries, class: &str, load: &Load, parse: f64) -> Result<Model, Failure> {
+    let mut phases = Phases { parse, ..Phases::default() };
+    let clock = Instant::now();
+    let (flat, warnings) = flatten_class(libraries, class, load)?;
+    phases.flatten = clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let dae = acausal_index1::transform(flat).map_err(|d| failure(libraries, d))?;
+    phases.structure = clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let compiled = acausal_codegen::compile(dae).map_err(|e| {
+        let d = e.1.diagnostic(&e.0);
+        failure(libraries, vec![d])
+    })?;
+    phases.codegen = clock.elapsed().as_secs_f64();
+    let sources = std::mem::take(libraries.sources_mut());
+    Ok(Model { compiled: Arc::new(compiled), sources, warnings, phases })
+}
+
+/// Loads and flattens `target`: the flat model, warnings and sources.
+pub fn flatten_target(target: &str, load: &Load) -> Result<(FlatModel, Vec<Diagnostic>, SourceMap), Failure> {
+    let (mut libraries, class) = open(target, load)?;
+    let (flat, warnings) = flatten_class(&mut libraries, &class, load)?;
+    Ok((flat, warnings, std::mem::take(libraries.sources_mut())))
+}

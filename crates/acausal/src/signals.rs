@@ -1,0 +1,75 @@
+//! Names of signals: which exist, which to show, which was probably meant.
+
+use acausal_expr::Kind;
+
+use crate::Model;
+
+impl Model {
+    /// All scalar signals by name.
+    pub fn signal_names(&self) -> impl Iterator<Item = String> + '_ {
+        let c = &self.compiled;
+        c.outputs.iter().flat_map(move |o| {
+            let len = c.flat.var(o.var).len();
+            (0..len).map(move |k| c.element_name(o.var, Kind::Value, k))
+        })
+    }
+
+    /// True when the model has a signal of this name.
+    pub fn has_signal(&self, name: &str) -> bool {
+        self.signal_names().any(|n| n == name)
+    }
+
+    /// ` (did you mean ...?)` with the most similar name, or nothing.
+    pub fn suggest_signal(&self, name: &str) -> String {
+        let best = self.signal_names().map(|n| (distance(&n, name), n)).min();
+        match best {
+            Some((d, n)) if d <= name.len() / 2 + 1 => format!(" (did you mean `{n}`?)"),
+            _ => String::new(),
+        }
+    }
+
+    /// What to draw when the user names nothing: the first varying public scalars of the model itself, states first.
+    pub fn default_signals(&self, count: usize) -> Vec<String> {
+        let c = &self.compiled;
+        let states: Vec<_> =
+            c.unknowns.iter().filter(|u| u.derivative.is_some()).filter_map(|u| u.value).map(|q| q.0).collect();
+        let mut candidates: Vec<(u8, usize, String)> = Vec::new();
+        for (position, o) in c.outputs.iter().enumerate() {
+            let v = c.flat.var(o.var);
+            if v.is_parameter() || v.is_empty() {
+                continue;
+            }
+            let rank = match (states.contains(&o.var), v.protected, v.name.parts.len() > 1) {
+                (true, ..) => 0,
+                (_, false, false) => 1,
+                (_, false, true) => 2,
+                _ => 3,
+            };
+            // Of an array the first, middle and last element give a picture.
+            let len = v.len();
+            let mut picks = vec![0, len / 2, len - 1];
+            picks.dedup();
+            for k in picks {
+                candidates.push((rank, position, c.element_name(o.var, Kind::Value, k)));
+            }
+        }
+        candidates.sort_by_key(|c| (c.0, c.1));
+        candidates.into_iter().take(count).map(|c| c.2).collect()
+    }
+}
+
+/// Edit distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    row[b.len()]
+}

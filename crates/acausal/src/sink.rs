@@ -1,0 +1,155 @@
+//! From a running simulation to result files and plots.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use acausal_codegen::{Compiled, Loc};
+use acausal_expr::flat::VarType;
+use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
+use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};
+
+use crate::load::{Failure, Model};
+
+/// Writes every variable of the model to a result writer, and the plotted ones to memory.
+pub struct ResultSink<'p> {
+    writer: Option<Box<dyn ResultWriter>>,
+    /// Signals that are kept in memory: a name prefix test, for plots.
+    keep: Box<dyn Fn(&str) -> bool + 'p>,
+    memory: MemoryWriter,
+    places: Vec<Loc>,
+    kept: Vec<usize>,
+    values: Vec<f64>,
+    kept_values: Vec<f64>,
+    progress: Box<dyn FnMut(f64) + 'p>,
+    interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl<'p> ResultSink<'p> {
+    /// A sink that writes to `writer` and keeps the signals that `keep` accepts.
+    pub fn new(writer: Option<Box<dyn ResultWriter>>, keep: impl Fn(&str) -> bool + 'p) -> ResultSink<'p> {
+        ResultSink {
+            writer,
+            keep: Box::new(keep),
+            memory: MemoryWriter::new(),
+            places: Vec::new(),
+            kept: Vec::new(),
+            values: Vec::new(),
+            kept_values: Vec::new(),
+            progress: Box::new(|_| {}),
+            interrupt: None,
+        }
+    }
+
+    /// Calls `f` with the time reached.
+    pub fn on_progress(mut self, f: impl FnMut(f64) + 'p) -> Self {
+        self.progress = Box::new(f);
+        self
+    }
+
+    /// Stops the simulation when the flag is set.
+    pub fn interrupt_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.interrupt = Some(flag);
+        self
+    }
+
+    /// The writer and the signals kept in memory.
+    pub fn into_parts(self) -> (Option<Box<dyn ResultWriter>>, Result<ResultSet, String>) {
+        (self.writer, self.memory.into_result().map_err(|e| e.to_string()))
+    }
+}
+
+/// All scalar signals of a model with their locations; parameters are constants.
+fn signals(model: &Compiled, machine: &Machine, y: &[f64], yp: &[f64]) -> (Vec<Signal>, Vec<Loc>) {
+    let mut signals = Vec::new();
+    let mut places = Vec::new();
+    for output in &model.outputs {
+        let var = model.flat.var(output.var);
+        let kind = match var.ty {
+            VarType::Real | VarType::String => Kind::Real,
+            VarType::Integer => Kind::Integer,
+            VarType::Boolean => Kind::Boolean,
+            VarType::Enum(_) => Kind::Enumeration,
+        };
+        for k in 0..var.len() {
+            let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
+            let loc = output.place.at(k);
+            let signal = if var.is_parameter() {
+                Signal::constant(name, machine.value(loc, y, yp))
+            } else {
+                places.push(loc);
+                Signal::column(name, places.len() - 1)
+            };
+            signals.push(signal.with_unit(&*var.unit).with_description(&*var.description).with_kind(kind));
+        }
+    }
+    (signals, places)
+}
+
+impl Sink for ResultSink<'_> {
+    fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
+        let model = machine.model();
+        let (signals, places) = signals(model, machine, y, yp);
+        let info = RunInfo::new(&*model.flat.name);
+        self.places = places;
+        let mut kept_signals = Vec::new();
+        for s in &signals {
+            if !(self.keep)(&s.name) {
+                continue;
+            }
+            let mut s = s.clone();
+            if let acausal_results::Source::Column { column, negated } = s.source {
+                s.source = acausal_results::Source::Column { column: self.kept.len(), negated };
+                self.kept.push(column);
+            }
+            kept_signals.push(s);
+        }
+        self.memory.begin(&kept_signals, &info).map_err(|e| e.to_string())?;
+        if let Some(w) = &mut self.writer {
+            w.begin(&signals, &info).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, t: f64, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
+        if let Some(w) = &mut self.writer {
+            gather(machine, y, yp, &self.places, &mut self.values);
+            w.row(t, &self.values).map_err(|e| e.to_string())?;
+        }
+        self.kept_values.clear();
+        self.kept_values.extend(self.kept.iter().map(|&k| machine.value(self.places[k], y, yp)));
+        self.memory.row(t, &self.kept_values).map_err(|e| e.to_string())
+    }
+
+    fn progress(&mut self, t: f64) {
+        (self.progress)(t);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|f| f.load(Ordering::Relaxed))
+    }
+}
+
+/// A finished simulation with all its signals in memory.
+#[derive(Debug)]
+pub struct InMemory {
+    /// The trajectories.
+    pub result: ResultSet,
+    /// What was done.
+    pub summary: Summary,
+}
+
+
+impl Model {
+    /// Simulates and keeps all signals in memory.
+    pub fn simulate_in_memory(&self, settings: &Settings) -> Result<InMemory, Failure> {
+        let mut sink = ResultSink::new(None, |_| true);
+        let summary = simulate(self.compiled.clone(), settings, &mut sink).map_err(|e| self.failed(&e))?;
+        let result = sink.into_parts().1.map_err(|m| self.failed(&acausal_sim::SimError::Output(m)))?;
+        Ok(InMemory { result, summary })
+    }
+
+    /// A failed simulation as messages in the sources of this model.
+    pub fn failed(&self, e: &acausal_sim::SimError) -> Failure {
+        Failure { diagnostics: vec![e.diagnostic(&self.compiled)], sources: self.sources.clone() }
+    }
+}
