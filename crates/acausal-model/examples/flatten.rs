@@ -1,4 +1,4 @@
-//! Prints the flat model of a class: `cargo run -p acausal-model --example flatten FILE.mo [Class]`.
+//! Prints the flat model of a class: `cargo run -p acausal-model --example flatten [FILE.mo] [Class]`.
 //!
 //! `MODELICAPATH` is the search path for libraries. Without a class the last one in the file is taken.
 
@@ -19,20 +19,24 @@ fn main() -> ExitCode {
             libraries.add_search_path(directory);
         }
     }
-    let classes = match libraries.load_file(std::path::Path::new(file)) {
-        Ok(classes) => classes,
-        Err(messages) => {
-            for m in &messages {
-                eprintln!("{}", m.render(libraries.sources(), false));
+    let class = if file.ends_with(".mo") {
+        match libraries.load_file(std::path::Path::new(file)) {
+            Ok(classes) => args.get(1).or(classes.last()).cloned(),
+            Err(messages) => {
+                for m in &messages {
+                    eprintln!("{}", m.render(libraries.sources(), false));
+                }
+                return ExitCode::FAILURE;
             }
-            return ExitCode::FAILURE;
         }
+    } else {
+        Some(file.clone())
     };
-    let Some(class) = args.get(1).or(classes.last()) else {
+    let Some(class) = class else {
         eprintln!("{file} contains no class");
         return ExitCode::FAILURE;
     };
-    match flatten(&mut libraries, class, &[]) {
+    match flatten(&mut libraries, &class, &[]) {
         Ok((model, warnings)) => {
             for m in &warnings {
                 eprintln!("{}", m.render(libraries.sources(), false));

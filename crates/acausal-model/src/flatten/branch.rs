@@ -3,7 +3,7 @@
 //! - A condition of parameters and constants chooses its branch now; the parameters become structural.
 //! - A condition of iterators cuts the domain: `if i == 1 then ... else ...` in a loop gives the first and the other elements.
 //! - Any other condition merges its branches, which must have the same number of equations: equations for the same
-//!   left side `v` become `v = if c then a else b`, the others `(if c then l1 - r1 else l2 - r2) = 0`.
+//!   left side `v` become `v = if c then a else b`, the others `0 = if c then l1 - r1 else l2 - r2`.
 
 use acausal_expr::flat::{Equation, OriginId, OriginKind};
 use acausal_expr::{ExprId, IterId, Kind, Node, Range, Ty, VarId, split_equation};
@@ -303,8 +303,8 @@ impl Flattener {
             }
             let x = &mut self.ctx.exprs;
             let (p, q) = (x.sub(e.lhs, e.rhs), x.sub(l, r));
-            let lhs = x.if_(c, p, q);
-            let rhs = x.real(0.0);
+            let rhs = x.if_(c, p, q);
+            let lhs = x.real(0.0);
             let origin = self.origin(span, spot.component, OriginKind::Equation);
             out.push(Item::Equation(Equation {
                 domain: e.domain,
