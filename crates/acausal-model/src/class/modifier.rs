@@ -28,6 +28,8 @@ pub(crate) struct Modifier {
     pub value: Option<Value>,
     /// The whole modification.
     pub span: Span,
+    /// True if there is a redeclaration anywhere in it.
+    pub redeclares: bool,
 }
 
 /// What stands behind `=`.
@@ -65,6 +67,20 @@ pub(crate) struct Deselected {
 }
 
 impl Modifier {
+    /// A modification of these parts.
+    pub fn new(args: Box<[Arg]>, value: Option<Value>, span: Span) -> Modifier {
+        let redeclares = args.iter().any(|arg| match &arg.kind {
+            ArgKind::Modify(inner) => inner.redeclares,
+            _ => true,
+        });
+        Modifier {
+            args,
+            value,
+            span,
+            redeclares,
+        }
+    }
+
     /// True when there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.args.is_empty() && self.value.is_none()
@@ -79,30 +95,22 @@ impl Modifier {
 impl TableBuilder<'_> {
     /// A modification of a declaration; `None` when it says nothing.
     pub fn modification(&mut self, modification: &Modification) -> Option<Arc<Modifier>> {
-        let modifier = Modifier {
-            args: self.args(&modification.arguments, None),
-            value: modification
-                .binding
-                .as_ref()
-                .map(|binding| match &binding.value {
-                    BindingValue::Expr(expr) => Value::Expr(Arc::new(expr.clone())),
-                    BindingValue::Break => Value::Break,
-                }),
-            span: modification.span,
-        };
+        let args = self.args(&modification.arguments, None);
+        let value = modification
+            .binding
+            .as_ref()
+            .map(|binding| match &binding.value {
+                BindingValue::Expr(expr) => Value::Expr(Arc::new(expr.clone())),
+                BindingValue::Break => Value::Break,
+            });
+        let modifier = Modifier::new(args, value, modification.span);
         (!modifier.is_empty()).then(|| Arc::new(modifier))
     }
 
     /// A list of arguments without value; `None` when it is empty.
     pub fn arguments(&mut self, arguments: &[Argument], span: Span) -> Option<Arc<Modifier>> {
         let args = self.args(arguments, None);
-        (!args.is_empty()).then(|| {
-            Arc::new(Modifier {
-                args,
-                value: None,
-                span,
-            })
-        })
+        (!args.is_empty()).then(|| Arc::new(Modifier::new(args, None, span)))
     }
 
     /// The arguments of an `extends` clause, where `break` may also deselect elements.
@@ -113,13 +121,7 @@ impl TableBuilder<'_> {
     ) -> (Option<Arc<Modifier>>, Deselected) {
         let mut deselected = Deselected::default();
         let args = self.args(arguments, Some(&mut deselected));
-        let modifier = (!args.is_empty()).then(|| {
-            Arc::new(Modifier {
-                args,
-                value: None,
-                span,
-            })
-        });
+        let modifier = (!args.is_empty()).then(|| Arc::new(Modifier::new(args, None, span)));
         (modifier, deselected)
     }
 
@@ -163,13 +165,7 @@ impl TableBuilder<'_> {
         // A bare name (`final x`) modifies nothing but may protect.
         let modifier = modification
             .and_then(|m| self.modification(m))
-            .unwrap_or_else(|| {
-                Arc::new(Modifier {
-                    args: Box::new([]),
-                    value: None,
-                    span: argument.span,
-                })
-            });
+            .unwrap_or_else(|| Arc::new(Modifier::new(Box::new([]), None, argument.span)));
         let mut arg = Arg {
             name: last.name,
             span: last.span,
@@ -178,11 +174,7 @@ impl TableBuilder<'_> {
             kind: ArgKind::Modify(modifier),
         };
         for part in before.iter().rev() {
-            let inner = Modifier {
-                args: Box::new([arg]),
-                value: None,
-                span: argument.span,
-            };
+            let inner = Modifier::new(Box::new([arg]), None, argument.span);
             arg = Arg {
                 name: part.name,
                 span: part.span,

@@ -11,6 +11,7 @@ use super::node::{Decl, Piece};
 use super::shape::{Shape, ShapeElement};
 use super::types::{BindingOrigin, InstId, Kind, Role, Scope};
 use super::unknown::with_hint;
+use crate::class::modifier::Modifier;
 use crate::class::predefined;
 use crate::class::table::{ComponentDecl, Item};
 
@@ -52,18 +53,24 @@ impl Instances {
 
     /// Every argument must name an element of the class, or an attribute of the predefined type.
     pub(super) fn check_modifier_names(&mut self, env: &[Piece], class: InstId, shape: &Shape) {
-        if shape.kind == Kind::Error {
-            return;
-        }
         // Settings have been checked with messages of their own.
         for piece in env
             .iter()
             .filter(|piece| piece.origin != BindingOrigin::Setting)
         {
-            for arg in &piece.modifier.args {
-                if !self.has_element(shape, arg.name) {
-                    self.report_unknown_modifier(arg.name, arg.span, class, shape);
-                }
+            self.check_arguments(&piece.modifier, class, shape);
+        }
+    }
+
+    /// The same for one modifier.
+    pub(super) fn check_arguments(&mut self, modifier: &Modifier, class: InstId, shape: &Shape) {
+        // What an unknown base class would have had is unknown, too.
+        if shape.kind == Kind::Error || shape.incomplete {
+            return;
+        }
+        for arg in &modifier.args {
+            if !self.has_element(shape, arg.name) {
+                self.report_unknown_modifier(arg.name, arg.span, class, shape);
             }
         }
     }
@@ -131,11 +138,7 @@ impl Instances {
                 }
             }
             // Only a redeclaration on the way can make the next turn different.
-            plain &= node
-                .body
-                .env
-                .iter()
-                .all(|piece| piece.modifier.args.iter().all(|arg| !arg.redeclares()));
+            plain &= node.body.env.iter().all(|piece| !piece.modifier.redeclares);
             next = node.parent;
         }
         if count < MAX_RECURSION {
@@ -272,7 +275,7 @@ impl Instances {
             return None;
         }
         let (have, want) = (self.shape(class), self.shape(wanted));
-        if have.kind == Kind::Error || want.kind == Kind::Error {
+        if have.kind == Kind::Error || want.kind == Kind::Error || have.incomplete {
             return None;
         }
         if matches!(have.kind, Kind::Primitive(_)) != matches!(want.kind, Kind::Primitive(_))
@@ -307,17 +310,5 @@ pub(super) fn attributes_of(shape: &Shape) -> &'static [&'static str] {
         (_, Some(kind)) => predefined::attributes(kind),
         (Kind::Primitive(_), None) => predefined::ENUMERATION_ATTRIBUTES,
         _ => &[],
-    }
-}
-
-impl crate::class::modifier::Arg {
-    /// True if it or something inside of it is a redeclaration. Depth is bounded by the parser.
-    pub(crate) fn redeclares(&self) -> bool {
-        match &self.kind {
-            crate::class::modifier::ArgKind::Modify(modifier) => {
-                modifier.args.iter().any(|arg| arg.redeclares())
-            }
-            _ => true,
-        }
     }
 }

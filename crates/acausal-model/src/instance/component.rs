@@ -19,7 +19,7 @@ use super::Instances;
 use super::environment::Hit;
 use super::node::{Body, Decl, Piece, ShapeState};
 use super::shape::{Shape, ShapeElement};
-use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
+use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use crate::class::modifier::{ArgKind, Modifier};
 use crate::class::table::{ComponentDecl, Item};
 
@@ -96,7 +96,10 @@ impl Instances {
             self.report(Diagnostic::error("too-many-dimensions", decl.span, message));
         }
         self.check_modifier_names(&env, class, &type_shape);
-        let class = self.check_recursion(parent, &decl, class);
+        let class = match type_shape.kind {
+            Kind::Primitive(_) => class,
+            _ => self.check_recursion(parent, &decl, class),
+        };
 
         let id = self.next_id();
         let mut body = Body::new(Decl::Component(Arc::clone(&decl)), env);
@@ -292,11 +295,7 @@ pub(super) fn without_value(modifier: &Arc<Modifier>) -> Arc<Modifier> {
             ..*arg
         })
         .collect();
-    Arc::new(Modifier {
-        args,
-        value: None,
-        span: modifier.span,
-    })
+    Arc::new(Modifier::new(args, None, modifier.span))
 }
 
 fn component_prefixes(

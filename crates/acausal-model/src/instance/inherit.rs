@@ -81,7 +81,11 @@ impl Instances {
         }
         let layers = shape.layers.len() as u16;
         shape.layers[0].end = layers;
-        self.check_redeclarations(&shape);
+        if !shape.incomplete {
+            self.check_redeclarations(&shape);
+        }
+        let env = self.data(node).body.env.clone();
+        self.check_modifier_names(&env, node, &shape);
         shape
     }
 
@@ -94,10 +98,12 @@ impl Instances {
         extends: &Arc<ExtendsDecl>,
     ) {
         let Some(base) = self.base_class(node, class, extends) else {
+            shape.incomplete = true;
             return;
         };
         if matches!(self.data(base).body.shape, ShapeState::Building) {
             self.report_cycle(node, base, extends.base.span);
+            shape.incomplete = true;
             return;
         }
         let base_shape = self.shape(base);
@@ -125,7 +131,9 @@ impl Instances {
             Some(_) => LayerScope::Fixed(self.data(node).scope),
             None => LayerScope::Layer(0),
         };
+        shape.incomplete |= base_shape.incomplete;
         if let Some(modifier) = &extends.modifier {
+            self.check_arguments(modifier, base, &base_shape);
             outer.push(LayerModifier {
                 modifier: Arc::clone(modifier),
                 scope,
@@ -282,37 +290,50 @@ impl Instances {
         } else if redeclares(&new.item) && !redeclares(&known.item) && new.replaced.is_some() {
             // Of two inherited ones, one redeclared on its way: the redeclaration is in force.
             *known = new;
-        } else if !self.identical(&known.item, &new.item)
-            && !(redeclares(&known.item) && known.replaced.is_some())
-        {
-            let (old_span, new_span) = (span(&known.item), span(&new.item));
-            let layer_names = (known.layer, new.layer);
-            let class = |instances: &Instances, layer: u16| {
-                let class = shape
-                    .layers
-                    .get(usize::from(layer))
-                    .map(|layer| layer.class);
-                class.map_or_else(String::new, |class| {
-                    instances.libraries.qualified_name(class)
-                })
-            };
-            let text = (class(self, layer_names.0), class(self, layer_names.1));
-            self.report(
-                Diagnostic::error(
-                    "conflicting-elements",
-                    new_span,
-                    format!(
-                        "`{}` is declared differently in two classes that are put together",
-                        new.name
-                    ),
-                )
-                .label(new_span, format!("declared here in `{}`", text.1))
-                .label(old_span, format!("declared here in `{}`", text.0))
-                .hint(
-                    "rename one of them, or use `redeclare` if the inherited one is `replaceable`",
-                ),
-            );
+        } else if known.replaced.is_none() && !self.identical(&known.item, &new.item) {
+            let (known, new) = (known.clone(), new);
+            self.report_conflict(shape, &known, &new);
         }
+    }
+
+    /// Two declarations of one name that are not identical.
+    ///
+    /// MLS 3.6 §7.1 calls this an error. Libraries in wide use repeat a declaration with other attributes (`m_flow` of
+    /// Modelica.Fluid), so where only modifiers differ the first is kept and a warning given.
+    fn report_conflict(&mut self, shape: &Shape, known: &ShapeElement, new: &ShapeElement) {
+        let class = |layer: u16| {
+            let class = shape
+                .layers
+                .get(usize::from(layer))
+                .map(|layer| layer.class);
+            class.map_or_else(String::new, |class| self.libraries.qualified_name(class))
+        };
+        let (old_span, new_span) = (span(&known.item), span(&new.item));
+        let (old_text, new_text) = (class(known.layer), class(new.layer));
+        let diagnostic = match (&known.item, &new.item) {
+            (Item::Component(a), Item::Component(b)) if same_except_modifiers(a, b) => {
+                Diagnostic::warning(
+                    "conflicting-modifiers",
+                    new_span,
+                    format!("`{}` is inherited twice with different modifiers", new.name),
+                )
+                .hint("the first declaration is used")
+            }
+            _ => Diagnostic::error(
+                "conflicting-elements",
+                new_span,
+                format!(
+                    "`{}` is declared differently in two classes that are put together",
+                    new.name
+                ),
+            )
+            .hint("rename one of them, or use `redeclare` if the inherited one is `replaceable`"),
+        };
+        self.report(
+            diagnostic
+                .label(new_span, format!("declared here in `{new_text}`"))
+                .label(old_span, format!("declared here in `{old_text}`")),
+        );
     }
 
     fn check_deselected(&mut self, extends: &ExtendsDecl, base: &Shape) {
@@ -365,9 +386,18 @@ impl Instances {
         match (left, right) {
             (Item::Component(a), Item::Component(b)) => Arc::ptr_eq(a, b) || same_component(a, b),
             (Item::Class(a), Item::Class(b)) => {
-                let (first, second) =
-                    (self.libraries.class(a.class), self.libraries.class(b.class));
-                a.class == b.class || (first.def == second.def && a.visibility == b.visibility)
+                let (first, second) = (
+                    &self.libraries.class(a.class).def,
+                    &self.libraries.class(b.class).def,
+                );
+                // Descriptions and annotations do not count.
+                a.class == b.class
+                    || (first.kind == second.kind
+                        && first.partial == second.partial
+                        && first.encapsulated == second.encapsulated
+                        && first.body == second.body
+                        && a.prefixes == b.prefixes
+                        && a.visibility == b.visibility)
             }
             _ => false,
         }
@@ -434,12 +464,29 @@ fn span(item: &Item) -> Span {
 }
 
 fn same_component(a: &ComponentDecl, b: &ComponentDecl) -> bool {
-    a.component() == b.component()
-        && a.clause.prefixes == b.clause.prefixes
+    // Descriptions and annotations do not count: libraries repeat declarations with other icons.
+    match (a.component(), b.component()) {
+        (Some(first), Some(second)) => {
+            first.modification == second.modification && same_except_modifiers(a, b)
+        }
+        _ => false,
+    }
+}
+
+/// The same type, dimensions, prefixes, condition and value.
+fn same_except_modifiers(a: &ComponentDecl, b: &ComponentDecl) -> bool {
+    let value = |decl: &ComponentDecl| {
+        let modification = decl.component()?.modification.as_ref()?;
+        modification.binding.clone()
+    };
+    a.clause.prefixes == b.clause.prefixes
         && a.clause.prefix == b.clause.prefix
         && a.clause.visibility == b.clause.visibility
         && a.clause.type_name == b.clause.type_name
         && a.clause.subscripts == b.clause.subscripts
+        && a.subscripts == b.subscripts
+        && a.condition == b.condition
+        && value(a) == value(b)
 }
 
 fn predefined_kind(kind: PredefinedType) -> Kind {

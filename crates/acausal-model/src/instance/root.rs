@@ -163,11 +163,11 @@ impl Instances {
 
 /// `a.b = value` as a modifier.
 fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
-    let mut modifier = Modifier {
-        args: Box::new([]),
-        value: Some(Value::Expr(Arc::new(value.clone()))),
-        span: value.span,
-    };
+    let mut modifier = Modifier::new(
+        Box::new([]),
+        Some(Value::Expr(Arc::new(value.clone()))),
+        value.span,
+    );
     for part in path.rsplit('.') {
         let arg = Arg {
             name: Name::new(part),
@@ -176,11 +176,7 @@ fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
             is_final: false,
             kind: ArgKind::Modify(Arc::new(modifier)),
         };
-        modifier = Modifier {
-            args: Box::new([arg]),
-            value: None,
-            span: value.span,
-        };
+        modifier = Modifier::new(Box::new([arg]), None, value.span);
     }
     Arc::new(modifier)
 }

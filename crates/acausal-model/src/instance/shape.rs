@@ -39,6 +39,8 @@ pub(crate) struct Shape {
     pub is_connector: bool,
     /// `partial`, of the class itself or, for a short class, of what it stands for.
     pub partial: bool,
+    /// A base class could not be found, so elements may be missing.
+    pub incomplete: bool,
     /// `input` or `output` of a short class.
     pub causality: Option<Causality>,
     /// Dimensions of a short class.
@@ -131,6 +133,7 @@ impl Shape {
             predefined: None,
             is_connector: false,
             partial: false,
+            incomplete: false,
             causality: None,
             dims: Vec::new(),
         }
