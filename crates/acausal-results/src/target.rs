@@ -47,8 +47,9 @@ impl Target {
             Ok(meta) if meta.permissions().readonly() => {
                 return Err(fail(io::ErrorKind::PermissionDenied.into()));
             }
-            Ok(_) => fs::canonicalize(path).map_err(fail)?,
-            Err(_) => path.to_path_buf(),
+            Ok(_) if path.is_symlink() => fs::canonicalize(path).map_err(fail)?,
+            // A missing file, or one that cannot even be looked at: opening tells.
+            _ => path.to_path_buf(),
         };
         let (partial, file) = open_beside(&path, "partial").map_err(fail)?;
         Ok(Self {
@@ -296,6 +297,21 @@ mod tests {
             };
             assert_eq!(reported, path);
         }
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_stays_a_link() {
+        let dir = directory("link");
+        fs::create_dir(dir.join("store")).unwrap();
+        fs::write(dir.join("store/real.csv"), "old").unwrap();
+        std::os::unix::fs::symlink(dir.join("store/real.csv"), dir.join("x.csv")).unwrap();
+        let mut target = Target::create(&dir.join("x.csv")).unwrap();
+        target.buffer.extend(b"new");
+        target.commit().unwrap();
+        assert!(dir.join("x.csv").is_symlink());
+        assert_eq!(fs::read(dir.join("store/real.csv")).unwrap(), b"new");
         fs::remove_dir_all(dir).unwrap();
     }
 
