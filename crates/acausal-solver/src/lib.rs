@@ -3,6 +3,7 @@
 //! - [`Dae`]: what a model provides (residual, iteration matrix, event indicators).
 //! - [`Bdf`]: variable-order, variable-step BDF with event location and dense output.
 //! - [`newton`]: damped Newton iteration for initialisation.
+//! - [`Integrator`]: what [`Bdf`] and SUNDIALS IDA (cargo feature `sundials`) have in common.
 //! - [`linear`]: LU factorisations of sparse matrices with a fixed pattern.
 //!
 //! The crate knows nothing of Modelica, of expressions or of files; indices in errors and statistics are rows and
@@ -10,6 +11,9 @@
 
 pub mod bdf;
 mod dae;
+#[cfg(feature = "sundials")]
+pub mod ida;
+mod integrator;
 pub mod linear;
 pub mod newton;
 mod pattern;
@@ -18,5 +22,8 @@ pub use bdf::{
     Bdf, BdfOptions, InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome,
 };
 pub use dae::{Dae, EvalError, EvalReason};
+#[cfg(feature = "sundials")]
+pub use ida::Ida;
+pub use integrator::Integrator;
 pub use newton::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 pub use pattern::{Pattern, PatternError};

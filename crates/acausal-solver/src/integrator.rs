@@ -1,0 +1,89 @@
+//! The common face of the integrators, so that a simulation can choose one at run time.
+//!
+//! [`crate::Bdf`] is always there; `Ida` (SUNDIALS) exists with the cargo feature `sundials` and serves as the judge: the
+//! same problems through both must give the same trajectories.
+
+use crate::bdf::{Bdf, RootCrossing, SolverError, Statistics, StepOutcome};
+use crate::dae::Dae;
+
+/// An integrator of implicit DAEs that advances step by step. The methods are those of [`Bdf`].
+pub trait Integrator {
+    /// Advances by one internal step, at most to `t_stop`.
+    fn step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError>;
+
+    /// Starts again at `t` with new values.
+    fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError>;
+
+    /// Solution and derivative inside the last step.
+    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]);
+
+    /// Current time.
+    fn t(&self) -> f64;
+
+    /// Solution at the current time.
+    fn y(&self) -> &[f64];
+
+    /// Derivative at the current time.
+    fn yp(&self) -> &[f64];
+
+    /// Start of the last internal step.
+    fn step_start(&self) -> f64;
+
+    /// Order of the last step.
+    fn last_order(&self) -> usize;
+
+    /// Size of the last step.
+    fn last_step(&self) -> f64;
+
+    /// Crossings of the last [`StepOutcome::Roots`].
+    fn found_roots(&self) -> &[RootCrossing];
+
+    /// Counters since creation.
+    fn statistics(&self) -> &Statistics;
+}
+
+impl Integrator for Bdf {
+    fn step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError> {
+        Bdf::step(self, dae, t_stop)
+    }
+
+    fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError> {
+        Bdf::restart(self, t, y, yp)
+    }
+
+    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+        Bdf::interpolate(self, t, y, yp);
+    }
+
+    fn t(&self) -> f64 {
+        Bdf::t(self)
+    }
+
+    fn y(&self) -> &[f64] {
+        Bdf::y(self)
+    }
+
+    fn yp(&self) -> &[f64] {
+        Bdf::yp(self)
+    }
+
+    fn step_start(&self) -> f64 {
+        Bdf::step_start(self)
+    }
+
+    fn last_order(&self) -> usize {
+        Bdf::last_order(self)
+    }
+
+    fn last_step(&self) -> f64 {
+        Bdf::last_step(self)
+    }
+
+    fn found_roots(&self) -> &[RootCrossing] {
+        Bdf::found_roots(self)
+    }
+
+    fn statistics(&self) -> &Statistics {
+        Bdf::statistics(self)
+    }
+}
