@@ -34,6 +34,22 @@ impl Instances {
         element: &ShapeElement,
         declared: &Arc<ComponentDecl>,
     ) -> InstId {
+        if self.making.contains(&(parent, element.name)) {
+            return self.report_hidden_class(declared);
+        }
+        self.making.push((parent, element.name));
+        let made = self.make_component_unguarded(parent, shape, element, declared);
+        self.making.pop();
+        made
+    }
+
+    fn make_component_unguarded(
+        &mut self,
+        parent: InstId,
+        shape: Option<&Shape>,
+        element: &ShapeElement,
+        declared: &Arc<ComponentDecl>,
+    ) -> InstId {
         let here = Scope {
             inst: parent,
             layer: element.layer,
@@ -170,6 +186,21 @@ impl Instances {
             }
         }
         class
+    }
+
+    /// The type of a component is looked up, and the component itself is found (MLS 3.6 §5.3.2).
+    fn report_hidden_class(&mut self, declared: &ComponentDecl) -> InstId {
+        let name = declared.name;
+        self.report(
+            Diagnostic::error(
+                "not-a-class",
+                declared.clause.type_name.span,
+                format!("the component `{name}` hides the class that is meant here"),
+            )
+            .label(declared.name_span, "this component is found first")
+            .hint("rename the component, or begin the class name with a dot"),
+        );
+        InstId::ERROR
     }
 
     fn report_modified_outer(&mut self, hit: &Hit, declared: &ComponentDecl) {

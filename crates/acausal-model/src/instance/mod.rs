@@ -88,6 +88,8 @@ pub struct Instances {
     inners: FxHashMap<InstId, InstId>,
     automatic_inners: FxHashMap<Name, InstId>,
     added_inners: Vec<InstId>,
+    /// Components whose type is being looked up.
+    making: Vec<(InstId, Name)>,
     enums: Vec<EnumType>,
     enum_of_class: FxHashMap<ClassId, EnumId>,
     predefined_names: FxHashSet<Name>,
@@ -112,6 +114,7 @@ impl Instances {
             inners: FxHashMap::default(),
             automatic_inners: FxHashMap::default(),
             added_inners: Vec::new(),
+            making: Vec::new(),
             enums: Vec::new(),
             enum_of_class: FxHashMap::default(),
             diagnostics: Vec::new(),
