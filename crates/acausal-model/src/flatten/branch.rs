@@ -200,7 +200,8 @@ impl Flattener {
                         a.condition = self.ctx.exprs.or(inactive, a.condition);
                         out.push(Item::Assert(a));
                     }
-                    Item::Link(_) => {
+                    Item::Link(l) => {
+                        let span = self.model.origin(l.origin).span;
                         return Err(error(
                             "connect-in-if",
                             span,
@@ -209,7 +210,8 @@ impl Flattener {
                         .note("which components are connected cannot change during simulation")
                         .into());
                     }
-                    Item::When(_) => {
+                    Item::When(w) => {
+                        let span = self.model.origin(w.origin).span;
                         return Err(error(
                             "when-in-if",
                             span,

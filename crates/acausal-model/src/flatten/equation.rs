@@ -10,6 +10,7 @@ use acausal_syntax::ast::{self, Call, Callee, EquationKind, Expr, ExprKind, ForI
 
 use super::{Flattener, Spot};
 use crate::connect::{Connections, Link};
+use crate::instance::InstId;
 use crate::lower::{Iteration, Result, Tensor, Type, Value, error};
 
 /// What an equation lowers to.
@@ -38,8 +39,41 @@ pub(crate) enum Item {
 const UNROLL: usize = 100_000;
 
 impl Flattener {
-    /// Lowers one equation.
+    /// Lowers one equation, with the assertions of the functions that it calls.
     pub(super) fn equation(
+        &mut self,
+        spot: &Spot<'_>,
+        e: &ast::Equation,
+        out: &mut Vec<Item>,
+    ) -> Result<()> {
+        let result = self.equation_kind(spot, e, out);
+        let asserts = self.function_asserts(&spot.domain, spot.component);
+        out.extend(asserts.into_iter().map(Item::Assert));
+        result
+    }
+
+    /// Takes the assertions of functions called since the last time.
+    pub(super) fn function_asserts(&mut self, domain: &[(IterId, Range)], component: InstId) -> Vec<Assert> {
+        let pending = std::mem::take(&mut self.ctx.function_state.asserts);
+        let mut out = Vec::new();
+        for p in pending {
+            let mut domain = domain.to_vec();
+            // A call inside of a comprehension asserts for every element of it.
+            for e in self.ctx.exprs.reachable(&[p.condition, p.message]) {
+                if let Node::Iter(i) = self.ctx.exprs.node(e)
+                    && !domain.iter().any(|d| d.0 == i)
+                    && let Some(&range) = self.ctx.ranges.get(&i)
+                {
+                    domain.push((i, range));
+                }
+            }
+            let origin = self.origin(p.span, component, OriginKind::Assert);
+            out.push(Assert { domain, condition: p.condition, message: p.message, warning: p.warning, origin });
+        }
+        out
+    }
+
+    fn equation_kind(
         &mut self,
         spot: &Spot<'_>,
         e: &ast::Equation,

@@ -22,6 +22,8 @@ impl Flattener {
             self.ctx.keep(result);
             let result = self.binding(id, inst);
             self.ctx.keep(result);
+            let asserts = self.function_asserts(&[], inst);
+            self.model.asserts.extend(asserts);
         }
     }
 

@@ -410,7 +410,10 @@ impl Context {
             return Err(error(
                 "too-many-subscripts",
                 span,
-                format!("{what} {rank}, but {} subscripts are given", subs.len()),
+                match subs.len() {
+                    1 => format!("{what} {rank}, but a subscript is given"),
+                    n => format!("{what} {rank}, but {n} subscripts are given"),
+                },
             ));
         }
         let mut out = Vec::with_capacity(subs.len());

@@ -410,9 +410,15 @@ impl Context {
             let fits = match value {
                 None => self.instances.binding(input).is_some(),
                 Some(Value::Record(r)) => {
-                    self.primitive_type(input).is_none()
-                        && r.dims.len() == rank
-                        && self.instances.class_name(r.class) == self.instances.class_name(input)
+                    // By members, not by name: `ComplexInput` is a `Complex` (MLS 3.6 §6.5).
+                    let members = self.instances.components(input);
+                    let names: Vec<Name> = members
+                        .iter()
+                        .map(|&m| self.instances.data(m).name)
+                        .collect();
+                    r.dims.len() == rank
+                        && names.len() == r.fields.len()
+                        && r.fields.iter().all(|f| names.contains(&f.0))
                 }
                 Some(Value::Tensor(t)) => {
                     self.primitive_type(input)

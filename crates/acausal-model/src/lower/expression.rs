@@ -155,10 +155,22 @@ impl Context {
             return self.expr(env, last);
         }
         let lowered = (|| {
+            // Assertions of functions called in a branch must hold only where the branch is taken.
+            let mut before = self.exprs.bool(true);
+            let mut values = Vec::with_capacity(open.len());
+            for (c, e) in &open {
+                let pending = self.function_state.asserts.len();
+                values.push(self.expr(env, e)?);
+                let taken = self.exprs.and(before, *c);
+                self.guard_assertions(pending, taken);
+                let not = self.exprs.not(*c);
+                before = self.exprs.and(before, not);
+            }
+            let pending = self.function_state.asserts.len();
             let mut result = self.expr(env, last)?;
-            for (c, e) in open.iter().rev() {
-                let value = self.expr(env, e)?;
-                result = self.merge_if(*c, &value, &result, span)?;
+            self.guard_assertions(pending, before);
+            for ((c, _), value) in open.iter().zip(&values).rev() {
+                result = self.merge_if(*c, value, &result, span)?;
             }
             Ok(result)
         })();
@@ -190,6 +202,15 @@ impl Context {
                 )
             }
             other => other,
+        }
+    }
+
+    /// Makes assertions that were added since `from` hold only under a condition.
+    fn guard_assertions(&mut self, from: usize, condition: ExprId) {
+        for k in from..self.function_state.asserts.len() {
+            let not = self.exprs.not(condition);
+            let inner = self.function_state.asserts[k].condition;
+            self.function_state.asserts[k].condition = self.exprs.or(not, inner);
         }
     }
 

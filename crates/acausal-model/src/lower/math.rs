@@ -85,7 +85,7 @@ impl Context {
             "argument-count",
             call.span,
             format!(
-                "`{}` takes {expected} argument{plural}, {n} are given",
+                "`{}` takes {expected} argument{plural}, found {n}",
                 callee_name(call)
             ),
         ))

@@ -1,0 +1,5 @@
+model M
+  Real x = 1;
+  Real y = x(2);
+  // error: `x` is not a function
+end M;
