@@ -1,1 +1,436 @@
 //! Algorithm sections: symbolic execution into equations and `when` clauses (MLS 3.6 §11).
+//!
+//! In: the statements of one section with their environment. Out: equations, `when` clauses and assertions, appended
+//! to the flat model.
+//!
+//! The assigned variables are the variables of an execution like that of a function
+//! ([`execute`](crate::function::execute)): a continuous one starts from its start value, a discrete one from `pre(v)` (MLS 3.6
+//! §11.1.2). What a variable holds at the end is its equation. A `when` statement is executed on a copy; what it changes
+//! becomes the actions of a [`When`](acausal_expr::flat::When), and from there on the variable stands for itself.
+//!
+//! ```text
+//! algorithm                         equations            when clauses
+//!   y := 2*u;
+//!   if y > 1 then y := 1; end if;   y = if 2*u > 1 then 1 else 2*u
+//!   when y > 0.5 then                                    when (if ..) > 0.5 then
+//!     n := n + 1;                                          n := pre(n) + 1
+//!   end when;
+//!   z := n*y;                       z = n*(if ...)
+//! ```
+//!
+//! A statement that cannot be executed symbolically (`while` with a condition that varies) becomes a run-time function of
+//! the values so far ([`package`](mod@package)).
+//!
+//! # Entry point
+//! [`lower`] once per algorithm section; it returns the variables that are assigned in `when`, which are discrete.
+
+pub mod package;
+mod when;
+
+use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind};
+use acausal_expr::{
+    Builtin, ExprId, IterId, Kind as AccessKind, Node, Range, VarId, split_equation,
+};
+use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, Statement, StatementKind, Variability};
+use acausal_syntax::{Name, Span};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::collections::BTreeSet;
+
+use crate::function::execute::{Executor, Flow, Write};
+use crate::function::{PendingAssert, Stop};
+use crate::instance::{InstId, Kind};
+use crate::lower::{Context, Env, Result, Tensor, Type, Value, error};
+
+/// One algorithm section of a component.
+pub struct Section<'s> {
+    /// Where its names are looked up.
+    pub env: Env<'s>,
+    /// Iterators of enclosing arrays of components.
+    pub domain: Vec<(IterId, Range)>,
+    /// Path of the component, empty for the model itself.
+    pub component: String,
+    /// `initial algorithm`.
+    pub initial: bool,
+    /// The statements.
+    pub statements: &'s [Statement],
+    /// The section.
+    pub span: Span,
+}
+
+/// Lowers a section; gives the variables that its `when` statements assign.
+pub fn lower(
+    ctx: &mut Context,
+    model: &mut FlatModel,
+    section: &Section<'_>,
+) -> Result<Vec<VarId>> {
+    let targets = targets(ctx, section)?;
+    let pending = ctx.function_state.asserts.len();
+    let mut executor = Executor::new(ctx, section.env.clone(), "the algorithm".to_string());
+    executor.in_function = false;
+    executor.order = targets.keys().copied().collect();
+    for (&variable, target) in &targets {
+        let value = first_value(executor.ctx, target);
+        executor.locals.insert(variable, value);
+    }
+    let mut run = Run {
+        executor,
+        targets,
+        section,
+        whens: Vec::new(),
+    };
+    let result = run.statements();
+    let Run {
+        executor,
+        targets,
+        whens,
+        ..
+    } = run;
+    let Executor {
+        ctx,
+        locals,
+        writes,
+        ..
+    } = executor;
+    let asserts = ctx.function_state.asserts.split_off(pending);
+    result?;
+    for (variable, target) in &targets {
+        if let Some(value) = locals.get(variable) {
+            equations(ctx, model, section, *variable, target, value, &writes);
+        }
+    }
+    for assert in asserts {
+        let assert = flat_assert(model, section, assert, section.domain.clone());
+        model.asserts.push(assert);
+    }
+    Ok(when::emit(model, section, whens))
+}
+
+/// A variable that the section assigns.
+struct Target {
+    /// The variable itself, as a value.
+    variable: Value,
+    /// Assigned inside of `when`, by how many of them.
+    whens: usize,
+    /// Assigned outside of `when`.
+    plain: bool,
+}
+
+struct Run<'c, 's> {
+    executor: Executor<'c, 's>,
+    targets: IndexMap<InstId, Target, FxBuildHasher>,
+    section: &'s Section<'s>,
+    whens: Vec<when::Lowered>,
+}
+
+impl Run<'_, '_> {
+    fn statements(&mut self) -> Result<()> {
+        for s in self.section.statements {
+            if let StatementKind::When { branches } = &s.kind {
+                if self.section.initial {
+                    let message = "`when` cannot be used in an initial algorithm";
+                    return Err(error("when-place", s.span, message));
+                }
+                self.when(branches, s.span)?;
+            } else if self.execute(s)? == Flow::Return {
+                return Err(error(
+                    "return-place",
+                    s.span,
+                    "`return` can only be used in a function",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes a statement, at run time if it must be.
+    fn execute(&mut self, s: &Statement) -> Result<Flow> {
+        let before = self.executor.locals.clone();
+        let marks = (
+            self.executor.writes.len(),
+            self.executor.ctx.function_state.asserts.len(),
+        );
+        match self.executor.run(std::slice::from_ref(s)) {
+            Ok(flow) => Ok(flow),
+            Err(Stop::Error(message)) => Err(message),
+            Err(Stop::Dynamic(_)) => {
+                self.executor.locals = before;
+                self.executor.writes.truncate(marks.0);
+                self.executor.ctx.function_state.asserts.truncate(marks.1);
+                self.executor.path.clear();
+                package::package(&mut self.executor, s)?;
+                Ok(Flow::Next)
+            }
+        }
+    }
+}
+
+/// The variables that the section assigns, in order of their first assignment.
+fn targets(
+    ctx: &mut Context,
+    section: &Section<'_>,
+) -> Result<IndexMap<InstId, Target, FxBuildHasher>> {
+    let mut out: IndexMap<InstId, Target, FxBuildHasher> = IndexMap::default();
+    for s in section.statements {
+        let in_when = matches!(s.kind, StatementKind::When { .. });
+        let mut here: BTreeSet<InstId> = BTreeSet::new();
+        for r in references(s) {
+            let (variable, reference) = root(ctx, &section.env, r)?;
+            if !out.contains_key(&variable) {
+                let e = Expr::new(ExprKind::Ref(reference), r.span);
+                let value = ctx.expr(&section.env, &e)?;
+                out.insert(
+                    variable,
+                    Target {
+                        variable: value,
+                        whens: 0,
+                        plain: false,
+                    },
+                );
+            }
+            here.insert(variable);
+            if let Some(target) = out.get_mut(&variable) {
+                target.plain |= !in_when;
+                if target.plain && (in_when || target.whens > 0) {
+                    let name = ctx.instances.display_name(variable);
+                    let message = format!(
+                        "`{name}` is assigned both inside and outside of `when` in one algorithm, which is not supported yet"
+                    );
+                    return Err(error("unsupported", r.span, message)
+                        .hint("use two variables, or an `if` with `edge(...)`")
+                        .into());
+                }
+            }
+        }
+        if in_when {
+            for variable in here {
+                if let Some(target) = out.get_mut(&variable) {
+                    target.whens += 1;
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The variable that holds an assigned part: the outermost record, or the primitive component; and a reference to it.
+fn root(ctx: &mut Context, env: &Env<'_>, r: &ComponentRef) -> Result<(InstId, ComponentRef)> {
+    let chain = ctx.component_chain(env, r)?;
+    let skipped = r.parts.len() - chain.len();
+    for (k, &inst) in chain.iter().enumerate() {
+        let part = &r.parts[skipped + k];
+        let leaf = k + 1 == chain.len();
+        if !leaf && !matches!(ctx.instances.kind(inst), Kind::Record { .. }) {
+            if ctx.instances.data(inst).rank > 0 {
+                let message =
+                    "assignments to members of an array of components are not supported yet";
+                return Err(error("unsupported", part.span, message));
+            }
+            continue;
+        }
+        let variability = ctx.instances.data(inst).prefixes.variability;
+        if matches!(
+            variability,
+            Some(Variability::Constant | Variability::Parameter)
+        ) {
+            let name = ctx.instances.display_name(inst);
+            let declared = ctx.instances.data(inst).span;
+            let message = format!("`{name}` is a parameter or constant and cannot be assigned");
+            return Err(error("assign-parameter", r.span, message)
+                .label(declared, "declared here")
+                .into());
+        }
+        let mut parts = r.parts[..=skipped + k].to_vec();
+        if let Some(last) = parts.last_mut() {
+            last.subscripts.clear();
+        }
+        return Ok((
+            inst,
+            ComponentRef {
+                global: r.global,
+                parts,
+                span: r.span,
+            },
+        ));
+    }
+    Err(error(
+        "assign-target",
+        r.span,
+        "a variable is expected here",
+    ))
+}
+
+/// References that a statement assigns, those of inner statements included.
+fn references(s: &Statement) -> Vec<&ComponentRef> {
+    let mut out = Vec::new();
+    let mut stack = vec![s];
+    while let Some(s) = stack.pop() {
+        match &s.kind {
+            StatementKind::Assign { target, .. } => out.push(target),
+            StatementKind::AssignCall { targets, .. } => out.extend(targets.iter().flatten()),
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                stack.extend(otherwise.iter().rev());
+                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
+            }
+            StatementKind::When { branches } => {
+                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
+            }
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
+                stack.extend(body.iter().rev());
+            }
+            StatementKind::Call(_) | StatementKind::Break | StatementKind::Return => {}
+        }
+    }
+    out
+}
+
+/// What a variable holds before the first statement (MLS 3.6 §11.1.2).
+fn first_value(ctx: &mut Context, target: &Target) -> Value {
+    let in_when = target.whens > 0;
+    target.variable.map_leaves(&mut |t| before(ctx, t, in_when))
+}
+
+/// `pre(v)` for discrete variables, the start value for others.
+fn before(ctx: &mut Context, t: &Tensor, in_when: bool) -> Tensor {
+    let Node::Var(access) = ctx.exprs.node(t.body) else {
+        return t.clone();
+    };
+    let declared = ctx.var_insts.get(access.var.index()).is_some_and(|&inst| {
+        ctx.instances.data(inst).prefixes.variability == Some(Variability::Discrete)
+    });
+    let body = if in_when || declared || t.ty != Type::Real {
+        left_limit(ctx, t.body)
+    } else {
+        ctx.exprs.call(Builtin::Start, &[t.body])
+    };
+    Tensor { body, ..t.clone() }
+}
+
+/// `pre(v)` of a variable access.
+fn left_limit(ctx: &mut Context, e: ExprId) -> ExprId {
+    match ctx.exprs.node(e) {
+        Node::Var(mut access) => {
+            access.kind = AccessKind::Pre;
+            let ty = ctx.exprs.ty(e);
+            ctx.exprs.access(access, ty)
+        }
+        _ => e,
+    }
+}
+
+/// The equations `v = value` of a variable, for those parts that were written outside of `when`.
+fn equations(
+    ctx: &mut Context,
+    model: &mut FlatModel,
+    section: &Section<'_>,
+    variable: InstId,
+    target: &Target,
+    value: &Value,
+    writes: &[Write],
+) {
+    if !target.plain {
+        return;
+    }
+    let mut leaves: Vec<(Vec<Name>, Tensor)> = Vec::new();
+    target
+        .variable
+        .for_each_leaf(&mut Vec::new(), &mut |path, t| {
+            leaves.push((path.to_vec(), t.clone()))
+        });
+    for (path, left) in leaves {
+        let written: Vec<&Write> = writes
+            .iter()
+            .filter(|w| w.variable == variable && w.path == path)
+            .collect();
+        let field = path.iter().try_fold(value, |v, name| v.field(*name));
+        let Some(right) = field.and_then(Value::as_tensor) else {
+            continue;
+        };
+        if written.is_empty() || left.is_empty() {
+            continue;
+        }
+        let whole = written.iter().any(|w| w.positions.is_none());
+        let positions: BTreeSet<usize> = written
+            .iter()
+            .flat_map(|w| w.positions.iter().flatten().copied())
+            .collect();
+        let mut sides = Vec::new();
+        if whole || positions.len() == left.len() {
+            let rhs = right.over(&mut ctx.exprs, &left.iters);
+            sides.push((iterators(section, &left), left.body, rhs));
+        } else {
+            for position in positions {
+                let subs = subscripts(&left.dims, position);
+                let lhs = left.element(&mut ctx.exprs, &subs);
+                let rhs = right.element(&mut ctx.exprs, &subs);
+                sides.push((section.domain.clone(), lhs, rhs));
+            }
+        }
+        let origin = origin(model, section, section.span, OriginKind::Algorithm);
+        for (domain, lhs, rhs) in sides {
+            let pieces = split_equation(
+                &mut ctx.exprs,
+                Equation {
+                    domain,
+                    lhs,
+                    rhs,
+                    origin,
+                },
+            );
+            let list = if section.initial {
+                &mut model.initial_equations
+            } else {
+                &mut model.equations
+            };
+            list.extend(pieces);
+        }
+    }
+}
+
+/// The iterators around the section, then those of an array.
+fn iterators(section: &Section<'_>, t: &Tensor) -> Vec<(IterId, Range)> {
+    let own = t
+        .iters
+        .iter()
+        .zip(&t.dims)
+        .map(|(&i, &n)| (i, Range::upto(n)));
+    section.domain.iter().copied().chain(own).collect()
+}
+
+/// Subscripts (from 1) of an element by its position row by row.
+fn subscripts(dims: &[usize], mut position: usize) -> Vec<i64> {
+    let mut subs = vec![1; dims.len()];
+    for (s, &n) in subs.iter_mut().zip(dims).rev() {
+        *s = (position % n) as i64 + 1;
+        position /= n;
+    }
+    subs
+}
+
+fn origin(model: &mut FlatModel, section: &Section<'_>, span: Span, kind: OriginKind) -> OriginId {
+    model.origins.push(Origin {
+        span,
+        component: section.component.clone(),
+        kind,
+    });
+    OriginId(model.origins.len() as u32 - 1)
+}
+
+fn flat_assert(
+    model: &mut FlatModel,
+    section: &Section<'_>,
+    assert: PendingAssert,
+    domain: Vec<(IterId, Range)>,
+) -> Assert {
+    let origin = origin(model, section, assert.span, OriginKind::Assert);
+    Assert {
+        domain,
+        condition: assert.condition,
+        message: assert.message,
+        warning: assert.warning,
+        origin,
+    }
+}

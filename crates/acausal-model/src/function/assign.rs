@@ -7,7 +7,7 @@ use acausal_expr::{ExprId, RelOp};
 use acausal_syntax::Span;
 use acausal_syntax::ast::RefPart;
 
-use super::execute::{Executor, fold, with_locals};
+use super::execute::{Executor, Write, fold, with_locals};
 use super::{Stop, bind};
 use crate::instance::InstId;
 use crate::lower::{Record, Subscript, Tensor, Value, error};
@@ -50,7 +50,12 @@ impl Executor<'_, '_> {
                 .unwrap_or(Value::Tuple(Vec::new())),
             other => other,
         };
-        self.replace_in(old, parts, Vec::new(), value, span)
+        let first_write = self.writes.len();
+        let new = self.replace_in(old, parts, Vec::new(), value, span)?;
+        for write in &mut self.writes[first_write..] {
+            write.variable = variable;
+        }
+        Ok(new)
     }
 
     /// Walks down the fields; `subs` are the subscripts of the parts before. Recursion is over the length of the
@@ -86,7 +91,10 @@ impl Executor<'_, '_> {
             return Err(error("unknown-field", parts[1].span, message).into());
         };
         let field = record.fields[k].1.clone();
-        record.fields[k].1 = self.replace_in(field, &parts[1..], subs, value, span)?;
+        self.field_path.push(parts[1].name.name);
+        let new = self.replace_in(field, &parts[1..], subs, value, span);
+        self.field_path.pop();
+        record.fields[k].1 = new?;
         Ok(Value::Record(record))
     }
 
@@ -106,7 +114,10 @@ impl Executor<'_, '_> {
                     };
                     let mut padded = subs.to_vec();
                     padded.resize(field.dims().len(), Subscript::All);
-                    fields.push((name, self.replace(field, &padded, v.1.clone(), span)?));
+                    self.field_path.push(name);
+                    let new = self.replace(field, &padded, v.1.clone(), span);
+                    self.field_path.pop();
+                    fields.push((name, new?));
                 }
                 Ok(Value::Record(Record {
                     class: old.class,
@@ -147,10 +158,21 @@ impl Executor<'_, '_> {
             })
             .collect();
         let new = bind::convert(self.ctx, new, old.ty, &open, span, "the assigned part")?;
-        if subs.iter().all(|s| *s == Subscript::All) {
-            return Ok(new);
+        let all = subs.iter().all(|s| *s == Subscript::All);
+        let positions = if all {
+            None
+        } else {
+            self.positions(&old, &subs, span)?
+        };
+        if !self.in_function {
+            self.writes.push(Write {
+                variable: InstId::GLOBAL, // set by the caller, who knows it
+                path: self.field_path.clone(),
+                positions: positions.clone(),
+            });
         }
-        match self.positions(&old, &subs, span)? {
+        match positions {
+            _ if all => Ok(new),
             Some(positions) => self.write(old, &positions, &new, span),
             None => self.write_unknown(old, &subs, &new, span),
         }
@@ -185,7 +207,7 @@ impl Executor<'_, '_> {
             };
             if let Some(bad) = indices.iter().find(|&&i| i < 1 || i > n as i64) {
                 let message = format!("index {bad} is outside of 1:{n}");
-                return Err(error("index-out-of-bounds", span, message).into());
+                return Err(error("subscript-bounds", span, message).into());
             }
             self.spend((positions.len() * indices.len()) as u64, span)?;
             positions = positions

@@ -7,14 +7,15 @@
 //!
 //! Cost: bounded by [`FUEL`]; each statement costs one unit and each array element written another.
 
-use acausal_expr::{Builtin, ExprId, Node};
-use acausal_syntax::Span;
+use acausal_expr::{Access, Builtin, ExprId, IterId, Node, Range};
 use acausal_syntax::ast::{
     Call, Callee, ComponentRef, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
 };
+use acausal_syntax::{Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::assertion::{assertion, plain_text};
+use super::left_limit;
 use super::{PendingAssert, Stop, bind};
 use crate::instance::{Found, InstId, Kind, Scope};
 use crate::lower::{Context, Env, Iteration, Locals, Record, Result, Tensor, Type, Value, error};
@@ -51,8 +52,41 @@ pub struct Executor<'c, 'e> {
     pub path: Vec<ExprId>,
     /// Elements of arrays that were written to, by body of the array.
     pub elements: FxHashMap<ExprId, Vec<ExprId>>,
+    /// What has been written, in order; kept for algorithm sections.
+    pub writes: Vec<Write>,
+    /// Fields on the way to the part that is being written.
+    pub(super) field_path: Vec<Name>,
+    /// Collects `reinit` and `terminate` inside of `when`.
+    pub events: Option<Vec<Event>>,
     /// Work left.
     pub fuel: u64,
+}
+
+/// One assignment to a primitive variable or field.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// The variable.
+    pub variable: InstId,
+    /// The field of it, by names.
+    pub path: Vec<Name>,
+    /// Positions of the elements, row by row from 0; `None` for all or unknown ones.
+    pub positions: Option<Vec<usize>>,
+}
+
+/// What a `when` statement does besides assigning.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// `reinit(x, value)`
+    Reinit {
+        /// Iterators over the elements of the state.
+        domain: Vec<(IterId, Range)>,
+        /// The state.
+        target: Access,
+        /// Its new value.
+        value: ExprId,
+    },
+    /// `terminate(message)`
+    Terminate(String, Span),
 }
 
 /// Executes a function with its inputs; the values of its outputs.
@@ -66,18 +100,8 @@ pub fn function(
     let name = ctx.instances.class_name(function);
     let mut base = Env::new(Scope::of(function));
     base.evaluate = evaluate;
-    let mut executor = Executor {
-        ctx,
-        base,
-        locals: inputs.iter().cloned().collect(),
-        order: Vec::new(),
-        in_function: true,
-        name,
-        path: Vec::new(),
-        elements: FxHashMap::default(),
-        fuel: FUEL,
-    };
-    let locals = std::mem::take(&mut executor.locals);
+    let mut executor = Executor::new(ctx, base, name);
+    let locals = inputs.iter().cloned().collect();
     executor.locals = declare(executor.ctx, evaluate, function, locals, span)?;
     executor.order = executor.ctx.instances.components(function);
     let sections = executor.ctx.instances.sections(function);
@@ -260,7 +284,25 @@ pub fn with_locals<'x>(base: &Env<'x>, locals: &'x Locals) -> Env<'x> {
 
 type Step<T> = std::result::Result<T, Stop>;
 
-impl Executor<'_, '_> {
+impl<'c, 'e> Executor<'c, 'e> {
+    /// Nothing declared yet; set up for a function.
+    pub fn new(ctx: &'c mut Context, base: Env<'e>, name: String) -> Executor<'c, 'e> {
+        Executor {
+            ctx,
+            base,
+            locals: Locals::default(),
+            order: Vec::new(),
+            in_function: true,
+            name,
+            path: Vec::new(),
+            elements: FxHashMap::default(),
+            writes: Vec::new(),
+            field_path: Vec::new(),
+            events: None,
+            fuel: FUEL,
+        }
+    }
+
     /// Executes statements in order.
     pub fn run(&mut self, statements: &[Statement]) -> Step<Flow> {
         for s in statements {
@@ -329,8 +371,13 @@ impl Executor<'_, '_> {
 
     /// The value of an expression now.
     pub fn value(&mut self, e: &Expr) -> Step<Value> {
+        let mark = self.base.loops.len();
+        let bound = self.bind_left_limits(e)?;
+        let e = bound.as_ref().unwrap_or(e);
         let env = with_locals(&self.base, &self.locals);
-        let value = self.ctx.expr(&env, e)?;
+        let value = self.ctx.expr(&env, e);
+        self.base.loops.truncate(mark);
+        let value = value?;
         if self.in_function && has_relation(e) {
             let exprs = &mut self.ctx.exprs;
             return Ok(value.map_leaves(&mut |t| t.map(exprs, t.ty, |x, body| x.no_event(body))));
@@ -338,10 +385,24 @@ impl Executor<'_, '_> {
         Ok(value)
     }
 
+    /// In an algorithm section `pre`, `edge` and `change` ask about the variable and not about its value so far.
+    pub(super) fn bind_left_limits(&mut self, e: &Expr) -> Step<Option<Expr>> {
+        if self.in_function {
+            return Ok(None);
+        }
+        Ok(left_limit::bind(self.ctx, &mut self.base, e)?)
+    }
+
     /// A condition now: a literal if it can be decided.
     pub fn condition(&mut self, e: &Expr) -> Step<ExprId> {
+        let mark = self.base.loops.len();
+        let bound = self.bind_left_limits(e)?;
+        let e = bound.as_ref().unwrap_or(e);
         let env = with_locals(&self.base, &self.locals);
-        let c = self.ctx.scalar(&env, e, Type::Boolean)?;
+        let c = self.ctx.scalar(&env, e, Type::Boolean);
+        self.base.loops.truncate(mark);
+        let c = c?;
+        let env = with_locals(&self.base, &self.locals);
         if let Some(known) = self.ctx.decided(&env, c) {
             return Ok(self.ctx.exprs.bool(known));
         }
@@ -374,6 +435,8 @@ impl Executor<'_, '_> {
         {
             match name.as_str() {
                 "assert" => return self.assert(call),
+                "reinit" if self.events.is_some() => return self.reinit(call),
+                "terminate" if self.events.is_some() => return self.terminate(call),
                 "terminate" | "reinit" => {
                     let message = format!("`{name}` cannot be used in {}", self.name);
                     return Err(error("statement-place", call.span, message).into());
@@ -417,6 +480,58 @@ impl Executor<'_, '_> {
             call.span,
             "an error is raised under an unknown condition",
         ))
+    }
+
+    /// `reinit(x, value)`: under an unknown condition the state keeps its value otherwise.
+    fn reinit(&mut self, call: &Call) -> Step<()> {
+        let [state, value] = call.args.as_slice() else {
+            let message = "`reinit` takes a state and its new value";
+            return Err(error("argument-count", call.span, message).into());
+        };
+        let target = self.ctx.tensor(&self.base, state)?;
+        let Node::Var(access) = self.ctx.exprs.node(target.body) else {
+            let message = "the first argument of `reinit` must be a variable";
+            return Err(error("not-a-variable", state.span, message).into());
+        };
+        let value = self.value(value)?;
+        let value = self.ctx.as_tensor(value, call.span)?;
+        let dims = target.dims.clone();
+        let value = bind::convert(self.ctx, value, target.ty, &dims, call.span, "the state")?;
+        let mut value = value.over(&mut self.ctx.exprs, &target.iters);
+        for &c in self.path.iter().rev() {
+            value = self.ctx.exprs.if_(c, value, target.body);
+        }
+        let domain = target
+            .iters
+            .iter()
+            .zip(&dims)
+            .map(|(&i, &n)| (i, Range::upto(n)))
+            .collect();
+        let event = Event::Reinit {
+            domain,
+            target: access,
+            value,
+        };
+        self.events.get_or_insert_default().push(event);
+        Ok(())
+    }
+
+    fn terminate(&mut self, call: &Call) -> Step<()> {
+        if !self.path.is_empty() {
+            let message = "`terminate` under a condition inside of `when` is not supported yet";
+            return Err(error("unsupported", call.span, message).into());
+        }
+        let text = match call.args.first() {
+            Some(e) => {
+                let message = self.ctx.scalar(&self.base, e, Type::String)?;
+                literal_text(self.ctx, message)
+            }
+            None => String::new(),
+        };
+        self.events
+            .get_or_insert_default()
+            .push(Event::Terminate(text, call.span));
+        Ok(())
     }
 
     fn assert(&mut self, call: &Call) -> Step<()> {

@@ -29,6 +29,7 @@ pub mod assign;
 pub mod bind;
 pub mod execute;
 pub mod external;
+pub mod left_limit;
 pub mod run_time;
 pub mod specialise;
 

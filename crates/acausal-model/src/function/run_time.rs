@@ -23,29 +23,39 @@ use crate::lower::{Context, Env, Iteration, Locals, Record, Result, Tensor, Type
 const UNROLL: usize = 12;
 
 /// A function on its way to run-time statements.
-pub struct Lowering<'c> {
+pub struct Lowering<'c, 'e> {
     /// Everything else.
     pub ctx: &'c mut Context,
     /// Variables: blocks of the frame, or constants.
     pub locals: Locals,
     /// Scalars in the frame so far.
     pub frame: u32,
-    base: Env<'static>,
+    base: Env<'e>,
+    in_function: bool,
     body: Vec<Run>,
     name: String,
 }
 
-impl<'c> Lowering<'c> {
+impl<'c, 'e> Lowering<'c, 'e> {
     /// Begins a function.
-    pub fn new(ctx: &'c mut Context, evaluate: bool, function: InstId) -> Lowering<'c> {
+    pub fn new(ctx: &'c mut Context, evaluate: bool, function: InstId) -> Lowering<'c, 'e> {
         let name = ctx.instances.class_name(function);
         let mut base = Env::new(Scope::of(function));
         base.evaluate = evaluate;
+        Lowering {
+            in_function: true,
+            ..Lowering::in_env(ctx, base, name)
+        }
+    }
+
+    /// Begins a piece of an algorithm section.
+    pub fn in_env(ctx: &'c mut Context, base: Env<'e>, name: String) -> Lowering<'c, 'e> {
         Lowering {
             ctx,
             locals: Locals::default(),
             frame: 0,
             base,
+            in_function: false,
             body: Vec::new(),
             name,
         }
@@ -84,13 +94,21 @@ impl<'c> Lowering<'c> {
     }
 
     fn value(&mut self, e: &Expr) -> Result<Value> {
+        let mark = self.base.loops.len();
+        let bound = match self.in_function {
+            true => None,
+            false => super::left_limit::bind(self.ctx, &mut self.base, e)?,
+        };
         let env = with_locals(&self.base, &self.locals);
-        self.ctx.expr(&env, e)
+        let value = self.ctx.expr(&env, bound.as_ref().unwrap_or(e));
+        self.base.loops.truncate(mark);
+        value
     }
 
     fn scalar(&mut self, e: &Expr, ty: Type) -> Result<ExprId> {
-        let env = with_locals(&self.base, &self.locals);
-        let e = self.ctx.scalar(&env, e, ty)?;
+        let value = self.value(e)?;
+        let t = self.ctx.as_tensor(value, e.span)?;
+        let e = self.ctx.expect_scalar(&t, ty, e.span)?;
         Ok(fold(self.ctx, e))
     }
 
@@ -154,7 +172,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// Blocks for a value of the same shape.
-    fn blocks(&mut self, shape: &Value, span: Span) -> Result<Value> {
+    pub fn blocks(&mut self, shape: &Value, span: Span) -> Result<Value> {
         match shape {
             Value::Tensor(t) if t.ty == Type::String => {
                 let message = format!(
@@ -218,7 +236,8 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    fn statement(&mut self, s: &Statement) -> Result<()> {
+    /// Lowers one statement.
+    pub fn statement(&mut self, s: &Statement) -> Result<()> {
         match &s.kind {
             StatementKind::Assign { target, value } => {
                 let value = self.value(value)?;

@@ -82,7 +82,7 @@ pub fn call(
     Ok(results)
 }
 
-fn literal_of(ctx: &mut Context, ty: Type, v: f64) -> ExprId {
+pub(crate) fn literal_of(ctx: &mut Context, ty: Type, v: f64) -> ExprId {
     match ty {
         Type::Integer | Type::Enum(_) => ctx.exprs.int(v.round() as i64),
         Type::Boolean => ctx.exprs.bool(v != 0.0),
@@ -131,7 +131,7 @@ fn arguments(ctx: &mut Context, value: &Value, key: &mut Vec<Key>, args: &mut Ve
 }
 
 /// The inputs as the body sees them: variables of the frame, or the constants that are baked in.
-fn parameters(lowering: &mut Lowering<'_>, value: &Value) -> Value {
+fn parameters(lowering: &mut Lowering<'_, '_>, value: &Value) -> Value {
     match value {
         Value::Tensor(t) if baked(lowering.ctx, t) => value.clone(),
         Value::Tensor(t) => Value::Tensor(lowering.variable(t.ty, &t.dims)),
