@@ -181,7 +181,7 @@ impl Instances {
                 && first
                     .and_then(|name| self.child(parent, name))
                     .is_some_and(|class| self.data(class).prefixes.outer);
-            if !own || !outer && self.is_neutral(parent, &shape) {
+            if !own || !outer && first.is_some_and(|name| self.shares(parent, &shape, name)) {
                 self.types.insert(key, (class, own));
             }
         }

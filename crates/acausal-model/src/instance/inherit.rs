@@ -86,6 +86,7 @@ impl Instances {
         }
         let env = self.data(node).body.env.clone();
         self.check_modifier_names(&env, node, &shape);
+        shape.dependent = self.dependent_classes(&shape);
         shape
     }
 

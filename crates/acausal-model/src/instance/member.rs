@@ -13,7 +13,6 @@ use super::node::{Body, Decl, Piece, ShapeState};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::ClassId;
-use crate::class::modifier::ArgKind;
 use crate::class::table::{ClassDecl, Item};
 
 impl Instances {
@@ -67,7 +66,7 @@ impl Instances {
         let element = &shape.elements[index as usize];
         if let Item::Class(decl) = &element.item
             && !decl.prefixes.outer
-            && self.is_neutral(inst, shape)
+            && self.shares(inst, shape, element.name)
         {
             // All components of the class share its nested classes, so that a function is one function.
             let class = self.data(inst).class;
@@ -196,33 +195,6 @@ impl Instances {
             body: Body::new(Decl::Class(class), Vec::new()),
         });
         id
-    }
-
-    /// True if the modifiers of a component touch neither classes nor constants of its class, so that what is nested in the class means the
-    /// same for all components of it.
-    pub(super) fn is_neutral(&mut self, inst: InstId, shape: &Shape) -> bool {
-        if let Some(known) = self.data(inst).body.neutral {
-            return known;
-        }
-        let neutral = self.data(inst).body.env.iter().all(|piece| {
-            piece.modifier.args.iter().all(|arg| {
-                let ArgKind::Modify(_) = arg.kind else {
-                    return false;
-                };
-                let Some(&index) = shape.by_name.get(&arg.name) else {
-                    return true;
-                };
-                match &shape.elements[index as usize].item {
-                    Item::Component(decl) => {
-                        decl.clause.prefix.variability
-                            != Some(acausal_syntax::ast::Variability::Constant)
-                    }
-                    _ => false,
-                }
-            })
-        });
-        self.node_mut(inst).body.neutral = Some(neutral);
-        neutral
     }
 
     pub(super) fn next_id(&self) -> InstId {

@@ -11,6 +11,7 @@
 //! | [`inherit`], [`shape`] | the flattened class, shared by all its instances |
 //! | [`environment`] | which modifiers reach a member |
 //! | [`member`], [`component`], [`nested`] | making members; redeclaration |
+//! | [`sharing`] | which nested classes mean the same for all components |
 //! | [`outer`] | `inner` and `outer` |
 //! | [`value`], [`section`] | values, attributes, dimensions, equations |
 //! | [`root`] | the model, settings, names for people |
@@ -31,6 +32,7 @@ mod outer;
 mod root;
 mod section;
 mod shape;
+mod sharing;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use acausal_syntax::Name;
 use acausal_syntax::ast::{Causality, ComponentRef, Expr, Visibility};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::node::OwnDims;
 use super::types::{InstId, Kind, Scope};
@@ -45,6 +45,8 @@ pub(crate) struct Shape {
     pub causality: Option<Causality>,
     /// Dimensions of a short class.
     pub dims: Vec<(Arc<Expr>, LayerScope)>,
+    /// Nested classes whose modifiers use variables of the instance; see [`super::sharing`].
+    pub dependent: FxHashSet<Name>,
 }
 
 /// One class of the inheritance tree.
@@ -136,6 +138,7 @@ impl Shape {
             incomplete: false,
             causality: None,
             dims: Vec::new(),
+            dependent: FxHashSet::default(),
         }
     }
 

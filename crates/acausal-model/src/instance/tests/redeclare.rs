@@ -180,3 +180,35 @@ fn settings_are_outermost() {
         "`f` is final and cannot be set"
     );
 }
+
+#[test]
+fn short_classes_that_use_variables_of_the_component_are_not_shared() {
+    let source = "
+        model Conductor parameter Real G = 1; end Conductor;
+        model Wall parameter Real k = 1; parameter Integer n = 1;
+          replaceable model Layer = Conductor(G = k); type Field = Real[n];
+          function f input Real u; output Real y; end f;
+          Layer layer; Field field;
+        end Wall;
+        model M Wall a(k = 5, n = 2); Wall b(k = 7); end M;";
+    let (mut instances, root) = tree(source, "M");
+    for (path, name, meaning) in [("a.layer.G", "k", "a.k"), ("b.layer.G", "k", "b.k")] {
+        let inst = member(&mut instances, root, path);
+        let scope = instances.binding(inst).unwrap().scope;
+        let Found::Component(found) = instances.find(scope, Name::new(name), Span::NONE) else {
+            panic!()
+        };
+        assert_eq!(instances.display_name(found), meaning);
+    }
+    let field = member(&mut instances, root, "a.field");
+    let scope = instances.dims(field)[0].scope;
+    let Found::Component(n) = instances.find(scope, Name::new("n"), Span::NONE) else {
+        panic!()
+    };
+    assert_eq!(instances.display_name(n), "a.n");
+    let (f, g) = (
+        member(&mut instances, root, "a.f"),
+        member(&mut instances, root, "b.f"),
+    );
+    assert_eq!(f, g, "functions are shared all the same");
+}
