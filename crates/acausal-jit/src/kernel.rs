@@ -6,6 +6,9 @@
 //! were written out one by one are one kernel and one call whose addresses are tables. So the code is as small as the
 //! number of *different shapes* of equations in the model, whatever the array lengths (DESIGN, section 7).
 //!
+//! What each operation gives, NaN and signed zeros included, is defined in [`crate::math`]; the order of loads and stores,
+//! and what repetitions see of each other, in [`crate::run`].
+//!
 //! Integers and enumerations are exact in an `f64` up to 2^53; Booleans are 0.0 and 1.0.
 
 use std::sync::Arc;
@@ -13,6 +16,7 @@ use std::sync::Arc;
 /// The memory areas that a kernel can address. The caller passes one base pointer per bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Bank {
     /// The unknowns `x` of the integrator. Read only.
     Y = 0,
@@ -29,6 +33,7 @@ pub const BANKS: usize = 4;
 
 /// Where a slot reads, or an output writes, as a function of the repetition number `j`.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Address {
     /// `bank[base + stride*j]`
     Affine {
@@ -60,6 +65,7 @@ pub type NodeIx = u32;
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Op {
     /// A literal.
     Const(f64),
@@ -88,6 +94,7 @@ pub enum Op {
 /// Functions of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unary {
     Neg,
     Not,
@@ -116,6 +123,7 @@ pub enum Unary {
 /// Functions of two arguments. Relations and logical operators give 0.0 or 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Binary {
     Add,
     Sub,
@@ -142,6 +150,7 @@ pub enum Binary {
 
 /// A straight-line program. Two kernels with equal nodes and outputs are the same code.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Kernel {
     /// Operations in evaluation order.
     pub nodes: Vec<Op>,
@@ -153,6 +162,7 @@ pub struct Kernel {
 
 /// How an output is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Store {
     /// `bank[a] = value`
     Set,
@@ -171,6 +181,7 @@ pub type KernelId = u32;
 
 /// `count` repetitions of one kernel.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Call {
     /// Which kernel.
     pub kernel: KernelId,

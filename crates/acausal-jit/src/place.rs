@@ -71,11 +71,11 @@ pub struct Shape {
 
 #[cfg(feature = "cranelift")]
 impl Shape {
-    /// Whether the last repetitions can be run a second time, in order, without a trace: nothing they store is read or
-    /// accumulated.
+    /// Whether the last repetitions can be run a second time, in order, without a trace: they read nothing that the call
+    /// writes, and the last store to an element stays the last.
     pub fn repeatable(&self) -> bool {
         let overwrites = self.outputs.iter().all(|output| output.store == Store::Set);
-        overwrites && !self.overlapping && !self.interleaved
+        overwrites && !self.overlapping
     }
 }
 

@@ -120,6 +120,11 @@ pub(crate) trait Step: Send + Sync {
 
     /// Scratch memory that [`Step::run`] needs.
     fn scratch(&self) -> ScratchSize;
+
+    /// Whether this is machine code.
+    fn is_compiled(&self) -> bool {
+        false
+    }
 }
 
 /// A program whose addresses were checked against bank lengths, with all the code it needs.
@@ -197,6 +202,16 @@ impl BoundProgram {
             None => Ok(()),
             Some(function) => Err(RunError::FunctionPanicked(function)),
         }
+    }
+
+    /// Number of calls with at least one repetition.
+    pub fn calls(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// How many of them run as machine code.
+    pub fn compiled_calls(&self) -> usize {
+        self.steps.iter().filter(|step| step.is_compiled()).count()
     }
 
     /// The bank lengths the program was bound to.

@@ -70,7 +70,18 @@ const NUMBERS: [f64; 16] = [
     f64::NAN,
     12345.678,
 ];
-const STORES: [Store; 5] = [Store::Set, Store::Add, Store::Mul, Store::Min, Store::Max];
+/// `Set` most often, because only programs without accumulation take all the short cuts.
+const STORES: [Store; 9] = [
+    Store::Set,
+    Store::Set,
+    Store::Set,
+    Store::Set,
+    Store::Set,
+    Store::Add,
+    Store::Mul,
+    Store::Min,
+    Store::Max,
+];
 
 /// One node; `calls` allows operations that machine code does by calling a function.
 fn node(bytes: [u8; 5], before: usize, slots: u32, calls: bool) -> Op {
@@ -195,7 +206,7 @@ fn call(kernel_ix: u32, bytes: &CallBytes, kernel: &Kernel) -> Call {
                 let (bytes, store) = outputs.get(k).copied().unwrap_or_default();
                 (
                     address(bytes, *count, &[Bank::Mem, Bank::Out], false),
-                    STORES[store as usize % 5],
+                    STORES[store as usize % 9],
                 )
             })
             .collect(),
@@ -213,7 +224,7 @@ fn calls() -> impl Strategy<Value = Vec<CallBytes>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn backends_agree(

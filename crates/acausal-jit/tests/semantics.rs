@@ -93,6 +93,57 @@ fn a_repetition_sees_the_stores_of_those_before_it() {
 }
 
 #[test]
+fn all_shifts_and_counts_agree_with_a_loop() {
+    for count in 1..=19 {
+        for shift in 0..=9 {
+            for store in [Store::Set, Store::Add] {
+                // mem[5+j] = mem[shift+j] + 1, from a recurrence over an update in place to a shift down.
+                let start: Vec<f64> = (0..30).map(|k| f64::from(k * k)).collect();
+                let mut end = start.clone();
+                for j in 0..count {
+                    let old = if store == Store::Add { end[5 + j] } else { 0.0 };
+                    end[5 + j] = old + (end[shift + j] + 1.0);
+                }
+                let program = call(
+                    count,
+                    vec![at(Bank::Mem, shift, 1)],
+                    vec![(at(Bank::Mem, 5, 1), store)],
+                );
+                expect(add_one(), program, &memory(&start, 0), &end, &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_outputs_meet_at_all_distances() {
+    for count in [1, 2, 5, 8, 9, 12] {
+        for apart in 0..=count + 1 {
+            for stride in [1, 2] {
+                // The first output reaches up to the elements that the second one starts from, or the other way round.
+                for (first, second) in [(0, apart * stride), (apart * stride, 0)] {
+                    let mut end = vec![0.0; 64];
+                    for j in 0..count {
+                        end[first + j * stride] = j as f64;
+                        end[second + j * stride] = -1.0;
+                    }
+                    let slots = vec![
+                        Address::Counter {
+                            start: 0.0,
+                            step: 1.0,
+                        },
+                        at(Bank::Mem, 0, 0),
+                    ];
+                    let out = |base| (at(Bank::Out, base, stride as isize), Store::Set);
+                    let program = call(count, slots, vec![out(first), out(second)]);
+                    expect(copy(2), program, &memory(&[-1.0], 64), &[-1.0], &end);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_scalar_that_the_call_writes_is_loaded_again() {
     // Repetition 2 writes mem[2], which is the slot of all repetitions.
     let program = call(

@@ -3,7 +3,7 @@
 //! Each operation of a kernel is applied to a batch of up to [`LANES`] repetitions before the next operation begins, so
 //! the cost of decoding an operation is shared by the batch and the inner loops are plain loops over slices that the
 //! Rust compiler vectorises (the vectorised execution of Boncz, Zukowski & Nes, *MonetDB/X100*, CIDR 2005). Calls whose
-//! repetitions depend on each other, and single repetitions, take the direct path in [`reference`], which is also the
+//! repetitions depend on each other, and single repetitions, take the direct path in `reference.rs`, which is also the
 //! definition of what a program means.
 //!
 //! It needs nothing but `std`: it is the backend for targets without a code generator, for kernels that are run too

@@ -113,3 +113,33 @@ impl Functions for Polynomial {
             .fold(value, |value, &k| value - 3.0 * f64::from(k + 1))
     }
 }
+
+/// Counts the allocations of the thread that asks.
+pub struct CountingAllocator;
+
+thread_local! {
+    static ALLOCATIONS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+impl CountingAllocator {
+    pub fn count() -> usize {
+        ALLOCATIONS.get()
+    }
+}
+
+// SAFETY: everything is passed on to the system allocator.
+unsafe impl std::alloc::GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as above.
+        unsafe { std::alloc::System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: std::alloc::Layout) {
+        // SAFETY: as above.
+        unsafe { std::alloc::System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
