@@ -15,13 +15,20 @@ use acausal_syntax::Diagnostic;
 #[test]
 fn messages_stand_where_they_belong() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics");
-    let mut files: Vec<_> = std::fs::read_dir(&directory).expect("the directory").map(|f| f.expect("a file").path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(&directory)
+        .expect("the directory")
+        .map(|f| f.expect("a file").path())
+        .collect();
     files.sort();
     assert!(files.len() > 30, "only {} files", files.len());
     let mut wrong = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a text");
-        let code = file.file_stem().and_then(|s| s.to_str()).expect("a name").to_string();
+        let code = file
+            .file_stem()
+            .and_then(|s| s.to_str())
+            .expect("a name")
+            .to_string();
         let expected = annotations(&text);
         let (found, codes) = messages(&text);
         if std::env::var_os("BLESS").is_some() {
@@ -73,8 +80,13 @@ fn sorted(libraries: &Libraries, messages: Vec<Diagnostic>) -> (Found, Vec<&'sta
     let mut out = Found::new();
     let codes = messages.iter().map(|m| m.code).collect();
     for m in messages {
-        let line = libraries.sources().line_column(m.span()).map_or(0, |l| l.line as usize);
-        out.entry(line).or_default().push(format!("{}: {}", m.severity.as_str(), m.message));
+        let line = libraries
+            .sources()
+            .line_column(m.span())
+            .map_or(0, |l| l.line as usize);
+        out.entry(line)
+            .or_default()
+            .push(format!("{}: {}", m.severity.as_str(), m.message));
     }
     (out, codes)
 }

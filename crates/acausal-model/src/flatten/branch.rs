@@ -39,15 +39,20 @@ impl Flattener {
             None => {}
         }
         if self.depends_on_iterators_only(c) {
+            let mut result = Ok(());
             for (domain, holds) in self.cut(&spot.domain, c, condition.span)? {
                 let part = self.restricted(spot, domain);
-                if holds {
-                    self.equations(&part, body, out)?;
+                result = if holds {
+                    self.equations(&part, body, out)
                 } else {
-                    self.if_equation(&part, rest, otherwise, span, out)?;
+                    self.if_equation(&part, rest, otherwise, span, out)
+                };
+                if result.is_err() {
+                    break;
                 }
             }
-            return Ok(());
+            self.restricted(spot, spot.domain.clone());
+            return result;
         }
         let (mut yes, mut no) = (Vec::new(), Vec::new());
         self.equations(spot, body, &mut yes)?;
@@ -167,7 +172,7 @@ impl Flattener {
         Ok(out)
     }
 
-    /// The same place for a part of the domain.
+    /// The same place for a part of the domain; bounds checks see that part only.
     fn restricted<'a>(&mut self, spot: &Spot<'a>, domain: Domain) -> Spot<'a> {
         for (iter, range) in &domain {
             self.ctx.ranges.insert(*iter, *range);

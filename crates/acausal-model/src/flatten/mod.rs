@@ -4,7 +4,7 @@
 //! |---|---|
 //! | walk the instance tree, decide conditions, give out flat variables | `expand` |
 //! | attributes and bindings | `variable` |
-//! | equations, loops | `equation` |
+//! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
 //! | `when` equations | `clause` |
 //! | equations against unknowns | `balance` |
@@ -24,8 +24,10 @@
 mod balance;
 mod branch;
 mod clause;
+mod effect;
 mod equation;
 mod expand;
+mod loops;
 mod print;
 mod variable;
 
@@ -41,7 +43,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use crate::class::Libraries;
 use crate::connect::Connections;
 use crate::instance::{EnumId, InstId, Instances, SectionRef};
-use crate::lower::{Context, Env, error};
+use crate::lower::{Context, Env};
 
 /// Flattens a class. `set` are outermost modifiers by dotted name, such as `("r.R", 10)`.
 ///
@@ -229,34 +231,40 @@ impl Flattener {
                 initial,
                 statements,
             } => {
-                let spot = Spot {
+                let component = self.component_path(component);
+                let section = crate::algorithm::Section {
+                    env: spot.env,
+                    domain: spot.domain,
+                    component,
                     initial: *initial,
-                    ..spot
+                    statements,
+                    span: section.section().span,
                 };
-                let _ = (&spot, statements);
-                let message = error(
-                    "unsupported",
-                    section.section().span,
-                    "algorithm sections are not supported yet",
-                );
-                self.ctx.errors.push(*message);
+                let result = crate::algorithm::lower(&mut self.ctx, &mut self.model, &section);
+                if let Some(assigned) = self.ctx.keep(result) {
+                    self.discrete.extend(assigned);
+                }
             }
         }
     }
 
     /// A new origin.
     pub(crate) fn origin(&mut self, span: Span, component: InstId, kind: OriginKind) -> OriginId {
-        let component = if component == self.root {
-            String::new()
-        } else {
-            self.ctx.instances.display_name(component)
-        };
+        let component = self.component_path(component);
         self.model.origins.push(Origin {
             span,
             component,
             kind,
         });
         OriginId(self.model.origins.len() as u32 - 1)
+    }
+
+    /// The dotted name of a component, empty for the model itself.
+    fn component_path(&self, component: InstId) -> String {
+        if component == self.root {
+            return String::new();
+        }
+        self.ctx.instances.display_name(component)
     }
 
     /// Adds an equation, cut where it is irregular.

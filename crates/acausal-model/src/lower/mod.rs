@@ -8,31 +8,39 @@
 //! | `tensor`, `value` | arrays as comprehensions, records of arrays |
 //! | `expression` | the syntax tree, case by case |
 //! | `operator` | arithmetic, relations, logic |
-//! | `array` | constructors, ranges, subscripts |
-//! | `reference` | names to variables, constants, iterators |
-//! | `known` | values of constants and parameters, sizes of components |
-//! | `call`, `math`, `array_function`, `event_function`, `text` | built-in functions |
+//! | `array`, `iteration`, `subscript` | constructors, ranges, iterators, subscripts |
+//! | `reference`, `component` | names to variables, constants, iterators |
+//! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
+//! | `call`, `overload` | calls, record constructors, operators on records |
+//! | `math`, `array_function`, `reduction`, `event_function`, `text` | built-in functions |
 //! | `check` | types and sizes in messages |
 //!
 //! Two modes of lowering share all code: in a *model* a parameter is an access to its variable, so that it can be
 //! changed after compilation; with [`Env::evaluate`] it is replaced by its value and marked as structural.
 
-pub(crate) mod array;
+mod array;
 mod array_function;
+mod binding;
 mod call;
 mod check;
+mod component;
 mod event_function;
 mod expression;
+mod iteration;
 mod known;
 mod math;
 mod operator;
+mod overload;
+mod reduction;
 mod reference;
+mod subscript;
 pub mod tensor;
 mod text;
 pub mod value;
 
-pub use array::{Iteration, prepend};
+pub use array::prepend;
 pub use call::Arguments;
+pub use iteration::Iteration;
 pub use known::Framed;
 pub use reference::Place;
 pub use tensor::{Subscript, Tensor};

@@ -4,12 +4,10 @@
 //! on its path. Dimensions of components that we are inside of take the subscripts of the element that we are in
 //! ([`Env::arrays`]); the others take what is written, or stay whole: `r.v` with `r[N]` is a vector.
 
-use acausal_expr::{ExprId, Kind as AccessKind, VarId};
-use acausal_syntax::ast::{ComponentRef, RefPart, Variability};
-use acausal_syntax::{Name, Span};
+use acausal_syntax::ast::{ComponentRef, RefPart};
 
-use super::{Context, Env, FunctionValue, Record, Result, Subscript, Tensor, Type, Value, error};
-use crate::instance::{Found, InstId, Kind, Role};
+use super::{Context, Env, FunctionValue, Result, Subscript, Type, Value, error};
+use crate::instance::{Found, InstId, Kind};
 
 /// A component, or elements of an array of components.
 #[derive(Clone, Debug)]
@@ -222,161 +220,6 @@ impl Context {
         Ok(Place { inst, slots })
     }
 
-    fn absent_error(&mut self, inst: InstId, span: Span) -> Box<acausal_syntax::Diagnostic> {
-        let name = self.instances.display_name(inst);
-        let at = self.instances.data(inst).span;
-        error(
-            "absent-component",
-            span,
-            format!("`{name}` does not exist: its condition is false"),
-        )
-        .label(at, "declared here")
-        .into()
-    }
-
-    /// The value of a component: a variable access, a known value, or a record of these.
-    pub fn value_at(&mut self, env: &Env<'_>, place: &Place, span: Span) -> Result<Value> {
-        let inst = place.inst;
-        if let Some(ty) = self.primitive_type(inst) {
-            return Ok(Value::Tensor(self.leaf(
-                env,
-                inst,
-                ty,
-                &place.slots,
-                span,
-            )?));
-        }
-        match self.instances.kind(inst) {
-            Kind::Record { .. } | Kind::Connector { .. } => {
-                let mut fields = Vec::new();
-                for child in self.instances.components(inst) {
-                    if self.absent.contains(&child) {
-                        continue;
-                    }
-                    let mut slots = place.slots.clone();
-                    slots.extend(self.dims(child)?.into_iter().map(|n| (n, Subscript::All)));
-                    let value = self.value_at(env, &Place { inst: child, slots }, span)?;
-                    fields.push((self.instances.data(child).name, value));
-                }
-                let class = self.instances.data(inst).class;
-                Ok(Value::Record(Record {
-                    class,
-                    dims: place.dims(),
-                    fields,
-                }))
-            }
-            Kind::Error => Err(error(
-                "unknown-type",
-                span,
-                format!(
-                    "the type of `{}` is not known",
-                    self.instances.display_name(inst)
-                ),
-            )),
-            Kind::ExternalObject => Err(error(
-                "unsupported",
-                span,
-                "external objects are not supported yet",
-            )),
-            Kind::Primitive(_) => Err(error("unsupported", span, "clocks are not supported yet")),
-            _ => {
-                let class = self.instances.class_name(inst);
-                let name = self.instances.display_name(inst);
-                Err(error(
-                    "component-as-value",
-                    span,
-                    format!("`{name}` is a component of class {class}, not a value"),
-                ))
-            }
-        }
-    }
-
-    fn leaf(
-        &mut self,
-        env: &Env<'_>,
-        inst: InstId,
-        ty: Type,
-        slots: &[(usize, Subscript)],
-        span: Span,
-    ) -> Result<Tensor> {
-        let variability = self.instances.data(inst).prefixes.variability;
-        let known = match variability {
-            Some(Variability::Constant) => true,
-            Some(Variability::Parameter) => env.evaluate,
-            _ => false,
-        };
-        if env.shape && (!known || ty == Type::Real && variability != Some(Variability::Constant)) {
-            let body = self
-                .exprs
-                .var(VarId(u32::MAX), AccessKind::Value, &[], ty.ty());
-            let dims = Place {
-                inst,
-                slots: slots.to_vec(),
-            }
-            .dims();
-            return Ok(Tensor::scalar(ty, body).fill(&mut self.exprs, &dims));
-        }
-        if known {
-            let value = self.value(inst, span)?;
-            let subs: Vec<Subscript> = slots.iter().map(|s| s.1.clone()).collect();
-            return Ok(value.index(&mut self.exprs, &subs));
-        }
-        let Some(&var) = self.vars.get(&inst) else {
-            let name = self.instances.display_name(inst);
-            let at = self.instances.data(inst).span;
-            if self.absent.contains(&inst) {
-                return Err(self.absent_error(inst, span));
-            }
-            let message = if env.evaluate {
-                format!("`{name}` varies, but a constant or parameter is needed here")
-            } else {
-                format!(
-                    "`{name}` is not part of the model, and only constants can be used from classes"
-                )
-            };
-            return Err(error("not-constant", span, message)
-                .label(at, "declared here")
-                .into());
-        };
-        if env.evaluate {
-            let name = self.instances.display_name(inst);
-            let at = self.instances.data(inst).span;
-            return Err(error(
-                "not-constant",
-                span,
-                format!("`{name}` varies, but a constant or parameter is needed here"),
-            )
-            .label(at, "declared here")
-            .into());
-        }
-        let mut subs: Vec<ExprId> = Vec::with_capacity(slots.len());
-        let (mut dims, mut iters) = (Vec::new(), Vec::new());
-        for (n, s) in slots {
-            match s {
-                Subscript::Element(e) => subs.push(*e),
-                Subscript::Vector(v) => {
-                    let k = self.exprs.fresh_iter();
-                    subs.push(v.over(&mut self.exprs, &[k]));
-                    dims.push(v.dims[0]);
-                    iters.push(k);
-                }
-                Subscript::All => {
-                    let k = self.exprs.fresh_iter();
-                    subs.push(self.exprs.iter(k));
-                    dims.push(*n);
-                    iters.push(k);
-                }
-            }
-        }
-        let body = self.exprs.var(var, AccessKind::Value, &subs, ty.ty());
-        Ok(Tensor {
-            ty,
-            dims,
-            iters,
-            body,
-        })
-    }
-
     /// Applies the subscripts of a part behind `lead` dimensions of the value that belong to outer parts.
     fn subscripted(
         &mut self,
@@ -425,60 +268,10 @@ impl Context {
         }
         Ok(value)
     }
-
-    /// Components around a component that are arrays, outermost first; the component itself is left out.
-    pub fn enclosing_arrays(&self, inst: InstId) -> Vec<InstId> {
-        let mut out = Vec::new();
-        let mut at = self.instances.data(inst).parent;
-        while let Some(p) = at {
-            let data = self.instances.data(p);
-            if data.role != Role::Component {
-                break;
-            }
-            if data.rank > 0 {
-                out.push(p);
-            }
-            at = data.parent;
-        }
-        out.reverse();
-        out
-    }
 }
 
 /// The reference as written, without subscripts.
 pub fn text(r: &ComponentRef) -> String {
     let names: Vec<&str> = r.parts.iter().map(|p| p.name.as_str()).collect();
     format!("{}{}", if r.global { "." } else { "" }, names.join("."))
-}
-
-/// True when a component lies inside of (or is) another one.
-pub fn is_inside(instances: &crate::instance::Instances, inner: InstId, outer: InstId) -> bool {
-    let mut at = Some(inner);
-    while let Some(i) = at {
-        if i == outer {
-            return true;
-        }
-        at = instances.data(i).parent;
-    }
-    false
-}
-
-/// Names from `outer` (left out) down to `inner`.
-pub fn names_below(
-    instances: &crate::instance::Instances,
-    inner: InstId,
-    outer: InstId,
-) -> Vec<Name> {
-    let mut names = Vec::new();
-    let mut at = inner;
-    while at != outer {
-        let data = instances.data(at);
-        names.push(data.name);
-        match data.parent {
-            Some(p) => at = p,
-            None => break,
-        }
-    }
-    names.reverse();
-    names
 }

@@ -1,0 +1,209 @@
+//! Bindings and attributes over all dimensions of a component (MLS 3.6 §7.2.5).
+//!
+//! `Resistor r[3](R = {1, 2, 3})` gives the variable `r.R` of shape `[3]` the value `{1, 2, 3}`; a default `R = 2*R0` in the class
+//! is written inside of the array and becomes `2*r[i].R0` for `i in 1:3`; `each R = 1` is the same for all elements.
+
+use acausal_expr::{IterId, Range};
+
+use super::component::{is_inside, names_below};
+use super::{Context, Env, Result, Tensor, Value, error};
+use crate::instance::{Binding, InstId, Kind, Role};
+
+impl Context {
+    /// The binding that is in force for a component: its own, or that of a record around it.
+    pub fn effective_binding(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
+        let mut best = self.instances.binding(inst).map(|b| (inst, b));
+        let mut at = inst;
+        loop {
+            let data = self.instances.data(at);
+            let Some(parent) = data.parent else {
+                return best;
+            };
+            if self.instances.data(parent).role != Role::Component {
+                return best;
+            }
+            if !matches!(
+                self.instances.kind(parent),
+                Kind::Record { .. } | Kind::Connector { .. }
+            ) {
+                return best;
+            }
+            if let Some(outer) = self.instances.binding(parent) {
+                // A value given inside of the record is a default; one given outside is meant for this record.
+                let default = best
+                    .as_ref()
+                    .is_none_or(|(_, b)| is_inside(&self.instances, b.scope.inst, parent));
+                if default {
+                    best = Some((parent, outer));
+                }
+            }
+            at = parent;
+        }
+    }
+
+    /// The lowered binding with the iterators for the enclosing arrays of its scope.
+    fn binding_value(
+        &mut self,
+        holder: InstId,
+        binding: &Binding,
+        evaluate: bool,
+    ) -> Result<(Value, Vec<(InstId, IterId)>)> {
+        if let Some(known) = self.known.records.get(&(holder, evaluate)) {
+            return Ok(known.clone());
+        }
+        let framed = self.frame(binding.scope)?;
+        let mut iters = Vec::new();
+        let mut next = framed.domain.iter();
+        for (array, subs) in &framed.env.arrays {
+            for _ in subs {
+                if let Some((k, _)) = next.next() {
+                    iters.push((*array, *k));
+                }
+            }
+        }
+        let env = Env {
+            evaluate,
+            ..framed.env
+        };
+        let value = self.expr(&env, &binding.expr)?;
+        if matches!(value, Value::Record(_)) {
+            self.known
+                .records
+                .insert((holder, evaluate), (value.clone(), iters.clone()));
+        }
+        Ok((value, iters))
+    }
+
+    /// The binding of `holder` for the component `inst` in it (or itself), over all dimensions of `inst`.
+    pub fn bound(
+        &mut self,
+        inst: InstId,
+        holder: InstId,
+        binding: &Binding,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let (value, iters) = self.binding_value(holder, binding, evaluate)?;
+        let mut value = value;
+        for name in names_below(&self.instances, inst, holder) {
+            let Some(field) = value.field(name).cloned() else {
+                let found = self.describe(&value);
+                let what = self.instances.display_name(inst);
+                return Err(error(
+                    "type-mismatch",
+                    binding.expr.span,
+                    format!(
+                        "a record with the field `{name}` is expected for `{what}`, but this is {found}"
+                    ),
+                ));
+            };
+            value = field;
+        }
+        let t = self.as_tensor(value, binding.expr.span)?;
+        // Own dimensions: those of the holder and of everything down to the component.
+        let mut own = Vec::new();
+        for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
+            if is_inside(&self.instances, array, holder) {
+                own.extend(self.dims(array)?);
+            }
+        }
+        let ty = self.primitive_type(inst);
+        self.spread(inst, holder, t, &iters, own, binding, ty)
+    }
+
+    /// The value of an attribute, over all dimensions of the component.
+    pub fn attribute_value(
+        &mut self,
+        inst: InstId,
+        binding: &Binding,
+        ty: Option<super::Type>,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let framed = self.frame(binding.scope)?;
+        let mut iters = Vec::new();
+        let mut next = framed.domain.iter();
+        for (array, subs) in &framed.env.arrays {
+            for _ in subs {
+                if let Some((k, _)) = next.next() {
+                    iters.push((*array, *k));
+                }
+            }
+        }
+        let env = Env {
+            evaluate,
+            ..framed.env
+        };
+        let t = self.tensor(&env, &binding.expr)?;
+        // The dimensions of the component itself count as enclosing ones: an attribute belongs to the element.
+        let ty = match ty {
+            Some(ty) => Some(ty),
+            None => self.primitive_type(inst),
+        };
+        let holder = InstId(u32::MAX);
+        self.spread(inst, holder, t, &iters, Vec::new(), binding, ty)
+    }
+
+    /// Brings a value to all dimensions of a component: those it is written inside of are bound by its scope, the last
+    /// `levels` of the others are dimensions of the value, and it is the same for the rest.
+    #[allow(clippy::too_many_arguments)]
+    fn spread(
+        &mut self,
+        inst: InstId,
+        holder: InstId,
+        t: Tensor,
+        bound: &[(InstId, IterId)],
+        own: Vec<usize>,
+        binding: &Binding,
+        ty: Option<super::Type>,
+    ) -> Result<Tensor> {
+        let attribute = holder == InstId(u32::MAX);
+        let mut outer: Vec<(InstId, usize)> = Vec::new();
+        for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
+            let inside = attribute || !is_inside(&self.instances, array, holder);
+            if inside {
+                outer.extend(self.dims(array)?.into_iter().map(|n| (array, n)));
+            }
+        }
+        let levels = (binding.levels as usize).min(outer.len());
+        let mut spanned = outer.len() - levels;
+        let mut expected: Vec<usize> = outer[spanned..].iter().map(|o| o.1).collect();
+        expected.extend_from_slice(&own);
+        let name = self.instances.display_name(inst);
+        if levels > 0 && t.dims == own && t.dims != expected {
+            // The same value for every element, although `each` is missing: what everybody means by it.
+            self.warnings.push(
+                acausal_syntax::Diagnostic::warning(
+                    "missing-each",
+                    binding.span,
+                    format!("`each` is missing: the value holds for every element of `{name}`"),
+                )
+                .hint("write `each` before the modifier"),
+            );
+            spanned = outer.len();
+            expected = own;
+        }
+        let ty = ty.unwrap_or(t.ty);
+        let t = self.expect(t, ty, &expected, binding.expr.span, &format!("`{name}`"))?;
+        let mut iters = Vec::new();
+        let mut used = 0;
+        let mut bound = bound.to_vec();
+        for (k, (array, n)) in outer.iter().enumerate() {
+            if k >= spanned {
+                iters.push(t.iters[used]);
+                used += 1;
+            } else if let Some(p) = bound.iter().position(|b| b.0 == *array) {
+                iters.push(bound.remove(p).1);
+            } else {
+                iters.push(self.iterator(None, Range::upto(*n)));
+            }
+        }
+        iters.extend_from_slice(&t.iters[used..]);
+        let mut dims: Vec<usize> = outer.iter().map(|o| o.1).collect();
+        dims.extend_from_slice(&t.dims[used..]);
+        Ok(Tensor {
+            ty: t.ty,
+            dims,
+            iters,
+            body: t.body,
+        })
+    }
+}

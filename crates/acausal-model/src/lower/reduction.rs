@@ -1,0 +1,119 @@
+//! Reductions: `sum`, `product`, `min`, `max` of arrays and of iterations (MLS 3.6 §10.3.4).
+
+use acausal_expr::{Builtin, Range, ReduceOp};
+use acausal_syntax::Name;
+use acausal_syntax::ast::Call;
+
+use super::{Context, Env, Iteration, Result, Tensor, Type, Value, error};
+
+impl Context {
+    /// `sum(e for i in r)` and the other reductions (MLS 3.6 §10.3.4).
+    pub(super) fn reduction(&mut self, env: &Env<'_>, name: Name, call: &Call) -> Result<Value> {
+        let Some(body) = call.args.first() else {
+            return Err(error(
+                "reduction",
+                call.span,
+                "a reduction needs an expression",
+            ));
+        };
+        let op = match name.as_str() {
+            "sum" => ReduceOp::Sum,
+            "product" => ReduceOp::Product,
+            "min" => ReduceOp::Min,
+            "max" => ReduceOp::Max,
+            "array" => return self.array_comprehension(env, body, &call.indices),
+            other => {
+                return Err(error(
+                    "reduction",
+                    call.span,
+                    format!("`{other}` is not a reduction"),
+                ));
+            }
+        };
+        let mut inner = env.clone();
+        let mut loops = Vec::new();
+        let mut empty = false;
+        for index in call.indices.iter().rev() {
+            let iteration = self.iteration(&inner, index, &[body])?;
+            empty |= iteration.count() == 0;
+            let (k, range, value) = match &iteration {
+                Iteration::Range(ty, r) => {
+                    let k = self.iterator(Some(index.name.name), *r);
+                    (k, *r, Value::scalar(*ty, self.exprs.iter(k)))
+                }
+                Iteration::Vector(v) => {
+                    let range = Range::upto(v.dims[0]);
+                    let k = self.iterator(None, range);
+                    (k, range, self.iteration_value(&iteration, k))
+                }
+            };
+            inner.loops.push((index.name.name, value));
+            loops.push((k, range));
+        }
+        let t = self.tensor(&inner, body)?;
+        if !t.ty.is_numeric()
+            && !matches!(
+                (op, t.ty),
+                (ReduceOp::Min | ReduceOp::Max, Type::Enum(_) | Type::Boolean)
+            )
+        {
+            let found = self.describe(&Value::Tensor(t));
+            return Err(error(
+                "type-mismatch",
+                body.span,
+                format!("`{name}` takes numbers, not {found}"),
+            ));
+        }
+        if empty && matches!(op, ReduceOp::Sum | ReduceOp::Product) {
+            let v = self.exprs.int(i64::from(op == ReduceOp::Product));
+            return Ok(Value::Tensor(Tensor { body: v, ..t }));
+        }
+        let mut value = t.body;
+        for &(k, range) in loops.iter().rev() {
+            value = self.exprs.reduce(op, k, range, value);
+        }
+        Ok(Value::Tensor(Tensor { body: value, ..t }))
+    }
+
+    pub(super) fn extremum(&mut self, env: &Env<'_>, name: &str, call: &Call) -> Result<Value> {
+        self.expect_count(call, 1, 2)?;
+        let (op, f) = if name == "min" {
+            (ReduceOp::Min, Builtin::Min)
+        } else {
+            (ReduceOp::Max, Builtin::Max)
+        };
+        if let [a, b] = call.args.as_slice() {
+            let (x, y) = (self.tensor(env, a)?, self.tensor(env, b)?);
+            let ordered = |t: Type| t != Type::String;
+            return match x.ty.join(y.ty).filter(|&t| ordered(t)) {
+                Some(Type::Boolean) if x.is_scalar() && y.is_scalar() => {
+                    let body = if name == "min" {
+                        self.exprs.and(x.body, y.body)
+                    } else {
+                        self.exprs.or(x.body, y.body)
+                    };
+                    Ok(Value::scalar(Type::Boolean, body))
+                }
+                Some(ty) if x.is_scalar() && y.is_scalar() => {
+                    Ok(Value::scalar(ty, self.exprs.call(f, &[x.body, y.body])))
+                }
+                _ => {
+                    let (p, q) = (
+                        self.describe(&Value::Tensor(x)),
+                        self.describe(&Value::Tensor(y)),
+                    );
+                    Err(error(
+                        "type-mismatch",
+                        call.span,
+                        format!("`{name}` takes two scalars or one array, not {p} and {q}"),
+                    ))
+                }
+            };
+        }
+        let t = self.one(env, call)?;
+        if t.is_empty() || t.ty == Type::String || t.is_scalar() {
+            return Err(self.shape_error(call, &t, "two scalars or an array with elements"));
+        }
+        Ok(Value::Tensor(t.reduce(&mut self.exprs, op)))
+    }
+}
