@@ -27,6 +27,9 @@
 pub mod package;
 mod when;
 
+#[cfg(test)]
+mod tests;
+
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{
     Builtin, ExprId, IterId, Kind as AccessKind, Node, Range, VarId, split_equation,
