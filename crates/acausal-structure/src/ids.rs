@@ -80,6 +80,12 @@ impl<T> Rows<T> {
         Self::default()
     }
 
+    /// From the start of each row (and the end of the last) and all items.
+    pub(crate) fn from_parts(start: Vec<usize>, items: Vec<T>) -> Self {
+        debug_assert!(start.last() == Some(&items.len()));
+        Rows { start, items }
+    }
+
     /// Appends a row and returns its number.
     pub fn push(&mut self, row: impl IntoIterator<Item = T>) -> usize {
         self.items.extend(row);

@@ -295,7 +295,7 @@ impl Instance {
             graph.add_equation(self.dae.graph.elen[e], to.collect::<Vec<_>>());
             choices.push(row);
         }
-        let flow = Flow::maximum(&graph, |_| true);
+        let flow = Flow::maximum_in_order(&graph);
         let mut by_equation: Vec<Vec<(Entry, u64)>> = vec![Vec::new(); n];
         let mut owners: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.root.len()];
         let mut complete = true;

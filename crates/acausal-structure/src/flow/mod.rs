@@ -6,11 +6,11 @@
 //! of arrays only.
 //!
 //! In: a [`Graph`] and which variables are unknown. Out: a [`Flow`]: how many elements of which variable each equation
-//! determines. Method: greedy start, then Dinic's phases (breadth-first levels, blocking flow along them) with explicit
+//! determines. Method: Karp–Sipser start, then Dinic's phases (breadth-first levels, blocking flow along them) with explicit
 //! stacks; with all lengths one this is Hopcroft–Karp, O(E sqrt(n)).
 //!
-//! Worked example: `a[3]: r, s`, `b[1]: r` with lengths r 3, s 1. The greedy start gives all of r to a; then b takes one
-//! element of r and a moves one element to s.
+//! Worked example: `a[3]: r, s`, `b[1]: r` with lengths r 3, s 1. b has only r,
+//! so it takes one element of it; a gets the other two and s.
 //! ```
 //! use acausal_structure::{EqId, VarId, flow::{Flow, Graph}};
 //! let g = Graph::new(&[3, 1], &[3, 1], &[&[0, 1], &[0]]);
@@ -21,6 +21,8 @@
 //! ```
 
 pub use crate::graph::{Graph, Reached};
+
+mod start;
 
 use crate::graph::Marks;
 use crate::{EqId, VarId};
@@ -51,6 +53,18 @@ impl Flow {
         flow.grow(graph);
         let all: Vec<EqId> = (0..graph.elen.len()).map(EqId::new).collect();
         flow.maximise(graph, &visible, &all);
+        flow
+    }
+
+    /// Like [`Flow::maximum`], but starting with the first variable with room for each equation in turn: on repetitive
+    /// systems the result is more regular.
+    pub(crate) fn maximum_in_order(graph: &Graph) -> Flow {
+        let visible = vec![true; graph.vlen.len()];
+        let mut flow = Flow::default();
+        flow.grow(graph);
+        let all: Vec<EqId> = (0..graph.elen.len()).map(EqId::new).collect();
+        flow.start_in_order(graph, &visible, &all);
+        flow.augment_all(graph, &visible, &all);
         flow
     }
 
@@ -156,21 +170,11 @@ impl Flow {
 
     /// Assigns as many elements of the equations `active` as possible without freeing any assigned equation.
     pub(crate) fn maximise(&mut self, graph: &Graph, visible: &[bool], active: &[EqId]) {
-        for e in active {
-            for slot in graph.incidence.slots(e.index()) {
-                let need = self.need[e.index()];
-                if need == 0 {
-                    break;
-                }
-                let v = graph.incidence.items()[slot].index();
-                if visible[v] {
-                    let f = need.min(graph.vlen[v] - self.used[v]);
-                    if f > 0 {
-                        self.put(graph, slot, f);
-                    }
-                }
-            }
-        }
+        self.start(graph, visible, active);
+        self.augment_all(graph, visible, active);
+    }
+
+    fn augment_all(&mut self, graph: &Graph, visible: &[bool], active: &[EqId]) {
         let mut open: Vec<EqId> = active
             .iter()
             .copied()
