@@ -12,6 +12,7 @@
 //! | [`version`] | versioned folders and `uses` annotations |
 //! | [`tree`] | the arena of classes |
 //! | [`table`] | the elements of a class, prepared once for all its instances |
+//! | [`restrict`] | what each specialised class may contain and extend |
 //! | [`modifier`] | modifications with dotted names resolved to nesting |
 //! | [`predefined`] | built-in types, attributes, functions |
 //! | [`suggest`] | "did you mean" |
@@ -22,6 +23,7 @@ mod directory;
 mod libraries;
 pub(crate) mod modifier;
 pub(crate) mod predefined;
+pub(crate) mod restrict;
 mod store;
 pub(crate) mod suggest;
 pub(crate) mod table;

@@ -17,6 +17,7 @@ use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::modifier::{Deselected, Modifier};
+use super::restrict;
 use super::tree::{Arena, ClassId};
 
 /// Elements of one class.
@@ -175,6 +176,7 @@ pub(super) fn build_table(
     class: ClassId,
 ) -> ElementTable {
     let def = Arc::clone(&arena.get(class).def);
+    restrict::check(&def, diagnostics);
     let mut builder = TableBuilder {
         arena,
         diagnostics,

@@ -58,12 +58,18 @@ impl Instances {
             .iter()
             .filter(|piece| piece.origin != BindingOrigin::Setting)
         {
-            self.check_arguments(&piece.modifier, class, shape);
+            self.check_arguments(&piece.modifier, class, shape, true);
         }
     }
 
-    /// The same for one modifier.
-    pub(super) fn check_arguments(&mut self, modifier: &Modifier, class: InstId, shape: &Shape) {
+    /// The same for one modifier; from outside of the class, protected elements cannot be modified (MLS 3.6 §4.1).
+    pub(super) fn check_arguments(
+        &mut self,
+        modifier: &Modifier,
+        class: InstId,
+        shape: &Shape,
+        outside: bool,
+    ) {
         // What an unknown base class would have had is unknown, too.
         if shape.kind == Kind::Error || shape.incomplete {
             return;
@@ -71,6 +77,24 @@ impl Instances {
         for arg in &modifier.args {
             if !self.has_element(shape, arg.name) {
                 self.report_unknown_modifier(arg.name, arg.span, class, shape);
+            } else if outside
+                && let Some(&index) = shape.by_name.get(&arg.name)
+                && shape.elements[index as usize].visibility == Visibility::Protected
+            {
+                let place = shape.elements[index as usize].item.declared();
+                let class_name = self.class_name(class);
+                let error = Diagnostic::error(
+                    "modified-protected",
+                    arg.span,
+                    format!(
+                        "`{}` is protected in `{class_name}` and cannot be modified from outside",
+                        arg.name
+                    ),
+                );
+                self.report(match place {
+                    Some((_, place)) => error.label(place, "declared here"),
+                    None => error,
+                });
             }
         }
     }

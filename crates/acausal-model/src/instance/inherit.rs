@@ -5,23 +5,26 @@
 //! base class has already. Each class is flattened once, so the cost is the number of elements, inherited ones included.
 //!
 //! While the base classes of a class are looked up, its inherited elements are not visible: an `extends` clause must not influence
-//! the lookup of another one in the same class (MLS 3.6 §5.6.1.4). Decisions the specification leaves open:
-//! - Elements inherited twice must be identical *as written*; modifiers on the way are not compared, the first way is kept.
-//! - A class inherited twice contributes its equations once, also when the two ways modify it differently.
+//! the lookup of another one in the same class (MLS 3.6 §5.6.1.4).
+//!
+//! Decision the specification leaves open: a class inherited twice contributes its equations once, also when the two ways modify it
+//! differently.
 
 use std::sync::Arc;
 
-use acausal_syntax::ast::{ClassBody, ClassKind, Visibility};
+use acausal_syntax::ast::{ClassBody, ClassDef, ClassKind, Visibility};
 use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
+use super::merge::{redeclares, span};
 use super::node::{Decl, OwnDims, ShapeState};
 use super::shape::{Layer, LayerModifier, LayerScope, Shape, ShapeElement};
 use super::types::{InstId, Kind, Primitive, Role, Scope};
 use super::unknown::with_hint;
 use crate::class::ClassId;
 use crate::class::predefined::PredefinedType;
-use crate::class::table::{ComponentDecl, ExtendsDecl, Item};
+use crate::class::restrict::may_extend;
+use crate::class::table::{ExtendsDecl, Item};
 
 /// More layers than any real class has; guards the 16-bit index.
 const MAX_LAYERS: usize = 60_000;
@@ -86,6 +89,7 @@ impl Instances {
         }
         let env = self.data(node).body.env.clone();
         self.check_modifier_names(&env, node, &shape);
+        self.check_simple_type(&def, &shape);
         shape.dependent = self.dependent_classes(&shape);
         shape
     }
@@ -108,6 +112,7 @@ impl Instances {
             return;
         }
         let base_shape = self.shape(base);
+        self.check_base_kind(class, base, extends);
         if shape.layers.len() + base_shape.layers.len() > MAX_LAYERS {
             let message = "too many base classes";
             self.report(Diagnostic::error(
@@ -134,7 +139,7 @@ impl Instances {
         };
         shape.incomplete |= base_shape.incomplete;
         if let Some(modifier) = &extends.modifier {
-            self.check_arguments(modifier, base, &base_shape);
+            self.check_arguments(modifier, base, &base_shape, false);
             outer.push(LayerModifier {
                 modifier: Arc::clone(modifier),
                 scope,
@@ -267,76 +272,6 @@ impl Instances {
         }
     }
 
-    /// Enters an element, or merges it with the one of the same name (MLS 3.6 §7.1, §7.3).
-    fn add_element(&mut self, shape: &mut Shape, mut new: ShapeElement) {
-        let Some(&index) = shape.by_name.get(&new.name) else {
-            shape.by_name.insert(new.name, shape.elements.len() as u32);
-            shape.elements.push(new);
-            return;
-        };
-        let known = &mut shape.elements[index as usize];
-        shape.also_in.push((new.name, known.layer.max(new.layer)));
-        if new.layer == 0 && redeclares(&new.item) {
-            // The replaced element keeps its place in the order.
-            let old = std::mem::replace(known, new.clone());
-            known.visibility = old.visibility;
-            known.replaced = Some(Arc::new(old));
-        } else if known.layer == 0 && redeclares(&known.item) {
-            // Inherited twice and redeclared: the first inherited one is replaced.
-            if known.replaced.is_none() {
-                new.replaced = None;
-                known.visibility = new.visibility;
-                known.replaced = Some(Arc::new(new));
-            }
-        } else if redeclares(&new.item) && !redeclares(&known.item) && new.replaced.is_some() {
-            // Of two inherited ones, one redeclared on its way: the redeclaration is in force.
-            *known = new;
-        } else if known.replaced.is_none() && !self.identical(&known.item, &new.item) {
-            let (known, new) = (known.clone(), new);
-            self.report_conflict(shape, &known, &new);
-        }
-    }
-
-    /// Two declarations of one name that are not identical.
-    ///
-    /// MLS 3.6 §7.1 calls this an error. Libraries in wide use repeat a declaration with other attributes (`m_flow` of
-    /// Modelica.Fluid), so where only modifiers differ the first is kept and a warning given.
-    fn report_conflict(&mut self, shape: &Shape, known: &ShapeElement, new: &ShapeElement) {
-        let class = |layer: u16| {
-            let class = shape
-                .layers
-                .get(usize::from(layer))
-                .map(|layer| layer.class);
-            class.map_or_else(String::new, |class| self.libraries.qualified_name(class))
-        };
-        let (old_span, new_span) = (span(&known.item), span(&new.item));
-        let (old_text, new_text) = (class(known.layer), class(new.layer));
-        let diagnostic = match (&known.item, &new.item) {
-            (Item::Component(a), Item::Component(b)) if same_except_modifiers(a, b) => {
-                Diagnostic::warning(
-                    "conflicting-modifiers",
-                    new_span,
-                    format!("`{}` is inherited twice with different modifiers", new.name),
-                )
-                .hint("the first declaration is used")
-            }
-            _ => Diagnostic::error(
-                "conflicting-elements",
-                new_span,
-                format!(
-                    "`{}` is declared differently in two classes that are put together",
-                    new.name
-                ),
-            )
-            .hint("rename one of them, or use `redeclare` if the inherited one is `replaceable`"),
-        };
-        self.report(
-            diagnostic
-                .label(new_span, format!("declared here in `{new_text}`"))
-                .label(old_span, format!("declared here in `{old_text}`")),
-        );
-    }
-
     fn check_deselected(&mut self, extends: &ExtendsDecl, base: &Shape) {
         for ident in &extends.deselected.components {
             if !base.by_name.contains_key(&ident.name) {
@@ -367,6 +302,53 @@ impl Instances {
         }
     }
 
+    /// What is made from a simple or array type has no elements of its own (MLS 3.6 §4.6.2).
+    fn check_simple_type(&mut self, def: &ClassDef, shape: &Shape) {
+        let simple = matches!(shape.kind, Kind::Primitive(_)) || !shape.dims.is_empty();
+        let extra = shape.elements.iter().find(|element| {
+            matches!(element.item, Item::Component(_))
+                && (shape.predefined.is_some() || element.layer == 0)
+        });
+        if let (true, Some(element)) = (simple, extra) {
+            self.report(Diagnostic::error(
+                "type-with-components",
+                span(&element.item),
+                format!(
+                    "`{}` is made from a simple or array type and cannot have components",
+                    def.name
+                ),
+            ));
+        }
+    }
+
+    /// Only some kinds of classes can be derived from each other (MLS 3.6 §7.1.3).
+    fn check_base_kind(&mut self, class: ClassId, base: InstId, extends: &ExtendsDecl) {
+        let Decl::Class(base_class) = self.data(base).body.decl else {
+            return;
+        };
+        let kind = self.libraries.class(class).def.kind;
+        let base_kind = self.libraries.class(base_class).def.kind;
+        if may_extend(kind, base_kind) {
+            return;
+        }
+        let name = self.libraries.class(class).name;
+        self.report(
+            Diagnostic::error(
+                "wrong-base-class",
+                extends.base.span,
+                format!(
+                    "the {} `{name}` cannot be made from a {}",
+                    kind.keyword(),
+                    base_kind.keyword()
+                ),
+            )
+            .label(
+                self.data(base).span,
+                format!("this is a {}", base_kind.keyword()),
+            ),
+        );
+    }
+
     fn report_cycle(&mut self, node: InstId, base: InstId, span: Span) {
         let name = self.class_name(node);
         let base_name = self.class_name(base);
@@ -380,28 +362,6 @@ impl Instances {
             Diagnostic::error("cyclic-inheritance", span, message)
                 .label(place, "the cycle closes here"),
         );
-    }
-
-    /// The same declaration, as written.
-    fn identical(&self, left: &Item, right: &Item) -> bool {
-        match (left, right) {
-            (Item::Component(a), Item::Component(b)) => Arc::ptr_eq(a, b) || same_component(a, b),
-            (Item::Class(a), Item::Class(b)) => {
-                let (first, second) = (
-                    &self.libraries.class(a.class).def,
-                    &self.libraries.class(b.class).def,
-                );
-                // Descriptions and annotations do not count.
-                a.class == b.class
-                    || (first.kind == second.kind
-                        && first.partial == second.partial
-                        && first.encapsulated == second.encapsulated
-                        && first.body == second.body
-                        && a.prefixes == b.prefixes
-                        && a.visibility == b.visibility)
-            }
-            _ => false,
-        }
     }
 
     fn is_type_or_class(&self, class: ClassId) -> bool {
@@ -450,44 +410,6 @@ fn fixed(piece: &super::node::Piece, own: OwnDims) -> LayerModifier {
         scope: LayerScope::Fixed(piece.scope),
         own,
     }
-}
-
-fn redeclares(item: &Item) -> bool {
-    match item {
-        Item::Component(decl) => decl.clause.prefixes.redeclare,
-        Item::Class(decl) => decl.prefixes.redeclare || decl.extends_inherited,
-        Item::Extends(_) => false,
-    }
-}
-
-fn span(item: &Item) -> Span {
-    item.declared().map_or(Span::NONE, |(_, span)| span)
-}
-
-fn same_component(a: &ComponentDecl, b: &ComponentDecl) -> bool {
-    // Descriptions and annotations do not count: libraries repeat declarations with other icons.
-    match (a.component(), b.component()) {
-        (Some(first), Some(second)) => {
-            first.modification == second.modification && same_except_modifiers(a, b)
-        }
-        _ => false,
-    }
-}
-
-/// The same type, dimensions, prefixes, condition and value.
-fn same_except_modifiers(a: &ComponentDecl, b: &ComponentDecl) -> bool {
-    let value = |decl: &ComponentDecl| {
-        let modification = decl.component()?.modification.as_ref()?;
-        modification.binding.clone()
-    };
-    a.clause.prefixes == b.clause.prefixes
-        && a.clause.prefix == b.clause.prefix
-        && a.clause.visibility == b.clause.visibility
-        && a.clause.type_name == b.clause.type_name
-        && a.clause.subscripts == b.clause.subscripts
-        && a.subscripts == b.subscripts
-        && a.condition == b.condition
-        && value(a) == value(b)
 }
 
 fn predefined_kind(kind: PredefinedType) -> Kind {

@@ -4,7 +4,7 @@
 //! the same in the class around it, up to one that is `encapsulated`, and at last among the predefined names. Classes of the way are
 //! instances themselves, so that a redeclared package around a function gives the function the redeclared meaning of names.
 
-use acausal_syntax::ast::{Path, Visibility};
+use acausal_syntax::ast::{Path, Variability, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
@@ -41,7 +41,7 @@ impl Instances {
     /// What the first identifier of a reference means (MLS 3.6 §5.3.1). Iteration variables are the caller's business and come first.
     pub fn find(&mut self, scope: Scope, name: Name, span: Span) -> Found {
         match self.lookup(scope, name) {
-            Some((target, _)) => target.found(),
+            Some((target, own)) => self.usable(scope, target, own, span),
             None => Found::NotFound(Box::new(self.unknown_name(
                 scope,
                 name,
@@ -66,6 +66,11 @@ impl Instances {
 
     fn find_member_of(&mut self, inst: InstId, name: Name, span: Span, wanted: Wanted) -> Found {
         match self.lookup_member(inst, name) {
+            Some(Target::Component(member) | Target::Class(member))
+                if self.data(member).visibility == Visibility::Protected =>
+            {
+                Found::NotFound(Box::new(self.protected_access(inst, member, span)))
+            }
             Some(target) => target.found(),
             None => Found::NotFound(Box::new(self.unknown_member(inst, name, span, wanted))),
         }
@@ -83,7 +88,7 @@ impl Instances {
             let next = match found {
                 None if path.global => self.find_global(name, span),
                 None => match self.lookup(scope, name) {
-                    Some((target, _)) => target.found(),
+                    Some((target, own)) => self.usable(scope, target, own, span),
                     None => Found::NotFound(Box::new(self.unknown_name(scope, name, span, wanted))),
                 },
                 Some(Found::Component(inst) | Found::Class(inst)) => {
@@ -112,6 +117,18 @@ impl Instances {
                 "a name is missing",
             )))
         })
+    }
+
+    /// A component of an enclosing class can be used if it is a constant (MLS 3.6 §5.3.1).
+    fn usable(&mut self, scope: Scope, target: Target, own: bool, span: Span) -> Found {
+        match target {
+            Target::Component(found)
+                if !own && self.data(found).prefixes.variability != Some(Variability::Constant) =>
+            {
+                Found::NotFound(Box::new(self.not_constant(scope, found, span)))
+            }
+            _ => target.found(),
+        }
     }
 
     /// The component or class with this name; an `outer` one is replaced by its `inner`.

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`types`] | what questions return |
 //! | [`lookup`] | what a name means: members, imports, enclosing classes |
-//! | [`inherit`], [`shape`] | the flattened class, shared by all its instances |
+//! | [`inherit`], [`merge`], [`shape`] | the flattened class, shared by all its instances |
 //! | [`environment`] | which modifiers reach a member |
 //! | [`member`], [`component`], [`nested`] | making members; redeclaration |
 //! | [`sharing`] | which nested classes mean the same for all components |
@@ -26,6 +26,7 @@ mod environment;
 mod inherit;
 mod lookup;
 mod member;
+mod merge;
 mod nested;
 mod node;
 mod outer;

@@ -68,6 +68,39 @@ impl Instances {
         with_hint(error, &name, names.iter().map(|name| name.as_str()))
     }
 
+    /// For a variable of an enclosing class.
+    pub(super) fn not_constant(&mut self, scope: Scope, found: InstId, span: Span) -> Diagnostic {
+        let name = self.data(found).name;
+        let error = Diagnostic::error(
+            "not-constant",
+            span,
+            format!("`{name}` of an enclosing class is not a constant and cannot be used here"),
+        )
+        .label(self.data(found).span, "declared here")
+        .hint("pass it as a parameter or input");
+        self.with_chain(error, scope.inst)
+    }
+
+    /// For a protected element behind a dot (MLS 3.6 §4.1).
+    pub(super) fn protected_access(
+        &mut self,
+        inst: InstId,
+        member: InstId,
+        span: Span,
+    ) -> Diagnostic {
+        let node = self.data(member);
+        let class = self.class_name(inst);
+        Diagnostic::error(
+            "protected-access",
+            span,
+            format!(
+                "`{}` is protected in `{class}` and cannot be accessed from outside",
+                node.name
+            ),
+        )
+        .label(node.span, "declared here")
+    }
+
     pub(super) fn report_unknown_import(&mut self, class: ClassId, path: &[Name]) {
         let def = &self.libraries.class(class).def;
         let names: Vec<&str> = path.iter().map(|name| name.as_str()).collect();
