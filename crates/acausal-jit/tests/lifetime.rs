@@ -159,7 +159,7 @@ fn only_what_pays_is_compiled() {
         mem: 1,
         out: 100,
     };
-    for (runs, compiled) in [(1.0, 0), (500.0, 1), (1e6, 2)] {
+    for (runs, compiled) in [(1.0, 0), (1500.0, 1), (1e6, 2)] {
         let backend = Tiered::new(TierOptions {
             runs,
             ..TierOptions::default()

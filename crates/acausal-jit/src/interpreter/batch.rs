@@ -124,6 +124,15 @@ impl Batch {
                     let place = element(context, record, shape.motion, frame.start);
                     std::ptr::copy(frame.pointers[from as usize], place, frame.count);
                 }
+            } else if shape.motion == Motion::Uniform {
+                let record = &self.placed.outputs[output as usize];
+                // SAFETY: required of the caller; the values are in registers or in memory that no output meets.
+                unsafe {
+                    let place = element(context, record, shape.motion, frame.start);
+                    let values =
+                        std::slice::from_raw_parts(frame.pointers[from as usize], frame.count);
+                    *place = lanes::accumulate(shape.store, *place, values);
+                }
             } else {
                 for lane in 0..frame.count {
                     store_lane(output, from, lane);

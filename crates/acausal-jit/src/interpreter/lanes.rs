@@ -2,7 +2,7 @@
 //!
 //! The operation is chosen outside the loop, so that each loop is a straight line which the compiler vectorises.
 
-use crate::kernel::{Binary, Unary};
+use crate::kernel::{Binary, Store, Unary};
 use crate::math;
 use crate::place::{Motion, Record};
 
@@ -31,6 +31,18 @@ pub fn select(c: &[f64], a: &[f64], b: &[f64], to: &mut [f64]) {
     for (((to, c), a), b) in to.iter_mut().zip(c).zip(a).zip(b) {
         *to = math::select(*c, *a, *b);
     }
+}
+
+/// Stores one value after the other in the same element, which held `old`; gives what it holds at the end.
+pub fn accumulate(store: Store, old: f64, values: &[f64]) -> f64 {
+    macro_rules! choose {
+        ($($name:ident)*) => {
+            match store {
+                $(Store::$name => values.iter().fold(old, |old, new| math::combine(Store::$name, old, *new)),)*
+            }
+        };
+    }
+    choose!(Set Add Mul Min Max)
 }
 
 /// The values of a counter from repetition `start`.

@@ -66,7 +66,7 @@ pub fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
     #[cfg(feature = "cranelift")]
     {
         let seldom = TierOptions {
-            runs: 200.0,
+            runs: 700.0,
             ..TierOptions::default()
         };
         list.push((
