@@ -24,6 +24,8 @@ struct Elimination {
     candidates: Vec<u32>,
     /// Pivot positions of the column's U part.
     upper: Vec<u32>,
+    /// Entries of an L column that a search must follow, once it is pruned.
+    followed: Vec<u32>,
     /// Search stack: pivot position and next entry of its L column.
     stack: Vec<(u32, u32)>,
 }
@@ -63,6 +65,7 @@ impl SparseLu {
             reached: vec![NONE; n],
             candidates: Vec::new(),
             upper: Vec::new(),
+            followed: vec![NONE; n],
             stack: Vec::new(),
         };
         self.norm = 0.0;
@@ -193,7 +196,33 @@ impl SparseLu {
                     .push(std::mem::take(&mut self.x[i as usize]) * inverse);
             }
         }
+        self.prune(pivot_row, work);
         Ok(())
+    }
+
+    /// Symmetric pruning (Eisenstat & Liu 1992): when column j of L contains the new pivot row and the new column has j
+    /// in its U part, everything below that row is reachable through the new column too. Searches then need to follow
+    /// only the rows of column j that are pivots by now; these are moved to its front.
+    fn prune(&mut self, pivot_row: u32, work: &mut Elimination) {
+        for &j in &work.upper {
+            let j = j as usize;
+            if work.followed[j] != NONE {
+                continue;
+            }
+            let range = self.l.ptr[j] as usize..self.l.ptr[j + 1] as usize;
+            if !self.l.idx[range.clone()].contains(&pivot_row) {
+                continue;
+            }
+            let mut front = range.start;
+            for at in range.clone() {
+                if work.pivot_of[self.l.idx[at] as usize] != NONE {
+                    self.l.idx.swap(at, front);
+                    self.l.val.swap(at, front);
+                    front += 1;
+                }
+            }
+            work.followed[j] = (front - range.start) as u32;
+        }
     }
 
     /// During elimination `row` holds the start position of the row that became pivot j.
@@ -216,10 +245,12 @@ impl SparseLu {
         work.stack.push((pivot, 0));
         while let Some((pivot, next)) = work.stack.last_mut() {
             let (rows, _) = self.l.column_so_far(*pivot as usize);
-            let Some(&row) = rows.get(*next as usize) else {
+            let limit = work.followed[*pivot as usize].min(rows.len() as u32);
+            if *next >= limit {
                 work.stack.pop();
                 continue;
-            };
+            }
+            let row = rows[*next as usize];
             *next += 1;
             if work.reached[row as usize] == k {
                 continue;
