@@ -21,6 +21,15 @@ pub enum CodegenError {
         /// Which rule.
         fault: CallFault,
     },
+    /// A kernel is too long for machine code; the interpreter takes it.
+    TooLong {
+        /// Which kernel.
+        kernel: KernelId,
+        /// Its nodes, after normalisation.
+        nodes: usize,
+        /// How many are allowed.
+        most: usize,
+    },
     /// The machine-code generator refused; the text is its own message.
     Machine(String),
 }
@@ -114,6 +123,16 @@ impl fmt::Display for CodegenError {
         match self {
             Self::Kernel { kernel, fault } => write!(f, "kernel {kernel}: {fault}"),
             Self::Call { call, fault } => write!(f, "call {call}: {fault}"),
+            Self::TooLong {
+                kernel,
+                nodes,
+                most,
+            } => {
+                write!(
+                    f,
+                    "kernel {kernel}: {nodes} nodes are too many for machine code, which takes {most}"
+                )
+            }
             Self::Machine(message) => write!(f, "machine code: {message}"),
         }
     }

@@ -6,10 +6,10 @@
 //! choice depends on the program only, never on a clock, and both ways give the same bits.
 //!
 //! Example: a scalar equation of 20 nodes costs about 80 µs to compile and saves about 0.12 µs per run, so it is
-//! compiled if more than 650 runs are expected. The same equation over 10,000 elements
-//! saves 25 µs per run and is compiled for more than a few.
+//! compiled if more than 650 runs are expected. The same equation over 10,000 elements saves 25 µs per run and is
+//! compiled for more than a few.
 
-use crate::cranelift::{Compiled, Cranelift};
+use crate::cranelift::{Compiled, Cranelift, MOST_NODES};
 use crate::error::CodegenError;
 use crate::interpreter::{Interpreted, LANES, take_over};
 use crate::kernel::{Call, Kernel};
@@ -31,8 +31,6 @@ pub struct TierOptions {
     pub save_dispatch: f64,
     /// Nanoseconds that machine code saves per node and repetition.
     pub save_element: f64,
-    /// Longer kernels are always interpreted: machine code of that length does not fit any instruction cache.
-    pub most_nodes: usize,
 }
 
 impl Default for TierOptions {
@@ -43,7 +41,6 @@ impl Default for TierOptions {
             compile_node: 2_500.0,
             save_dispatch: 6.0,
             save_element: 0.08,
-            most_nodes: 20_000,
         }
     }
 }
@@ -112,7 +109,7 @@ impl TieredCode {
         } else {
             2.0 * straight
         };
-        nodes <= self.options.most_nodes && saved * self.options.runs > cost
+        nodes <= MOST_NODES && saved * self.options.runs > cost
     }
 }
 

@@ -74,7 +74,7 @@ fn long_kernels() {
     }
     let last = nodes.len() as u32 - 1;
     let kernels = [kernel(slots, nodes, vec![last])];
-    let y: Vec<f64> = (0..3010).map(f64::from).collect();
+    let y: Vec<f64> = (0..slots + 10).map(f64::from).collect();
     let start = Memory {
         y,
         yp: vec![],
@@ -87,6 +87,7 @@ fn long_kernels() {
         slots: (0..slots as usize).map(|k| at(Bank::Y, k, 1)).collect(),
         outputs: vec![(at(Bank::Out, base, 1), Store::Set)],
     };
+    let last = f64::from(slots) - 1.0;
     let sum = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0) / 6.0;
     for (name, backend) in backends() {
         let end = run(
@@ -97,15 +98,57 @@ fn long_kernels() {
             &NoFunctions,
         )
         .expect(name);
-        assert_eq!(end.out[10], sum(2999.0), "{name}");
+        assert_eq!(end.out[10], sum(last), "{name}");
         for j in 0..10 {
             assert_eq!(
                 end.out[j],
-                sum(2999.0 + j as f64) - sum(j as f64 - 1.0),
+                sum(last + j as f64) - sum(j as f64 - 1.0),
                 "{name}"
             );
         }
     }
+}
+
+#[cfg(feature = "cranelift")]
+#[test]
+fn kernels_that_are_too_long_for_machine_code_are_interpreted() {
+    let nodes = 30_000;
+    let mut list = vec![Op::Slot(0)];
+    list.extend((1..nodes).map(|k| Op::Binary(Binary::Add, k - 1, 0)));
+    let kernels = [kernel(1, list, vec![nodes - 1])];
+    let call = Call {
+        kernel: 0,
+        count: 100,
+        slots: vec![at(Bank::Y, 0, 1)],
+        outputs: vec![(at(Bank::Out, 0, 1), Store::Set)],
+    };
+    let start = Memory {
+        y: vec![1.0; 100],
+        yp: vec![],
+        mem: vec![],
+        out: vec![0.0; 100],
+    };
+    let end = run(
+        &*default_backend(),
+        &kernels,
+        std::slice::from_ref(&call),
+        &start,
+        &NoFunctions,
+    );
+    assert_eq!(end.expect("valid").out, [f64::from(nodes); 100]);
+    let machine = Cranelift::new()
+        .expect("a supported machine")
+        .compile(&kernels)
+        .expect("valid");
+    let refused = machine.bind(&[call], start.lengths()).err();
+    assert_eq!(
+        refused,
+        Some(CodegenError::TooLong {
+            kernel: 0,
+            nodes: 30_000,
+            most: 20_000
+        })
+    );
 }
 
 #[test]

@@ -8,8 +8,8 @@
 //! ```
 //! The loop `pairs` exists only if the shape allows it and no operation needs a call. If repetitions can be computed
 //! twice without harm, it also does the rest, by going back so far that its last round is full; `singles` is then
-//! saved. A call with one repetition has the code of one repetition in `entry` and no loop. Loops carry the repetition number and the accumulators: outputs
-//! that all repetitions add to (or multiply, ...) and nothing else touches.
+//! saved. A call with one repetition has the code of one repetition in `entry` and no loop. Loops carry the repetition
+//! number and the accumulators: outputs that all repetitions add to (or multiply, ...) and nothing else touches.
 
 use super::body::{Body, Values};
 use super::lane::{Lane, has_pair};

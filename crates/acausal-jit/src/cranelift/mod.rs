@@ -1,8 +1,8 @@
 //! Machine code by Cranelift: one function per kernel and shape of call, compiled when a program is bound.
 //!
 //! A function gets the records of its slots and outputs, resolves them to pointers, computes what is the same in all
-//! repetitions, and then loops. How each slot moves is known from the shape of the call, so the loop has no branch but its own.
-//! Where all operations exist for pairs of numbers, the loop takes two repetitions at a time.
+//! repetitions, and then loops. How each slot moves is known from the shape of the call, so the loop has no branch but
+//! its own. Where all operations exist for pairs of numbers, the loop takes two repetitions at a time.
 //!
 //! Machine code calls nothing but the wrappers in [`crate::math`] and the application of user functions, by address;
 //! so the code needs no relocation and no linker, and is ready once it is in executable memory (`memory.rs`).
@@ -33,6 +33,9 @@ const MIN_PER_THREAD: usize = 16;
 
 /// Kernels of more nodes are compiled quickly even if they are repeated.
 const LONG: usize = 2000;
+
+/// Kernels of more nodes are refused: their frame might not fit the stack of a thread, and their code fits no cache.
+pub const MOST_NODES: usize = 20_000;
 
 /// The machine-code backend.
 #[derive(Clone)]
@@ -152,6 +155,16 @@ impl Compiled {
             .collect();
         if missing.is_empty() {
             return Ok(());
+        }
+        for shape in &missing {
+            let nodes = self.kernels[shape.kernel as usize].nodes.len();
+            if nodes > MOST_NODES {
+                return Err(CodegenError::TooLong {
+                    kernel: shape.kernel,
+                    nodes,
+                    most: MOST_NODES,
+                });
+            }
         }
         let threads = self
             .backend
