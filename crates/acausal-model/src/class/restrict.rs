@@ -196,15 +196,6 @@ impl Checker<'_> {
                     self.report(span, "cannot have inner or outer components");
                 } else if visibility == Visibility::Protected && prefix.causality.is_some() {
                     self.report(span, "cannot have protected inputs and outputs");
-                } else if visibility == Visibility::Public
-                    && prefix.causality.is_none()
-                    && !constant
-                    && prefix.variability.is_none()
-                {
-                    self.report(
-                        span,
-                        "has a public variable that is neither input nor output: make it protected",
-                    );
                 }
             }
             _ => {}

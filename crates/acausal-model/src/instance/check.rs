@@ -8,12 +8,12 @@ use acausal_syntax::{Diagnostic, Name, Span};
 use super::Instances;
 use super::environment::Hit;
 use super::node::{Decl, Piece};
-use super::shape::{Shape, ShapeElement};
-use super::types::{BindingOrigin, InstId, Kind, Role, Scope};
+use super::shape::Shape;
+use super::types::{BindingOrigin, InstId, Kind, Role};
 use super::unknown::with_hint;
 use crate::class::modifier::Modifier;
 use crate::class::predefined;
-use crate::class::table::{ComponentDecl, Item};
+use crate::class::table::ComponentDecl;
 
 /// A declaration may contain itself this often when redeclarations on the way can end the recursion.
 const MAX_RECURSION: usize = 16;
@@ -183,10 +183,10 @@ impl Instances {
         InstId::ERROR
     }
 
-    /// Checks that wait until the members of an instance are asked for, so that disabled components are spared.
-    pub(super) fn check_expansion(&mut self, inst: InstId) {
+    /// Checks that wait until the members of an instance are asked for, so that disabled components are spared. True the first time.
+    pub(super) fn check_expansion(&mut self, inst: InstId) -> bool {
         if self.data(inst).body.checked {
-            return;
+            return false;
         }
         self.node_mut(inst).body.checked = true;
         let shape = self.shape(inst);
@@ -216,68 +216,30 @@ impl Instances {
             let error = self.with_chain(error, parent);
             self.report(error);
         }
+        true
     }
 
-    /// A redeclared class must be replaceable (MLS 3.6 §7.3.3).
-    pub(super) fn check_class_redeclare(&mut self, hit: &Hit, element: &ShapeElement) {
-        let Item::Class(declared) = &element.item else {
-            return;
-        };
-        if !declared.prefixes.replaceable {
-            self.report_not_replaceable(hit.span, element.name, declared.name_span);
+    /// Public variables of a function are inputs or outputs (MLS 3.6 §12.2).
+    pub(super) fn check_function_variables(&mut self, components: &[InstId]) {
+        for &inst in components {
+            let node = self.data(inst);
+            let prefixes = node.prefixes;
+            if node.visibility == Visibility::Public
+                && prefixes.causality.is_none()
+                && prefixes.variability.is_none()
+            {
+                let error = Diagnostic::error(
+                    "class-restriction",
+                    node.span,
+                    format!(
+                        "the public variable `{}` of a function is neither input nor output",
+                        node.name
+                    ),
+                )
+                .hint("declare it under `protected`");
+                self.report(error);
+            }
         }
-    }
-
-    /// A redeclared component must be replaceable, or keep its class (MLS 3.6 §7.3.3), and must fit the constraining type (§7.3.2).
-    pub(super) fn check_component_redeclare(
-        &mut self,
-        span: Span,
-        decl: &Arc<ComponentDecl>,
-        class: InstId,
-        element: &ShapeElement,
-        original: &Arc<ComponentDecl>,
-        original_scope: Scope,
-    ) {
-        let Item::Component(declared) = &element.item else {
-            return;
-        };
-        if class == InstId::ERROR {
-            return;
-        }
-        let (constraint, scope) = match &original.clause.constraint {
-            Some(constraint) => (&constraint.base, original_scope),
-            None => (&original.clause.type_name, original_scope),
-        };
-        let Ok(constraining) = self.resolve_class(scope, constraint) else {
-            return;
-        };
-        if !declared.clause.prefixes.replaceable && constraining != class {
-            self.report_not_replaceable(span, element.name, declared.name_span);
-            return;
-        }
-        if let Some(why) = self.missing_for_subtype(class, constraining) {
-            let error = Diagnostic::error(
-                "redeclare-mismatch",
-                decl.clause.type_name.span,
-                format!(
-                    "`{}` cannot take the place of `{constraint}`: {why}",
-                    decl.clause.type_name
-                ),
-            )
-            .label(original.name_span, "declared replaceable here");
-            self.report(error);
-        }
-    }
-
-    fn report_not_replaceable(&mut self, span: Span, name: Name, place: Span) {
-        self.report(
-            Diagnostic::error(
-                "not-replaceable",
-                span,
-                format!("`{name}` is not replaceable"),
-            )
-            .label(place, "declared here without `replaceable`"),
-        );
     }
 
     pub(super) fn report_kind_change(&mut self, hit: &Hit, place: Span, old: &str, new: &str) {
@@ -289,42 +251,6 @@ impl Instances {
             )
             .label(place, format!("declared as a {old} here")),
         );
-    }
-
-    /// Why one class cannot be used in place of another: the first public component it lacks, or a different kind (MLS 3.6 §6.4).
-    ///
-    /// Decision: types of the components in turn are not compared; that is left to the equations that use them.
-    pub(super) fn missing_for_subtype(&mut self, class: InstId, wanted: InstId) -> Option<String> {
-        if class == wanted || class == InstId::ERROR || wanted == InstId::ERROR {
-            return None;
-        }
-        let (have, want) = (self.shape(class), self.shape(wanted));
-        if have.kind == Kind::Error || want.kind == Kind::Error || have.incomplete {
-            return None;
-        }
-        if matches!(have.kind, Kind::Primitive(_)) != matches!(want.kind, Kind::Primitive(_))
-            || matches!((have.kind, want.kind), (Kind::Primitive(a), Kind::Primitive(b)) if a != b)
-        {
-            return Some(format!(
-                "`{}` is another type than `{}`",
-                self.class_name(class),
-                self.class_name(wanted)
-            ));
-        }
-        let missing = want.elements.iter().find(|element| {
-            let Item::Component(decl) = &element.item else {
-                return false;
-            };
-            let conditional = decl.condition.is_some();
-            element.visibility == Visibility::Public
-                && !conditional
-                && !have.by_name.contains_key(&element.name)
-        })?;
-        Some(format!(
-            "`{}` has no component `{}`",
-            self.class_name(class),
-            missing.name
-        ))
     }
 }
 

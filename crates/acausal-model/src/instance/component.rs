@@ -83,9 +83,8 @@ impl Instances {
         let env = component_environment(&hits, redeclare, &decl, scope, element, parent);
         let class = self.component_type(parent, element, &decl, scope, redeclare.is_some());
         let type_shape = self.shape(class);
-        if let (Some(position), Some((original, original_scope))) = (redeclare, &original) {
-            let span = hits[position].span;
-            self.check_component_redeclare(span, &decl, class, element, original, *original_scope);
+        if redeclare.is_some() || element.replaced.is_some() {
+            self.check_component_redeclare(parent, element, &hits, class);
         }
 
         let parent_node = self.data(parent);

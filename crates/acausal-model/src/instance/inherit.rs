@@ -46,6 +46,7 @@ impl Instances {
             self.shape(class)
         };
         self.node_mut(inst).body.shape = ShapeState::Known(Arc::clone(&shape));
+        self.check_obligation(inst);
         shape
     }
 

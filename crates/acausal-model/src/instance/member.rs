@@ -11,7 +11,7 @@ use acausal_syntax::ast::{Prefixes, Visibility};
 use super::Instances;
 use super::node::{Body, Decl, Piece, ShapeState};
 use super::shape::{Shape, ShapeElement};
-use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
+use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use crate::class::ClassId;
 use crate::class::table::{ClassDecl, Item};
 
@@ -19,7 +19,7 @@ impl Instances {
     /// Components in declaration order, inherited ones at the place of their `extends` clause. Components that are only
     /// `outer` are left out: they are others' components.
     pub fn components(&mut self, inst: InstId) -> Vec<InstId> {
-        self.check_expansion(inst);
+        let first = self.check_expansion(inst);
         let shape = self.shape(inst);
         let mut found = Vec::new();
         for (index, element) in shape.elements.iter().enumerate() {
@@ -36,6 +36,9 @@ impl Instances {
             let prefixes = self.data(member).prefixes;
             !prefixes.outer || prefixes.inner
         });
+        if first && shape.kind == Kind::Function {
+            self.check_function_variables(&found);
+        }
         found
     }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use acausal_syntax::ast::Visibility;
 use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
@@ -24,6 +25,9 @@ impl Instances {
         if new.layer == 0 && redeclares(&new.item) {
             // The replaced element keeps its place in the order.
             let old = std::mem::replace(known, new.clone());
+            if old.visibility != new.visibility {
+                self.report_visibility_change(&new, &old);
+            }
             known.visibility = old.visibility;
             known.replaced = Some(Arc::new(old));
         } else if known.layer == 0 && redeclares(&known.item) {
@@ -40,6 +44,27 @@ impl Instances {
             let (known, new) = (known.clone(), new);
             self.report_conflict(shape, &known, &new);
         }
+    }
+
+    /// Redeclaring does not change visibility (MLS 3.6 §7.3.3).
+    fn report_visibility_change(&mut self, new: &ShapeElement, old: &ShapeElement) {
+        let text = |element: &ShapeElement| match element.visibility {
+            Visibility::Public => "public",
+            Visibility::Protected => "protected",
+        };
+        self.report(
+            Diagnostic::error(
+                "redeclare-mismatch",
+                span(&new.item),
+                format!(
+                    "`{}` is {} and cannot be redeclared as {}",
+                    new.name,
+                    text(old),
+                    text(new)
+                ),
+            )
+            .label(span(&old.item), format!("declared {} here", text(old))),
+        );
     }
 
     /// Two declarations of one name that are not identical.

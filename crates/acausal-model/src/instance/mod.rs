@@ -15,13 +15,14 @@
 //! | [`outer`] | `inner` and `outer` |
 //! | [`value`], [`section`] | values, attributes, dimensions, equations |
 //! | [`root`] | the model, settings, names for people |
-//! | [`check`], [`unknown`] | what can be wrong, and how it is said |
+//! | [`check`], [`constrain`], [`unknown`] | what can be wrong, and how it is said |
 //!
 //! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`], about which nothing more
 //! should be said. The same mistake is reported once, however many instances share it.
 
 mod check;
 mod component;
+mod constrain;
 mod environment;
 mod inherit;
 mod lookup;
@@ -85,6 +86,8 @@ pub struct Instances {
     originals: FxHashMap<InstId, component::Placed>,
     /// Modifiers of the constraining type of a short class.
     constraints: FxHashMap<InstId, Box<[Piece]>>,
+    /// Redeclared classes that have not been compared with their constraining type yet.
+    obligations: FxHashMap<InstId, constrain::Obligation>,
     /// What `class extends` builds on.
     inherited: FxHashMap<InstId, Arc<ShapeElement>>,
     /// The `inner` of an `outer`.
@@ -113,6 +116,7 @@ impl Instances {
             imported: FxHashMap::default(),
             originals: FxHashMap::default(),
             constraints: FxHashMap::default(),
+            obligations: FxHashMap::default(),
             inherited: FxHashMap::default(),
             inners: FxHashMap::default(),
             automatic_inners: FxHashMap::default(),

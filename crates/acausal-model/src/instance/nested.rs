@@ -87,9 +87,6 @@ impl Instances {
             element.name,
             declared.name_span,
         );
-        if let Some(position) = redeclare {
-            self.check_class_redeclare(&hits[position], element);
-        }
 
         let outer = redeclare.unwrap_or(hits.len());
         let mut env: Vec<Piece> = hits[..outer].iter().filter_map(Hit::piece).collect();
@@ -129,6 +126,9 @@ impl Instances {
             replaceable: decl.prefixes.replaceable,
             ..InstPrefixes::default()
         };
+        if redeclare.is_some() || element.replaced.is_some() {
+            self.check_class_redeclare(parent, element, hits, node);
+        }
         if decl.extends_inherited
             && let Some(replaced) = &element.replaced
         {

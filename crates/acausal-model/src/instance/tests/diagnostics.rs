@@ -112,6 +112,64 @@ fn every_mistake_has_its_message() {
             ],
         ),
         (
+            "record R Real x; equation x = 1; end R; model M R r; end M;",
+            &["error[class-restriction]: the record `R` cannot have equations"],
+        ),
+        (
+            "package P Real x; end P; model M extends P.A; end M;",
+            &[
+                "error[class-restriction]: the package `P` can have constants only, no variables",
+                "error[unknown-name]: `P` has no element `A`",
+            ],
+        ),
+        (
+            "type E = enumeration(a, b, a); model M E e; end M;",
+            &["error[wrong-literal]: the literal `a` occurs twice"],
+        ),
+        (
+            "record R end R; package P end P; model M extends P; end M;",
+            &["error[wrong-base-class]: the model `M` cannot be made from a package"],
+        ),
+        (
+            "model A protected Real x; end A; model M A a(x = 1); end M;",
+            &[
+                "error[modified-protected]: `x` is protected in `A` and cannot be modified from outside",
+            ],
+        ),
+        (
+            "model A protected model X end X; end A; model M A.X x; end M;",
+            &[
+                "error[protected-access]: `X` is protected in `A` and cannot be accessed from outside",
+            ],
+        ),
+        (
+            "model A replaceable Real x; end A; model B extends A; redeclare Real x; end B; model M extends B(redeclare Integer x); end M;",
+            &["error[not-replaceable]: `x` is not replaceable"],
+        ),
+        (
+            "model A replaceable constant Real x = 1; end A; model M A a(redeclare Real x); end M;",
+            &["error[not-replaceable]: `x` is a constant and cannot be redeclared"],
+        ),
+        (
+            "model A end A; model B Real x; end B; model C replaceable model X = B constrainedby B; X x; end C; model M C c(redeclare model X = A); end M;",
+            &["error[redeclare-mismatch]: this `X` does not fit `B`: `M.X` has no component `x`"],
+        ),
+        (
+            "model A protected replaceable Real x; end A; model M extends A; redeclare Real x; end M;",
+            &["error[redeclare-mismatch]: `x` is protected and cannot be redeclared as public"],
+        ),
+        (
+            "model A Real A; A x; end A; model M A a; T T; end M; type T = Real;",
+            &[
+                "error[not-a-class]: the component `T` hides the class that is meant here (rename the component, or begin the class name with a dot)",
+                "error[not-a-class]: `A` is a component, not a class",
+            ],
+        ),
+        (
+            "model M Real Integer; end M;",
+            &["error[reserved-name]: `Integer` is a predefined type and cannot be declared"],
+        ),
+        (
             "model Real end Real;",
             &["error[duplicate-class]: class `Real` is already defined"],
         ),
