@@ -5,7 +5,8 @@
 use acausal_expr::VarId;
 use acausal_expr::flat::{Action, Causality, When};
 use acausal_syntax::Span;
-use rustc_hash::FxHashSet;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::Flattener;
 use crate::lower::error;
@@ -88,28 +89,21 @@ impl Flattener {
             .iter()
             .map(|d| d.1.count.max(0) as usize)
             .product();
-        let mut best: rustc_hash::FxHashMap<VarId, usize> = rustc_hash::FxHashMap::default();
-        let mut order = Vec::new();
+        let mut most: IndexMap<VarId, usize, FxBuildHasher> = IndexMap::default();
         for branch in &when.branches {
-            let mut here: rustc_hash::FxHashMap<VarId, usize> = rustc_hash::FxHashMap::default();
+            let mut here: IndexMap<VarId, usize, FxBuildHasher> = IndexMap::default();
             for action in &branch.actions {
                 if let Action::Assign { domain, target, .. } = action {
                     let n: usize = domain.iter().map(|d| d.1.count.max(0) as usize).product();
                     *here.entry(target.var).or_insert(0) += n;
-                    if !best.contains_key(&target.var) {
-                        best.insert(target.var, 0);
-                        order.push(target.var);
-                    }
                 }
             }
-            for var in &order {
-                if let Some(&n) = here.get(var) {
-                    let slot = best.entry(*var).or_insert(0);
-                    *slot = (*slot).max(n);
-                }
+            for (var, n) in here {
+                let slot = most.entry(var).or_insert(0);
+                *slot = (*slot).max(n);
             }
         }
-        outer * order.iter().map(|v| best[v]).sum::<usize>()
+        outer * most.values().sum::<usize>()
     }
 }
 

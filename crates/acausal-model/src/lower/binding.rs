@@ -6,6 +6,7 @@
 use acausal_expr::{IterId, Range};
 
 use super::component::{is_inside, names_below};
+use super::known::Spanned;
 use super::{Context, Env, Result, Tensor, Value, error};
 use crate::instance::{Binding, InstId, Kind, Role};
 
@@ -47,7 +48,7 @@ impl Context {
         holder: InstId,
         binding: &Binding,
         evaluate: bool,
-    ) -> Result<(Value, Vec<(InstId, IterId)>)> {
+    ) -> Result<Spanned> {
         if let Some(known) = self.known.records.get(&(holder, evaluate)) {
             return Ok(known.clone());
         }

@@ -13,12 +13,16 @@ use super::component::names_below;
 use super::{Context, Env, Result, Tensor, Value, error};
 use crate::instance::{InstId, Role, Scope};
 
+/// A lowered binding, with the iterators over the elements of the arrays of components that it is written inside of.
+pub(super) type Spanned = (Value, Vec<(InstId, IterId)>);
+
 /// Memory of what has been computed.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     dims: FxHashMap<InstId, Vec<usize>>,
     values: FxHashMap<InstId, Tensor>,
-    pub(super) records: FxHashMap<(InstId, bool), (Value, Vec<(InstId, IterId)>)>,
+    /// Lowered bindings of records, by component and [`Env::evaluate`]: many fields take theirs from one.
+    pub(super) records: FxHashMap<(InstId, bool), Spanned>,
     /// Components whose value (or size: true) is being computed, outermost first.
     pending: Vec<(InstId, bool)>,
 }
