@@ -127,6 +127,9 @@ struct Loop {
     step: Reg,
 }
 
+/// A call: function, arguments, differentiation. Its outputs are computed together.
+type CallKey = (FuncId, List, List);
+
 struct Compiler<'a> {
     exprs: &'a Exprs,
     name: &'a str,
@@ -135,9 +138,9 @@ struct Compiler<'a> {
     code: Vec<Instr>,
     registers: Reg,
     memo: FxHashMap<ExprId, Reg>,
-    calls: FxHashMap<(FuncId, List, List), Reg>,
+    calls: FxHashMap<CallKey, Reg>,
     /// What was computed in each open branch, to be forgotten at its end.
-    scopes: Vec<(Vec<ExprId>, Vec<(FuncId, List, List)>)>,
+    scopes: Vec<(Vec<ExprId>, Vec<CallKey>)>,
     /// Registers of iterators of reductions.
     iters: FxHashMap<IterId, Reg>,
     /// Jumps out of the loops around, to be filled in.

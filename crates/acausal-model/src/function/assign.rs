@@ -7,12 +7,11 @@ use acausal_expr::{ExprId, RelOp};
 use acausal_syntax::Span;
 use acausal_syntax::ast::RefPart;
 
-use super::execute::{Executor, Write, fold, with_locals};
+use super::constant::fold;
+use super::execute::{Executor, Step, Write, with_locals};
 use super::{Stop, bind};
 use crate::instance::InstId;
 use crate::lower::{Record, Subscript, Tensor, Value, error};
-
-type Step<T> = std::result::Result<T, Stop>;
 
 /// Longer arrays are not written element by element at compile time.
 const LONGEST: usize = 4096;

@@ -23,6 +23,14 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// The iterators over the elements, with their ranges.
+    pub fn ranges(&self) -> Vec<(IterId, Range)> {
+        self.over
+            .iter()
+            .map(|&(k, n)| (k, Range::upto(n)))
+            .collect()
+    }
+
     /// The result for all elements.
     pub fn vectorised(&self, value: Value) -> Value {
         if let Value::Tuple(values) = value {

@@ -14,7 +14,11 @@
 //! | step | module |
 //! |---|---|
 //! | arguments to inputs, defaults, vectorisation | [`bind`] |
+//! | first values of outputs and protected variables | [`declare`] |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
+//! | loops whose rounds are independent, kept as arrays | `parallel` |
+//! | relations that are no events | `quiet` |
+//! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
 //! | run-time functions | [`specialise`], [`run_time`] |
 //! | `external` functions | [`external`] |
@@ -27,16 +31,21 @@
 pub mod assertion;
 pub mod assign;
 pub mod bind;
+pub mod constant;
+pub mod declare;
 pub mod execute;
 pub mod external;
 pub mod left_limit;
+mod parallel;
+mod procedure;
+mod quiet;
 pub mod run_time;
 pub mod specialise;
 
 #[cfg(test)]
 mod tests;
 
-use acausal_expr::{ExprId, FuncId};
+use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_syntax::{Diagnostic, Span};
 
 use crate::instance::InstId;
@@ -106,6 +115,7 @@ pub fn call(
     arguments: Arguments,
     span: Span,
 ) -> Result<Value> {
+    let pending = ctx.function_state.asserts.len();
     let bound = bind::bind(ctx, env, function, arguments, span)?;
     let outputs = invoke(ctx, env.evaluate, function, &bound.inputs, span)?;
     let value = match outputs.len() {
@@ -115,7 +125,25 @@ pub fn call(
             .unwrap_or(Value::Tuple(Vec::new())),
         _ => Value::Tuple(outputs),
     };
+    for_all(ctx, pending, &bound.ranges());
     Ok(bound.vectorised(value))
+}
+
+/// Assertions from position `from` on hold for all values of these iterators, which are not known outside.
+fn for_all(ctx: &mut Context, from: usize, ranges: &[(IterId, Range)]) {
+    for k in from..ctx.function_state.asserts.len() {
+        let mut condition = ctx.function_state.asserts[k].condition;
+        for &(iter, range) in ranges {
+            if ctx.exprs.depends_on_iter(condition, iter) {
+                let (one, zero) = (ctx.exprs.int(1), ctx.exprs.int(0));
+                let holds = ctx.exprs.if_(condition, one, zero);
+                let least = ctx.exprs.reduce(ReduceOp::Min, iter, range, holds);
+                let least = ctx.exprs.rel(RelOp::Gt, least, zero);
+                condition = ctx.exprs.no_event(least);
+            }
+        }
+        ctx.function_state.asserts[k].condition = condition;
+    }
 }
 
 /// Calls a function with exactly the inputs that it declares.
@@ -130,7 +158,7 @@ fn invoke(
         return Ok(outputs);
     }
     let recursive = ctx.function_state.active.contains(&function);
-    let constant = inputs.iter().all(|(_, v)| execute::is_constant(ctx, v));
+    let constant = inputs.iter().all(|(_, v)| constant::is_constant(ctx, v));
     // A recursion over variables never ends symbolically; one over constants ends by itself.
     if recursive && !constant || ctx.function_state.active.len() >= MAX_DEPTH {
         return specialise::call(ctx, evaluate, function, inputs, span);

@@ -15,7 +15,10 @@ use rustc_hash::FxHashSet;
 
 use super::assertion::assertion;
 use super::bind;
-use super::execute::{blank, callee, fold, is_constant, literal_text, with_locals};
+use super::constant::{fold, is_constant, literal_text};
+use super::declare::blank;
+use super::execute::with_locals;
+use super::procedure::callee;
 use crate::instance::{InstId, Scope};
 use crate::lower::{Context, Env, Iteration, Locals, Record, Result, Tensor, Type, Value, error};
 
@@ -152,10 +155,14 @@ impl<'c, 'e> Lowering<'c, 'e> {
 
     fn first_value(&mut self, variable: InstId, frozen: bool, span: Span) -> Result<()> {
         let Some(binding) = self.ctx.instances.binding(variable) else {
-            let shape = blank(self.ctx, &self.locals, variable, &[], span)?;
-            let value = self.blocks(&shape, span)?;
-            self.locals.insert(variable, value);
-            return Ok(());
+            let first = blank(self.ctx, &self.locals, variable, &[], span)?;
+            let target = self.blocks(&first, span)?;
+            self.locals.insert(variable, target.clone());
+            // The frame is zero at the start; fields of records may have values of their own.
+            return match first {
+                Value::Record(_) => self.store(&target, &first, span),
+                _ => Ok(()),
+            };
         };
         let what = format!("`{}`", self.ctx.instances.data(variable).name);
         let env = Env::function(binding.scope, &self.locals, self.base.evaluate);

@@ -9,7 +9,7 @@ use acausal_expr::flat;
 use acausal_expr::{ExprId, FuncId, Functions};
 use acausal_syntax::Span;
 
-use super::execute::{fold, is_constant};
+use super::constant::{fold, is_constant};
 use super::run_time::Lowering;
 use super::{apply, called_here};
 use crate::instance::InstId;

@@ -296,3 +296,65 @@ fn assertions() {
     );
     assert_eq!(right_sides(f, "Real y = positive(2)*time;"), ["2.0*time"]);
 }
+
+#[test]
+fn independent_rounds_stay_an_array() {
+    let f = "function f
+      input Real u[:]; output Real y[size(u, 1)]; output Real A[size(u, 1), 2*size(u, 1)];
+    algorithm
+      for i in 2:size(u, 1) loop
+        y[i] := u[i] + i;
+        if y[i] > 3 then y[i] := 2*y[i] - u[i - 1]; end if;
+      end for;
+      for i in 1:size(u, 1), j in 1:2*size(u, 1) loop A[i, j] := u[i]*j; end for;
+    end f;";
+    // 20 000 rounds and 8e8 elements: were the loop unrolled, this would exceed what is executed symbolically.
+    let m = model(
+        f,
+        "parameter Integer n = 20000; Real u[n] = fill(time, n); Real y[n]; Real A[n, 2*n];
+         equation (y, A) = f(u);",
+    )
+    .expect("fine");
+    assert!(m.functions.is_empty());
+    let lengths: Vec<usize> = m.equations.iter().map(|eq| eq.len()).collect();
+    assert_eq!(lengths, [20000, 1, 19999, 800000000]);
+}
+
+#[test]
+fn rounds_that_depend_on_each_other_are_executed_in_order() {
+    let f = "function f
+      input Real u; output Real y[12];
+    algorithm
+      y[1] := u;
+      for i in 2:12 loop y[i] := 2*y[i - 1]; end for;
+    end f;";
+    let out = right_sides(f, "Real y[12] = f(time);");
+    assert_eq!(out[11], "2048*time");
+}
+
+#[test]
+fn fields_of_an_output_take_their_bindings() {
+    let f = "record C Real re; Real im; end C;
+    function make input Real a; input Real b = 0; output C c(re = a, im = b); algorithm end make;";
+    assert_eq!(right_sides(f, "C c = make(time);"), ["time", "0.0"]);
+}
+
+#[test]
+fn relations_of_arguments_stay_events() {
+    let f = "function pick input Boolean b; input Real u; output Real y;
+    algorithm y := if b and u > 1 then u else -u; end pick;";
+    let out = right_sides(f, "Real x = pick(time > 2, time);");
+    assert_eq!(
+        out,
+        ["if time > 2 and noEvent(time > 1) then time else -time"]
+    );
+}
+
+#[test]
+fn assertions_hold_for_all_elements() {
+    let f = "function positive input Real x; output Real y;
+    algorithm assert(x > 0, \"x must be positive\"); y := x; end positive;";
+    let m = model(f, "Real u[20] = fill(time, 20); Real v[20] = positive(u);").expect("fine");
+    let text = Printer::new(&m).expr(m.asserts[0].condition);
+    assert!(text.starts_with("noEvent(min("), "{text}");
+}

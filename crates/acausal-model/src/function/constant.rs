@@ -1,0 +1,98 @@
+//! Which values are constants, and their literals.
+
+use acausal_expr::{Builtin, ExprId, IterId, Node};
+
+use crate::lower::{Context, Tensor, Value};
+
+/// Constant arrays up to this length are written as lists of literals.
+const SHORT: usize = 256;
+
+/// True when no part of a value depends on variables.
+pub fn is_constant(ctx: &Context, value: &Value) -> bool {
+    let mut all = true;
+    value.for_each_leaf(&mut Vec::new(), &mut |_, t| {
+        all &= t.is_empty() || constant_body(ctx, t);
+    });
+    match value {
+        Value::Function(f) => f.bound.iter().all(|(_, v)| is_constant(ctx, v)),
+        _ => all,
+    }
+}
+
+fn constant_body(ctx: &Context, t: &Tensor) -> bool {
+    let mut bound: Vec<IterId> = t.iters.clone();
+    let nodes = ctx.exprs.reachable(&[t.body]);
+    for &n in &nodes {
+        if let Node::Reduce { iter, .. } = ctx.exprs.node(n) {
+            bound.push(iter);
+        }
+    }
+    nodes.iter().all(|&n| match ctx.exprs.node(n) {
+        Node::Var(_) | Node::Time | Node::Local { .. } | Node::Apply { .. } => false,
+        Node::Iter(i) => bound.contains(&i),
+        Node::Call(f, _) => !matches!(
+            f,
+            Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Delay
+                | Builtin::Edge
+                | Builtin::Change
+                | Builtin::Start
+        ),
+        _ => true,
+    })
+}
+
+/// A literal in place of a constant scalar expression; other expressions stay.
+pub fn fold(ctx: &mut Context, e: ExprId) -> ExprId {
+    if matches!(
+        ctx.exprs.node(e),
+        Node::Int(_) | Node::Real(_) | Node::Bool(_) | Node::Str(_)
+    ) {
+        return e;
+    }
+    match ctx.exprs.evaluate(e, |_, _, _| None) {
+        Ok(acausal_expr::Value::Real(v)) => ctx.exprs.real(v),
+        Ok(acausal_expr::Value::Int(v)) => ctx.exprs.int(v),
+        Ok(acausal_expr::Value::Bool(v)) => ctx.exprs.bool(v),
+        _ => e,
+    }
+}
+
+/// Literals in place of the elements of a constant array that would be computed again and again.
+pub fn fold_tensor(ctx: &mut Context, t: Tensor) -> Tensor {
+    if matches!(
+        ctx.exprs.node(t.body),
+        Node::Int(_) | Node::Real(_) | Node::Bool(_) | Node::Str(_) | Node::Iter(_) | Node::Var(_)
+    ) {
+        return t;
+    }
+    let computed = ctx.exprs.any(t.body, |x, n| {
+        matches!(
+            x.node(n),
+            Node::Smooth(..)
+                | Node::NoEvent(_)
+                | Node::Reduce { .. }
+                | Node::Call(..)
+                | Node::If(..)
+        )
+    });
+    if !computed || t.len() > SHORT || t.is_empty() || !constant_body(ctx, &t) {
+        return t;
+    }
+    let elements: Vec<ExprId> = t
+        .elements(&mut ctx.exprs)
+        .into_iter()
+        .map(|e| fold(ctx, e))
+        .collect();
+    Tensor::from_elements(&mut ctx.exprs, t.ty, &t.dims, &elements)
+}
+
+/// The text of a String literal, or a remark that it is not known yet.
+pub fn literal_text(ctx: &Context, e: ExprId) -> String {
+    match ctx.exprs.node(e) {
+        Node::Str(s) => ctx.exprs.string(s).to_string(),
+        _ => "(the message is known at run time only)".to_string(),
+    }
+}

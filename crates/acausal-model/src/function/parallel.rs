@@ -1,0 +1,460 @@
+//! Loops whose rounds do not depend on each other: `for i in 2:n loop y[i] := f(u[i], i); end for`.
+//!
+//! If every assigned array is read and written at the subscripts of the round only, the loop is an array comprehension:
+//! the body is executed once with the iterator as a symbol, and the element at index `k` is what round `k` assigns. The
+//! cost does not depend on the number of rounds, and the array stays an array.
+//!
+//! Example: `for i in 2:n loop y[i] := u[i]; if y[i] > 1 then y[i] := 1; end if; end for` executes once to
+//! `E(i) = if u[i] > 1 then 1 else u[i]`; then `y` is `if k >= 2 then E(k) else old y[k]` for all `k`.
+
+use acausal_expr::{ExprId, IterId, Range, RelOp};
+use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, ForIndex, Statement, StatementKind};
+use acausal_syntax::{Name, Span};
+
+use super::execute::{Executor, Step, Write, with_locals};
+use super::{bind, for_all};
+use crate::instance::InstId;
+use crate::lower::{Iteration, Tensor, Value};
+
+/// Shorter loops are unrolled.
+const SHORTEST: i64 = 9;
+
+/// An array that the loop assigns.
+struct Target {
+    name: Name,
+    variable: InstId,
+    old: Tensor,
+    /// Where each iterator of the loop stands among the subscripts.
+    dims: Vec<usize>,
+    /// Lowered subscripts.
+    at: Vec<ExprId>,
+    /// The element of this round.
+    element: ExprId,
+}
+
+impl Executor<'_, '_> {
+    /// Executes a loop at once if its rounds are independent; false if they are not (nothing has happened then).
+    pub(super) fn parallel(
+        &mut self,
+        indices: &[ForIndex],
+        body: &[Statement],
+        span: Span,
+    ) -> Step<bool> {
+        // Loops directly inside of each other are one loop over several iterators.
+        let mut all: Vec<&ForIndex> = indices.iter().collect();
+        let mut body = body;
+        while let [
+            Statement {
+                kind:
+                    StatementKind::For {
+                        indices,
+                        body: inner,
+                    },
+                ..
+            },
+        ] = body
+        {
+            all.extend(indices);
+            body = inner;
+        }
+        let names: Vec<Name> = all.iter().map(|i| i.name.name).collect();
+        let Some(found) = independent(&names, body) else {
+            return Ok(false);
+        };
+        let Some(ranges) = self.ranges(&all) else {
+            return Ok(false);
+        };
+        let rounds: i64 = ranges.iter().map(|r| r.1.count).product();
+        // With constant arguments numbers are wanted, and a symbolic round might not give them.
+        if rounds < SHORTEST || self.constant && rounds < super::execute::FUEL as i64 {
+            return Ok(false);
+        }
+        let mark = self.base.loops.len();
+        for (name, (iter, _)) in names.iter().zip(&ranges) {
+            let value = self.ctx.exprs.iter(*iter);
+            self.base
+                .loops
+                .push((*name, Value::scalar(crate::lower::Type::Integer, value)));
+        }
+        let pending = self.ctx.function_state.asserts.len();
+        let result = self.rounds(found, &names, &ranges, body, span);
+        self.base.loops.truncate(mark);
+        match result {
+            Ok(true) => for_all(self.ctx, pending, &ranges),
+            _ => self.ctx.function_state.asserts.truncate(pending),
+        }
+        result
+    }
+
+    /// Iterators with constant ranges of step one, independent of each other.
+    fn ranges(&mut self, indices: &[&ForIndex]) -> Option<Vec<(IterId, Range)>> {
+        let mut out = Vec::with_capacity(indices.len());
+        for index in indices {
+            let env = with_locals(&self.base, &self.locals);
+            match self.ctx.iteration(&env, index, &[]) {
+                Ok(Iteration::Range(crate::lower::Type::Integer, r))
+                    if r.step == 1 && r.count > 0 =>
+                {
+                    out.push((self.ctx.iterator(Some(index.name.name), r), r));
+                }
+                // Anything else is for the ordinary execution, which also reports what is wrong.
+                _ => return None,
+            }
+        }
+        Some(out)
+    }
+
+    fn rounds(
+        &mut self,
+        found: Vec<(Name, Vec<Expr>)>,
+        names: &[Name],
+        ranges: &[(IterId, Range)],
+        body: &[Statement],
+        span: Span,
+    ) -> Step<bool> {
+        let mut targets = Vec::with_capacity(found.len());
+        for (name, subscripts) in found {
+            match self.target(name, subscripts, names)? {
+                Some(target) => targets.push(target),
+                None => return Ok(false),
+            }
+        }
+        let mark = self.base.loops.len();
+        for t in &targets {
+            let value = everywhere(t);
+            self.base.loops.push((t.name, value));
+        }
+        let result = self.round(&mut targets, mark, body);
+        self.base.loops.truncate(mark);
+        if !result? {
+            return Ok(false);
+        }
+        for t in targets {
+            self.spend(t.at.len() as u64, span)?;
+            let positions = self.written(&t, ranges);
+            let variable = t.variable;
+            let new = self.comprehension(t, ranges);
+            if !self.in_function {
+                self.writes.push(Write {
+                    variable,
+                    path: Vec::new(),
+                    positions,
+                });
+            }
+            self.locals.insert(variable, Value::Tensor(new));
+        }
+        Ok(true)
+    }
+
+    /// An assigned array before the loop; `None` when it is not a plain array of the right rank.
+    fn target(
+        &mut self,
+        name: Name,
+        subscripts: Vec<Expr>,
+        names: &[Name],
+    ) -> Step<Option<Target>> {
+        let env = with_locals(&self.base, &self.locals);
+        let part = acausal_syntax::ast::RefPart {
+            name: acausal_syntax::ast::Ident::new(name, Span::NONE),
+            subscripts: Vec::new(),
+            span: Span::NONE,
+        };
+        let whole = ComponentRef {
+            global: false,
+            parts: vec![part],
+            span: Span::NONE,
+        };
+        let Ok(chain) = self.ctx.component_chain(&env, &whole) else {
+            return Ok(None);
+        };
+        let [variable] = chain[..] else {
+            return Ok(None);
+        };
+        let Some(Value::Tensor(old)) = self.locals.get(&variable).cloned() else {
+            return Ok(None);
+        };
+        if old.rank() != subscripts.len() {
+            return Ok(None);
+        }
+        let mut at = Vec::new();
+        let lowered = self
+            .ctx
+            .subscripts(&env, &old.dims, &subscripts, Span::NONE, name.as_str());
+        for s in lowered? {
+            match s {
+                crate::lower::Subscript::Element(e) => at.push(e),
+                _ => return Ok(None),
+            }
+        }
+        let place = |n: &Name| subscripts.iter().position(|s| is_name(s, *n));
+        let Some(dims) = names.iter().map(place).collect::<Option<Vec<usize>>>() else {
+            return Ok(None);
+        };
+        let old = old.renewed(&mut self.ctx.exprs);
+        let element = old.at(&mut self.ctx.exprs, &at);
+        Ok(Some(Target {
+            name,
+            variable,
+            old,
+            dims,
+            at,
+            element,
+        }))
+    }
+
+    /// Executes one round; false when something else than an assignment or `if` is met.
+    fn round(&mut self, targets: &mut [Target], mark: usize, body: &[Statement]) -> Step<bool> {
+        for s in body {
+            self.spend(1, s.span)?;
+            match &s.kind {
+                StatementKind::Assign { target, value } => {
+                    let value = self.value(value)?;
+                    let t = self.ctx.as_tensor(value, s.span)?;
+                    let name = target.parts[0].name.name;
+                    let Some(k) = targets.iter().position(|t| t.name == name) else {
+                        return Ok(false);
+                    };
+                    let ty = targets[k].old.ty;
+                    let what = format!("an element of `{name}`");
+                    let t = bind::convert(self.ctx, t, ty, &[], s.span, &what)?;
+                    targets[k].element = t.body;
+                    self.base.loops[mark + k].1 = everywhere(&targets[k]);
+                }
+                StatementKind::If {
+                    branches,
+                    otherwise,
+                } => {
+                    if !self.round_if(targets, mark, branches, otherwise)? {
+                        return Ok(false);
+                    }
+                }
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn round_if(
+        &mut self,
+        targets: &mut [Target],
+        mark: usize,
+        branches: &[(Expr, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> Step<bool> {
+        let start: Vec<ExprId> = targets.iter().map(|t| t.element).collect();
+        let mut results: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
+        let mut last = otherwise;
+        for (condition, body) in branches {
+            let c = self.condition(condition)?;
+            match self.ctx.exprs.as_bool(c) {
+                Some(true) => {
+                    last = body;
+                    break;
+                }
+                Some(false) => continue,
+                None => {}
+            }
+            if !self.round(targets, mark, body)? {
+                return Ok(false);
+            }
+            results.push((c, targets.iter().map(|t| t.element).collect()));
+            self.reset(targets, mark, &start);
+        }
+        if !self.round(targets, mark, last)? {
+            return Ok(false);
+        }
+        for (c, elements) in results.into_iter().rev() {
+            let merged: Vec<ExprId> = targets
+                .iter()
+                .zip(elements)
+                .map(|(t, e)| self.ctx.exprs.if_(c, e, t.element))
+                .collect();
+            self.reset(targets, mark, &merged);
+        }
+        Ok(true)
+    }
+
+    fn reset(&mut self, targets: &mut [Target], mark: usize, elements: &[ExprId]) {
+        for (k, (t, &e)) in targets.iter_mut().zip(elements).enumerate() {
+            t.element = e;
+            self.base.loops[mark + k].1 = everywhere(t);
+        }
+    }
+
+    /// The array after all rounds.
+    fn comprehension(&mut self, t: Target, ranges: &[(IterId, Range)]) -> Tensor {
+        let x = &mut self.ctx.exprs;
+        let mut guard = x.bool(true);
+        let mut values: Vec<(IterId, ExprId)> = Vec::new();
+        for (&(iter, range), &d) in ranges.iter().zip(&t.dims) {
+            let k = x.iter(t.old.iters[d]);
+            values.push((iter, k));
+            if range.start > 1 {
+                let low = x.int(range.start);
+                let above = x.rel(RelOp::Ge, k, low);
+                guard = x.and(guard, above);
+            }
+            if range.last() < t.old.dims[d] as i64 {
+                let high = x.int(range.last());
+                let below = x.rel(RelOp::Le, k, high);
+                guard = x.and(guard, below);
+            }
+        }
+        for (d, &sub) in t.at.iter().enumerate() {
+            if !t.dims.contains(&d) {
+                let k = x.iter(t.old.iters[d]);
+                let same = x.rel(RelOp::Eq, k, sub);
+                guard = x.and(guard, same);
+            }
+        }
+        let element = x.substitute_iters(t.element, &values);
+        let body = x.if_(guard, element, t.old.body);
+        Tensor { body, ..t.old }
+    }
+
+    /// Positions of the elements that are written; `None` for all or unknown ones.
+    fn written(&self, t: &Target, ranges: &[(IterId, Range)]) -> Option<Vec<usize>> {
+        let mut spans = Vec::with_capacity(t.old.rank());
+        for d in 0..t.old.rank() {
+            spans.push(match t.dims.iter().position(|&e| e == d) {
+                Some(k) => (ranges[k].1.start, ranges[k].1.last()),
+                None => {
+                    let index = self.ctx.exprs.as_int(t.at[d])?;
+                    (index, index)
+                }
+            });
+        }
+        let whole = |(&(first, last), &n): (&(i64, i64), &usize)| first == 1 && last == n as i64;
+        if spans.iter().zip(&t.old.dims).all(whole) {
+            return None;
+        }
+        let mut positions = vec![0usize];
+        for (&(first, last), &n) in spans.iter().zip(&t.old.dims) {
+            let rows = positions.iter();
+            positions = rows
+                .flat_map(|p| (first..=last).map(move |i| p * n + (i as usize - 1)))
+                .collect();
+        }
+        Some(positions)
+    }
+}
+
+/// An array whose every element is the element of this round: what `y[i]` means inside of it.
+fn everywhere(t: &Target) -> Value {
+    Value::Tensor(Tensor {
+        body: t.element,
+        ..t.old.clone()
+    })
+}
+
+fn is_name(e: &Expr, name: Name) -> bool {
+    e.as_component_ref()
+        .and_then(ComponentRef::as_ident)
+        .is_some_and(|i| i.name == name)
+}
+
+/// The arrays that a body assigns, with their subscripts, if its rounds do not depend on each other.
+fn independent(iterators: &[Name], body: &[Statement]) -> Option<Vec<(Name, Vec<Expr>)>> {
+    let mut targets: Vec<(Name, Vec<Expr>)> = Vec::new();
+    let mut expressions: Vec<&Expr> = Vec::new();
+    let mut stack: Vec<&Statement> = body.iter().rev().collect();
+    while let Some(s) = stack.pop() {
+        match &s.kind {
+            StatementKind::Assign { target, value } => {
+                let [part] = target.parts.as_slice() else {
+                    return None;
+                };
+                let once =
+                    |n: &Name| part.subscripts.iter().filter(|e| is_name(e, *n)).count() == 1;
+                if target.global || !iterators.iter().all(once) {
+                    return None;
+                }
+                match targets.iter().find(|t| t.0 == part.name.name) {
+                    Some(t) if t.1 == part.subscripts => {}
+                    Some(_) => return None,
+                    None => targets.push((part.name.name, part.subscripts.clone())),
+                }
+                expressions.push(value);
+            }
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                for (c, b) in branches {
+                    expressions.push(c);
+                    stack.extend(b);
+                }
+                stack.extend(otherwise);
+            }
+            _ => return None,
+        }
+    }
+    // Fixed subscripts must not change from round to round.
+    for (_, subscripts) in &targets {
+        for s in subscripts
+            .iter()
+            .filter(|s| !iterators.iter().any(|n| is_name(s, *n)))
+        {
+            if !matches!(s.kind, ExprKind::Integer(_)) {
+                return None;
+            }
+        }
+    }
+    while let Some(e) = expressions.pop() {
+        if let ExprKind::Ref(r) = &e.kind {
+            let first = &r.parts[0];
+            if let Some(t) = targets.iter().find(|t| t.0 == first.name.name) {
+                if r.parts.len() != 1 || first.subscripts != t.1 {
+                    return None;
+                }
+                continue;
+            }
+        }
+        if !children(e, &mut expressions) {
+            return None;
+        }
+    }
+    Some(targets)
+}
+
+/// The direct parts of an expression; false for forms that bind names of their own.
+fn children<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) -> bool {
+    match &e.kind {
+        ExprKind::Ref(r) => out.extend(r.parts.iter().flat_map(|p| &p.subscripts)),
+        ExprKind::Chain(first, rest) => {
+            out.push(first);
+            out.extend(rest.iter().map(|r| &r.1));
+        }
+        ExprKind::Binary(_, a, b) => out.extend([&**a, &**b]),
+        ExprKind::Unary(_, a) | ExprKind::Field(a, _) => out.push(a),
+        ExprKind::If {
+            branches,
+            otherwise,
+        } => {
+            out.push(otherwise);
+            out.extend(branches.iter().flat_map(|b| [&b.0, &b.1]));
+        }
+        ExprKind::Call(call) => {
+            if !call.indices.is_empty() {
+                return false;
+            }
+            out.extend(&call.args);
+            out.extend(call.named.iter().map(|n| &n.value));
+        }
+        ExprKind::Array(members) => out.extend(members),
+        ExprKind::Matrix(rows) => out.extend(rows.iter().flatten()),
+        ExprKind::Range { start, step, stop } => {
+            out.extend([&**start, &**stop]);
+            out.extend(step.as_deref());
+        }
+        ExprKind::Index(a, subs) => {
+            out.push(a);
+            out.extend(subs);
+        }
+        ExprKind::Tuple(members) => out.extend(members.iter().flatten()),
+        ExprKind::PartialApplication(_) | ExprKind::ArrayFor { .. } => return false,
+        ExprKind::Real(_) | ExprKind::Integer(_) | ExprKind::Str(_) | ExprKind::Bool(_) => {}
+        ExprKind::End | ExprKind::Colon | ExprKind::Error => {}
+    }
+    true
+}
