@@ -146,6 +146,10 @@ pub struct FiniteIndex {
     pub over: Vec<(EqId, u64, Part)>,
     /// Undetermined variables with their number of elements, each with its under-determined set.
     pub under: Vec<(VarId, u64, Part)>,
+    /// The whole over-determined part.
+    pub over_part: Part,
+    /// The whole under-determined part.
+    pub under_part: Part,
 }
 
 impl FiniteIndex {
@@ -194,6 +198,8 @@ pub fn finite_index(graph: &Graph, derivative: &[Option<VarId>]) -> FiniteIndex 
         variables: extended.vlen.iter().sum(),
         over,
         under,
+        over_part: originals(dm.over),
+        under_part: originals(dm.under),
     }
 }
 

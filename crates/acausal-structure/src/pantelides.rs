@@ -99,16 +99,6 @@ impl std::error::Error for NotRegular {}
 /// # Errors
 /// If the extended system has no complete matching (Pantelides' termination criterion).
 pub fn pantelides(dae: &Dae) -> Result<Differentiated, NotRegular> {
-    let check = finite_index(&dae.graph, &dae.derivative);
-    if check.is_complete() {
-        Ok(differentiate(dae))
-    } else {
-        Err(NotRegular(check))
-    }
-}
-
-/// The rounds themselves; they end because the extended system is regular.
-fn differentiate(dae: &Dae) -> Differentiated {
     let mut d = Differentiated {
         graph: dae.graph.clone(),
         var_derivative: dae.derivative.clone(),
@@ -121,11 +111,20 @@ fn differentiate(dae: &Dae) -> Differentiated {
     d.flow.grow(&d.graph);
     let mut visible: Vec<bool> = d.var_derivative.iter().map(Option::is_none).collect();
     let mut open: Vec<EqId> = (0..d.original_equations).map(EqId::new).collect();
+    d.flow.maximise(&d.graph, &visible, &open);
+    open.retain(|&e| d.flow.missing(e) > 0);
+    let is_determined = |v: usize| !visible[v] || d.flow.spare(&d.graph, VarId::new(v)) == 0;
+    if open.is_empty() && (0..visible.len()).all(is_determined) {
+        return Ok(d); // then the extended system is regular too: each dummy equation takes its undifferentiated variable
+    }
+    let check = finite_index(&dae.graph, &dae.derivative);
+    if !check.is_complete() {
+        return Err(NotRegular(check));
+    }
+    // The rounds end because the extended system is regular.
     let mut marks = Marks::default();
     let mut position = Vec::new();
     for round in 0.. {
-        d.flow.maximise(&d.graph, &visible, &open);
-        open.retain(|&e| d.flow.missing(e) > 0);
         if open.is_empty() {
             break;
         }
@@ -167,8 +166,10 @@ fn differentiate(dae: &Dae) -> Differentiated {
         for e in &mut open {
             *e = d.newest(*e);
         }
+        d.flow.maximise(&d.graph, &visible, &open);
+        open.retain(|&e| d.flow.missing(e) > 0);
     }
-    d
+    Ok(d)
 }
 
 impl Differentiated {

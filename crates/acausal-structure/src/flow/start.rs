@@ -1,8 +1,9 @@
-//! A start for the flow that leaves little to augment (Karp & Sipser 1981).
+//! A start for the flow that leaves little to augment (Karp & Sipser 1981, with the minimum degree rule).
 //!
 //! An equation with one variable left must take it, and a variable with one equation left may be given to it, without
-//! losing anything; only when neither exists, the next equation takes the first variable with room. On bands, trees and
-//! chains in any order this is nearly or exactly maximal, where a plain greedy start leaves long augmenting paths.
+//! losing anything; only when neither exists, an equation with the fewest variables takes the one with the fewest
+//! equations. On bands, trees and chains in any order this is nearly or exactly maximal, where a plain greedy start leaves
+//! long augmenting paths. Linear, with buckets of equal degree.
 
 use super::Flow;
 use crate::graph::Graph;
@@ -47,13 +48,11 @@ struct KarpSipser<'a> {
     /// Variables with room left per active equation; equations with need left per variable.
     eq_degree: Vec<u32>,
     var_degree: Vec<u32>,
-    queue: Vec<Node>,
-}
-
-#[derive(Clone, Copy)]
-enum Node {
-    Equation(u32),
-    Variable(u32),
+    /// Variables that have come down to one equation.
+    single: Vec<u32>,
+    /// Equations by degree; an entry is outdated if the degree has changed since.
+    buckets: Vec<Vec<u32>>,
+    lowest: usize,
 }
 
 impl<'a> KarpSipser<'a> {
@@ -82,72 +81,71 @@ impl<'a> KarpSipser<'a> {
             }
         }
         let users = Rows::from_parts(std::iter::once(0).chain(next).collect(), items);
-        let single_v = (0..variables)
+        let single = (0..variables as u32)
             .rev()
-            .filter(|&v| var_degree[v] == 1)
-            .map(|v| Node::Variable(v as u32));
-        let single_e = (0..active.len())
-            .rev()
-            .filter(|&k| eq_degree[k] == 1)
-            .map(|k| Node::Equation(k as u32));
-        let queue = single_v.chain(single_e).collect();
+            .filter(|&v| var_degree[v as usize] == 1)
+            .collect();
+        let most = eq_degree.iter().copied().max().unwrap_or(0) as usize;
+        let mut buckets = vec![Vec::new(); most + 1];
+        for k in (0..active.len()).rev() {
+            buckets[eq_degree[k] as usize].push(k as u32);
+        }
         KarpSipser {
             graph,
             visible,
             users,
             eq_degree,
             var_degree,
-            queue,
+            single,
+            buckets,
+            lowest: 1,
         }
     }
 
     fn run(&mut self, flow: &mut Flow, active: &[EqId]) {
-        for k in 0..active.len() {
-            // what must be, first
-            while let Some(node) = self.queue.pop() {
-                match node {
-                    Node::Equation(k) if self.eq_degree[k as usize] > 0 => {
-                        self.take_first(flow, active, k as usize);
-                    }
-                    Node::Variable(v) if self.var_degree[v as usize] == 1 => {
-                        let users = self.users.row(v as usize).iter();
-                        let user = users
-                            .copied()
-                            .find(|&k| flow.need[active[k as usize].index()] > 0);
-                        if let Some(k) = user {
-                            self.take(flow, active, k as usize, v as usize);
-                        }
-                    }
-                    _ => {}
+        loop {
+            if let Some(v) = self.single.pop() {
+                let mut users = self.users.row(v as usize).iter().copied();
+                if self.var_degree[v as usize] == 1
+                    && let Some(k) = users.find(|&k| flow.need[active[k as usize].index()] > 0)
+                {
+                    self.take(flow, active, k as usize, v as usize);
                 }
+                continue;
             }
-            while flow.need[active[k].index()] > 0 && self.eq_degree[k] > 0 {
-                self.take_first(flow, active, k);
+            let Some(bucket) = self.buckets.get_mut(self.lowest) else {
+                return;
+            };
+            match bucket.pop() {
+                None => self.lowest += 1,
+                Some(k) if self.eq_degree[k as usize] as usize == self.lowest => {
+                    self.take_best(flow, active, k as usize);
+                }
+                Some(_) => {}
             }
         }
     }
 
-    /// Equation `k` takes what it can of its first variable with room.
-    fn take_first(&mut self, flow: &mut Flow, active: &[EqId], k: usize) {
+    /// Equation `k` takes what it can of its variable with the fewest other equations.
+    fn take_best(&mut self, flow: &mut Flow, active: &[EqId], k: usize) {
+        let e = active[k].index();
         let row = self.graph.row(active[k]).iter().map(|v| v.index());
-        let open = |&v: &usize| self.visible[v] && flow.used[v] < self.graph.vlen[v];
-        match row.into_iter().find(open) {
-            Some(v) if flow.need[active[k].index()] > 0 => self.take(flow, active, k, v),
-            _ => self.eq_degree[k] = 0,
+        let open = row.filter(|&v| self.visible[v] && flow.used[v] < self.graph.vlen[v]);
+        if let Some(v) = open.min_by_key(|&v| self.var_degree[v])
+            && flow.need[e] > 0
+        {
+            self.take(flow, active, k, v);
         }
     }
 
     fn take(&mut self, flow: &mut Flow, active: &[EqId], k: usize, v: usize) {
         let e = active[k].index();
-        let room = self.graph.vlen[v] - flow.used[v];
         let row = self.graph.incidence.slots(e);
-        let Some(slot) = row
-            .clone()
-            .find(|&s| self.graph.incidence.items()[s].index() == v)
-        else {
+        let items = self.graph.incidence.items();
+        let Some(slot) = row.clone().find(|&s| items[s].index() == v) else {
             return;
         };
-        let f = room.min(flow.need[e]);
+        let f = (self.graph.vlen[v] - flow.used[v]).min(flow.need[e]);
         if f == 0 {
             return;
         }
@@ -156,18 +154,19 @@ impl<'a> KarpSipser<'a> {
             for &user in self.users.row(v) {
                 let degree = &mut self.eq_degree[user as usize];
                 *degree = degree.saturating_sub(1);
-                if *degree == 1 {
-                    self.queue.push(Node::Equation(user));
+                if *degree > 0 {
+                    self.buckets[*degree as usize].push(user);
+                    self.lowest = self.lowest.min(*degree as usize);
                 }
             }
         }
         if flow.need[e] == 0 {
             for s in row {
-                let w = self.graph.incidence.items()[s].index();
+                let w = items[s].index();
                 let degree = &mut self.var_degree[w];
                 *degree = degree.saturating_sub(1);
                 if *degree == 1 && self.visible[w] && flow.used[w] < self.graph.vlen[w] {
-                    self.queue.push(Node::Variable(w as u32));
+                    self.single.push(w as u32);
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::model::{Model, Span};
 use super::ties::{Numbering, Ties};
 
 /// Shifts inside a frame larger than this make its arrays enumerated instead of compressed.
-const LARGEST_SHIFT: i64 = 8;
+const LARGEST_SHIFT: i64 = 16;
 
 /// A dimension of a variable or an iterator of an equation within its frame.
 #[derive(Clone, Copy, Debug)]
@@ -131,13 +131,19 @@ impl Frames {
             }
         }
         let mut irregular: Vec<usize> = (0..numbers.total).filter(|&d| enumerate(d)).collect();
-        numbers.for_affine(model, |it, dim, coefficient, offset, _| {
+        // Small offsets first, so that what is left of the others as a shift inside the frame stays small.
+        let mut affine = Vec::new();
+        numbers.for_affine(model, |it, dim, coefficient, offset| {
+            affine.push((offset.abs(), it, dim, coefficient, offset));
+        });
+        affine.sort_by_key(|a| a.0);
+        for (_, it, dim, coefficient, offset) in affine {
             if coefficient.abs() == 1 {
                 ties.tie(it, dim, coefficient, offset);
             } else {
                 irregular.extend([it, dim]);
             }
-        });
+        }
         if pair {
             numbers.pair_ranges(model, &mut ties);
         }
@@ -153,7 +159,7 @@ impl Frames {
                 count: 0,
             }
         };
-        numbers.for_affine(model, |it, dim, coefficient, offset, _| {
+        numbers.for_affine(model, |it, dim, coefficient, offset| {
             let (i, d) = (locate(&ties, it), locate(&ties, dim));
             frames[i.frame].tight = true;
             frames[d.frame].tight = true;

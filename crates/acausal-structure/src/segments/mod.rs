@@ -51,7 +51,7 @@ pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_
 pub use order::{Block, Direction, Kind};
 pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};
 
-use crate::dulmage_mendelsohn::Part;
+use crate::dulmage_mendelsohn::{FiniteIndex, Part};
 use crate::flow::Reached;
 use crate::pantelides::pantelides;
 use crate::{EqId, VarId};
@@ -71,6 +71,7 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
     model.check().map_err(Error::BadAccess)?;
     let mut expanded: BTreeSet<usize> = BTreeSet::new();
     let mut pair = true;
+    let mut verdict = None;
     loop {
         let frames = Frames::new(model, &|d| expanded.contains(&d), pair);
         let incidences = Instance::incidences(model, &frames);
@@ -79,7 +80,7 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
                 pair = false;
                 continue;
             }
-            return Err(Error::TooLarge { incidences });
+            return Err(verdict.unwrap_or(Error::TooLarge { incidences }));
         }
         let instance = Instance::new(model, frames);
         let retry: BTreeSet<usize> = match pantelides(&instance.dae) {
@@ -102,27 +103,18 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
             }
             Err(not_regular) => {
                 let check = not_regular.0;
-                let over: Vec<Part> = check.over.into_iter().map(|o| o.2).collect();
-                let under: Vec<Part> = check.under.into_iter().map(|u| u.2).collect();
-                let shortened: Vec<BTreeSet<usize>> = over
-                    .iter()
-                    .chain(&under)
-                    .map(|p| compressed_frames(&instance, p))
-                    .collect();
-                if shortened.iter().any(BTreeSet::is_empty) {
-                    // This set is what it is in the full model: the verdict stands.
-                    let keep = |parts: &[Part]| {
-                        let exact = parts
-                            .iter()
-                            .filter(|p| compressed_frames(&instance, p).is_empty());
-                        exact.map(|p| element_set(&instance, p)).collect()
-                    };
-                    return Err(Error::Singular {
-                        over: keep(&over),
-                        under: keep(&under),
-                    });
+                let mut shortened = compressed_frames(&instance, &check.over_part);
+                shortened.extend(compressed_frames(&instance, &check.under_part));
+                let error = singular(&instance, &check);
+                if shortened.is_empty() {
+                    return Err(error);
                 }
-                shortened.into_iter().flatten().collect()
+                // A set without shortened elements is what it is in the full model; look for the others all the same.
+                if !matches!(&error, Error::Singular { over, under, .. } if over.is_empty() && under.is_empty())
+                {
+                    verdict = Some(error);
+                }
+                shortened
             }
         };
         expanded.extend(retry.iter().flat_map(|&f| instance.frames.dimensions(f)));
@@ -167,6 +159,21 @@ fn regular(
         }
     }
     Err(bad)
+}
+
+/// The over- and under-determined sets, as far as they touch nothing that was shortened.
+fn singular(instance: &Instance, check: &FiniteIndex) -> Error {
+    let exact = |part: &Part| {
+        compressed_frames(instance, part)
+            .is_empty()
+            .then(|| element_set(instance, part))
+    };
+    Error::Singular {
+        over: check.over.iter().filter_map(|o| exact(&o.2)).collect(),
+        under: check.under.iter().filter_map(|u| exact(&u.2)).collect(),
+        all_over: exact(&check.over_part).unwrap_or_default(),
+        all_under: exact(&check.under_part).unwrap_or_default(),
+    }
 }
 
 /// The frames with windows that a set of cells touches.

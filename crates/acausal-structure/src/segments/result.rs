@@ -56,7 +56,7 @@ pub struct Enumerated {
     pub variables: Vec<VarId>,
 }
 
-/// Result of [`analyse`].
+/// Result of [`super::analyse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// Segments of the equations, by equation and position.
@@ -78,10 +78,14 @@ pub enum Error {
     BadAccess(BadAccess),
     /// The model is structurally singular, whatever is differentiated.
     Singular {
-        /// Over-determined sets: equation elements and the variable elements they have.
+        /// The first over-determined sets: equation elements and the variable elements they have.
         over: Vec<ElementSet>,
-        /// Under-determined sets.
+        /// The first under-determined sets.
         under: Vec<ElementSet>,
+        /// All over-determined elements together.
+        all_over: ElementSet,
+        /// All under-determined elements together.
+        all_under: ElementSet,
     },
     /// Enumerating the elements would take too many incidences.
     TooLarge {
@@ -103,7 +107,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::BadAccess(b) => b.fmt(f),
-            Error::Singular { over, under } => {
+            Error::Singular { over, under, .. } => {
                 write!(
                     f,
                     "structurally singular: {} over- and {} under-determined sets",

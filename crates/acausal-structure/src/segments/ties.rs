@@ -35,12 +35,8 @@ impl Numbering {
         self.eq_first[e] + k
     }
 
-    /// Visits (iterator, dimension, coefficient, offset, equation) of every affine index.
-    pub(super) fn for_affine(
-        &self,
-        model: &Model,
-        mut visit: impl FnMut(usize, usize, i64, i64, usize),
-    ) {
+    /// Visits (iterator, dimension, coefficient, offset) of every affine index.
+    pub(super) fn for_affine(&self, model: &Model, mut visit: impl FnMut(usize, usize, i64, i64)) {
         for (e, equation) in nonempty(model) {
             for access in &equation.accesses {
                 for (k, index) in access.index.iter().enumerate() {
@@ -55,7 +51,6 @@ impl Numbering {
                             self.var(access.variable.index(), k),
                             coefficient,
                             offset,
-                            e,
                         );
                     }
                 }

@@ -358,7 +358,7 @@ fn ar_1_elementwise_incidence_is_exact() {
     m.equation(&[], &[(r, &[Index::Fixed(3)])]);
     let a = analyse(&m);
     agree(&m, &a);
-    let Err(Error::Singular { over, under }) = a else {
+    let Err(Error::Singular { over, under, .. }) = a else {
         panic!("singular")
     };
     assert_eq!(
@@ -518,4 +518,63 @@ fn full_incidence() {
     let a = analyse(&m).unwrap();
     assert_eq!(kinds(&a), [format!("coupled {n}")]);
     assert!(a.cells < 10);
+}
+
+/// A surplus array equation is found at a million elements, with the elements named.
+#[test]
+fn large_singular_model() {
+    let n = 100_000;
+    let mut m = Model::default();
+    let all = Span::new(1, n);
+    let (x, y) = (m.variable(&[all], 0), m.variable(&[all], 0));
+    m.equation(&[all], &[(x, &[i(0)])]);
+    m.equation(&[all], &[(x, &[i(0)]), (x, &[i(0)])]);
+    let Err(Error::Singular {
+        over,
+        all_over,
+        all_under,
+        ..
+    }) = analyse(&m)
+    else {
+        panic!("two equations for x, none for y")
+    };
+    assert_eq!(over[0].variables, [(x, vec![Span::new(1, 1)])]);
+    assert_eq!(
+        all_over.equations,
+        [(EqId(0), vec![all]), (EqId(1), vec![all])]
+    );
+    assert_eq!(all_over.variables, [(x, vec![all])]);
+    assert_eq!(all_under.variables, [(y, vec![all])]);
+}
+
+/// Arrays shifted against each other in a long cycle still run in step.
+#[test]
+fn staggered_arrays_are_not_enumerated() {
+    let n = 1000;
+    let mut m = Model::default();
+    let arrays: Vec<VarId> = (0..40).map(|_| m.variable(&[Span::new(1, n)], 0)).collect();
+    for k in 0..40 {
+        let next = arrays[(k + 1) % 40];
+        m.equation(
+            &[Span::new(1, n - 1)],
+            &[(arrays[k], &[i(0)]), (next, &[i(1)])],
+        );
+        m.equation(&[], &[(arrays[k], &[Index::Fixed(n)])]);
+    }
+    // an equation that uses all of them at the same index
+    let z = m.variable(&[Span::new(1, n)], 0);
+    let mut row: Vec<(VarId, &[Index])> = vec![(
+        z,
+        &[Index::Affine {
+            iterator: 0,
+            coefficient: 1,
+            offset: 0,
+        }],
+    )];
+    let here = [i(0)];
+    row.extend(arrays.iter().map(|&v| (v, &here[..])));
+    m.equation(&[Span::new(1, n)], &row);
+    let a = analyse(&m).unwrap();
+    assert!(a.enumerated.variables.is_empty());
+    assert!(kinds(&a).contains(&format!("Descending {}", 40 * (n - 1))));
 }
