@@ -12,6 +12,10 @@ use std::process::Command;
 #[allow(dead_code)]
 mod large;
 
+#[path = "support/clock.rs"]
+mod clock;
+
+use clock::cpu_seconds;
 use large::{Heat, HeatForm, TransmissionLine};
 
 const REPEATS: usize = 7;
@@ -65,26 +69,6 @@ fn main() {
         );
     };
     line(1000);
-}
-
-/// CPU time of this thread: the machine may be busy with other things, and the C programs print the same clock.
-fn cpu_seconds() -> f64 {
-    #[repr(C)]
-    struct Timespec {
-        seconds: i64,
-        nanoseconds: i64,
-    }
-    unsafe extern "C" {
-        fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-    }
-    const CLOCK_THREAD_CPUTIME_ID: i32 = 3;
-    let mut time = Timespec {
-        seconds: 0,
-        nanoseconds: 0,
-    };
-    // SAFETY: the structure has the layout of `struct timespec` on 64-bit Linux and lives through the call.
-    unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.seconds as f64 + 1e-9 * time.nanoseconds as f64
 }
 
 /// Seconds and a line of statistics.

@@ -238,3 +238,36 @@ fn failures_name_equation_and_unknown() {
         })
     );
 }
+
+#[test]
+fn a_singular_start_is_left_behind_and_redundant_equations_are_reported() {
+    // x^2 + y = 3, x y = 2 from x = y = 0, where the second row of the Jacobian vanishes; solution (1, 2).
+    let mut x = [0.0, 0.0];
+    let statistics = newton::solve(
+        &mut System::new(2, 2, |x, r| {
+            r[0] = x[0] * x[0] + x[1] - 3.0;
+            r[1] = x[0] * x[1] - 2.0;
+        }),
+        &mut x,
+        &NewtonOptions::default(),
+    )
+    .unwrap();
+    assert!(
+        (x[0] * x[0] + x[1] - 3.0).abs() < 1e-10 && (x[0] * x[1] - 2.0).abs() < 1e-10,
+        "{x:?}"
+    );
+    assert_eq!(statistics.singular, None);
+    // The same equation twice: solvable, but not uniquely.
+    let mut x = [3.0, 0.0];
+    let statistics = newton::solve(
+        &mut System::new(2, 2, |x, r| {
+            r[0] = x[0] + x[1] - 1.0;
+            r[1] = 2.0 * (x[0] + x[1] - 1.0);
+        }),
+        &mut x,
+        &NewtonOptions::default(),
+    )
+    .unwrap();
+    assert!((x[0] + x[1] - 1.0).abs() < 1e-9, "{x:?}");
+    assert!(statistics.singular.is_some());
+}

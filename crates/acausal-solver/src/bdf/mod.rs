@@ -40,6 +40,7 @@ mod corrector;
 mod kernels;
 mod options;
 mod outcome;
+mod quad;
 mod roots;
 mod stability;
 

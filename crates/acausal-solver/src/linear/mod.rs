@@ -4,6 +4,10 @@
 //! [`LinearSolver`] is the small border: analyse a pattern once, factor values often, solve more often. [`Lu`] chooses
 //! the implementation by size: a dense LU for small systems, the sparse left-looking LU otherwise.
 //!
+//! There is no supernodal variant: measured on five-point grids the sparse LU refactorises in 0.6 of KLU's time and solves
+//! in half of it, and the supernodal LU of `faer` reaches its refactorisation only at 300 x 300 cells (and not its
+//! solve), at the price of some 45 crates to compile.
+//!
 //! **Row equilibration** is part of every implementation: each row is divided by (a power of two near) its largest
 //! entry before pivoting. This is also what scaling the differential rows with the step size h aims at (Otter &
 //! Elmqvist 2017, eq. 4a): as h -> 0 the rows `cj * dF/dy' + dF/dy` grow like 1/h and the constraint rows do not, but

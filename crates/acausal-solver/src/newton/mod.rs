@@ -8,6 +8,9 @@
 //! the residual, so the scaling of equations does not matter; only the nominal values of the unknowns do. Trial points
 //! where the model is not defined (error or NaN) shorten the step.
 //!
+//! A singular square Jacobian does not end the iteration: a regularised step is made instead. If that leads to a solution
+//! the statistics tell where it was singular, otherwise [`NewtonError::Singular`] does.
+//!
 //! Systems with fewer equations than unknowns get the step of least (weighted) norm, systems with more equations the
 //! least-squares step; the latter must be consistent at the solution (see [`step`]).
 //!
@@ -70,6 +73,8 @@ pub fn solve<S: Nonlinear + ?Sized>(
 struct Iteration<'a> {
     options: &'a NewtonOptions,
     step: StepSolver,
+    /// For singular Jacobians, made when the first one is met.
+    regularised: Option<StepSolver>,
     values: Vec<f64>,
     r: Vec<f64>,
     dx: Vec<f64>,
@@ -95,6 +100,7 @@ impl<'a> Iteration<'a> {
         Ok(Self {
             options,
             step: StepSolver::new(system.pattern(), n, m)?,
+            regularised: None,
             values: vec![0.0; system.pattern().nnz()],
             r: vec![0.0; m],
             dx: vec![0.0; n],
@@ -130,16 +136,13 @@ impl<'a> Iteration<'a> {
                     reason: EvalReason::NotFinite { row },
                 });
             }
-            if let Err(singular) = self.step.factor(&self.values, x, self.options) {
+            if let Err((row, col)) = self.factor(system, x)? {
                 if self.at_roundoff(x) {
                     return Ok(self.statistics);
                 }
-                return Err(NewtonError::Singular {
-                    row: singular.row,
-                    col: singular.col,
-                });
+                return Err(NewtonError::Singular { row, col });
             }
-            self.step.solve(&self.r, &mut self.dx);
+            self.solve_step(false);
             let norm = self.norm(&self.dx, x);
             if norm <= self.options.tolerance {
                 self.finish(system, x)?;
@@ -168,11 +171,11 @@ impl<'a> Iteration<'a> {
                     return Ok(self.statistics);
                 }
                 Search::Failed(Some(reason)) => return Err(NewtonError::Evaluation { reason }),
-                Search::Failed(None) => return Err(self.no_convergence(norm)),
+                Search::Failed(None) => return Err(self.no_convergence(norm, x)),
             }
         }
         let norm = self.norm(&self.dx, x);
-        Err(self.no_convergence(norm))
+        Err(self.no_convergence(norm, x))
     }
 
     /// Shortens the step until the simplified correction is smaller than the ordinary one.
@@ -196,7 +199,7 @@ impl<'a> Iteration<'a> {
                     damping *= 0.5;
                 }
                 Ok(()) => {
-                    self.step.solve(&self.r, &mut self.dx_bar);
+                    self.solve_step(true);
                     let bar = self.norm(&self.dx_bar, x);
                     // Restricted natural monotonicity test, Deuflhard (3.46).
                     if bar <= (1.0 - 0.25 * damping) * norm {
@@ -215,6 +218,43 @@ impl<'a> Iteration<'a> {
             if damping < self.options.min_damping {
                 return Ok(Search::Failed(reason));
             }
+        }
+    }
+
+    /// Factorises the Jacobian; a singular square one with regularisation. The inner error is row and column.
+    fn factor<S: Nonlinear + ?Sized>(
+        &mut self,
+        system: &S,
+        x: &[f64],
+    ) -> Result<Result<(), (usize, usize)>, NewtonError> {
+        self.statistics.singular = None;
+        let Err(singular) = self.step.factor(&self.values, x, self.options) else {
+            return Ok(Ok(()));
+        };
+        let place = (singular.row, singular.col);
+        self.statistics.singular = Some(place);
+        if system.len() != system.equations() {
+            return Ok(Err(place));
+        }
+        let solver = match &mut self.regularised {
+            Some(solver) => solver,
+            empty => empty.insert(StepSolver::regularised(system.pattern())?),
+        };
+        Ok(solver
+            .factor(&self.values, x, self.options)
+            .map_err(|_| place))
+    }
+
+    /// Solves for the correction (`dx`) or the simplified one (`dx_bar`) with the last factorisation.
+    fn solve_step(&mut self, simplified: bool) {
+        let dx = if simplified {
+            &mut self.dx_bar
+        } else {
+            &mut self.dx
+        };
+        match (&mut self.regularised, self.statistics.singular) {
+            (Some(solver), Some(_)) => solver.solve(&self.r, dx),
+            _ => self.step.solve(&self.r, dx),
         }
     }
 
@@ -240,7 +280,7 @@ impl<'a> Iteration<'a> {
             Err(EvalError::Recoverable(_)) => {}
         }
         self.trial = trial;
-        if self.r.len() > x.len() {
+        if self.r.len() > x.len() || self.statistics.singular.is_some() {
             self.check_consistent(x)?;
         }
         Ok(())
@@ -302,6 +342,9 @@ impl<'a> Iteration<'a> {
     fn check_consistent(&self, x: &[f64]) -> Result<(), NewtonError> {
         let (row, relative) = self.relative_residual(x);
         if relative > self.options.tolerance.sqrt() {
+            if let Some((row, col)) = self.statistics.singular {
+                return Err(NewtonError::Singular { row, col });
+            }
             return Err(NewtonError::Inconsistent {
                 row,
                 residual: self.r[row],
@@ -310,8 +353,11 @@ impl<'a> Iteration<'a> {
         Ok(())
     }
 
-    fn no_convergence(&self, step: f64) -> NewtonError {
-        let (row, _) = self.relative_residual(&self.trial);
+    fn no_convergence(&self, step: f64, x: &[f64]) -> NewtonError {
+        if let Some((row, col)) = self.statistics.singular {
+            return NewtonError::Singular { row, col };
+        }
+        let (row, _) = self.relative_residual(x);
         let variable = self
             .dx
             .iter()

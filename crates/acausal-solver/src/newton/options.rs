@@ -76,6 +76,9 @@ pub struct NewtonStatistics {
     pub jacobian_evaluations: u32,
     /// Trial points that were refused.
     pub damped_trials: u32,
+    /// Row and column of the pivot that vanished in the last Jacobian, if it was singular: the solution is then one of
+    /// many.
+    pub singular: Option<(usize, usize)>,
 }
 
 /// Why no solution was found.

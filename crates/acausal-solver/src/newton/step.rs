@@ -5,6 +5,9 @@
 //!   `[D J'; J 0] [dx; multiplier] = [0; -r]` with D = diag(1 / scale^2);
 //! - more equations: least squares, from `[S J; J' 0] [residual; dx] = [-r; 0]` with S = I after row equilibration.
 //!
+//! - singular square Jacobian: the same augmented system with a small `-eps I` in place of the zero block, which gives
+//!   (nearly) the step of least norm among those that reduce the linearised residual most (Tikhonov).
+//!
 //! The augmented systems keep the sparsity of J (the normal equations would square its condition and fill it), see
 //! Bjorck, "Numerical Methods for Least Squares Problems" (1996), sec. 7.7.
 
@@ -17,7 +20,12 @@ enum Shape {
     Square,
     Wide,
     Tall,
+    /// Square, with regularisation.
+    Regularised,
 }
+
+/// Regularisation against equilibrated rows and scaled unknowns: small enough to leave nine digits of the step.
+const REGULARISATION: f64 = 1e-9;
 
 pub(super) struct StepSolver {
     shape: Shape,
@@ -39,6 +47,21 @@ impl StepSolver {
             std::cmp::Ordering::Greater => Shape::Wide,
             std::cmp::Ordering::Less => Shape::Tall,
         };
+        Self::with_shape(jacobian, unknowns, equations, shape)
+    }
+
+    /// The solver for singular square Jacobians.
+    pub fn regularised(jacobian: &Pattern) -> Result<Self, NewtonError> {
+        let n = jacobian.size();
+        Self::with_shape(jacobian, n, n, Shape::Regularised)
+    }
+
+    fn with_shape(
+        jacobian: &Pattern,
+        unknowns: usize,
+        equations: usize,
+        shape: Shape,
+    ) -> Result<Self, NewtonError> {
         if jacobian.size() != unknowns.max(equations) {
             return Err(NewtonError::InvalidOptions);
         }
@@ -46,9 +69,7 @@ impl StepSolver {
             Shape::Square => None,
             // First block row: D or S on the diagonal; the blocks of J and J' follow the order of [dx; multiplier]
             // resp. [residual; dx].
-            Shape::Wide | Shape::Tall => {
-                Some(augmented_pattern(jacobian, shape, unknowns, equations)?)
-            }
+            _ => Some(augmented_pattern(jacobian, shape, unknowns, equations)?),
         };
         let mut lu = Lu::new();
         let size = augmented.as_ref().map_or(unknowns, Pattern::size);
@@ -102,7 +123,8 @@ impl StepSolver {
                 let row = row as usize;
                 self.values[at] = if row == column {
                     match self.shape {
-                        Shape::Wide => scale_of(column).powi(-2),
+                        Shape::Regularised if column >= offset => -REGULARISATION,
+                        Shape::Wide | Shape::Regularised => scale_of(column).powi(-2),
                         _ => 1.0,
                     }
                 } else {
@@ -130,8 +152,8 @@ impl StepSolver {
     fn entry_of_jacobian(&self, row: usize, column: usize, offset: usize) -> (usize, usize) {
         match (self.shape, row >= offset) {
             // Wide: lower left block is J, upper right its transpose.
-            (Shape::Wide, true) => (row - offset, column),
-            (Shape::Wide, false) => (column - offset, row),
+            (Shape::Wide | Shape::Regularised, true) => (row - offset, column),
+            (Shape::Wide | Shape::Regularised, false) => (column - offset, row),
             // Tall: upper right block is J, lower left its transpose.
             (_, true) => (column, row - offset),
             (_, false) => (row, column - offset),
@@ -147,7 +169,7 @@ impl StepSolver {
                 }
                 self.lu.solve(dx);
             }
-            Shape::Wide => {
+            Shape::Wide | Shape::Regularised => {
                 self.rhs.fill(0.0);
                 for (i, r) in r.iter().enumerate() {
                     self.rhs[self.unknowns + i] = -r * self.row_scale[i];
@@ -185,7 +207,12 @@ fn augmented_pattern(
     equations: usize,
 ) -> Result<Pattern, NewtonError> {
     let offset = unknowns.max(equations);
-    let mut entries: Vec<(usize, usize)> = (0..offset).map(|k| (k, k)).collect();
+    let diagonal = if shape == Shape::Regularised {
+        unknowns + equations
+    } else {
+        offset
+    };
+    let mut entries: Vec<(usize, usize)> = (0..diagonal).map(|k| (k, k)).collect();
     for j in 0..jacobian.size() {
         for &i in jacobian.rows_of(j) {
             let i = i as usize;
@@ -193,7 +220,9 @@ fn augmented_pattern(
                 return Err(NewtonError::InvalidOptions);
             }
             match shape {
-                Shape::Wide => entries.extend([(offset + i, j), (j, offset + i)]),
+                Shape::Wide | Shape::Regularised => {
+                    entries.extend([(offset + i, j), (j, offset + i)])
+                }
                 _ => entries.extend([(i, offset + j), (offset + j, i)]),
             }
         }
@@ -217,17 +246,10 @@ fn in_terms_of_jacobian(
         }
     };
     let ((second_row, row), (second_col, col)) = (part(s.row), part(s.col));
+    let wide = shape != Shape::Tall;
     // In the wide form second-part indices are equations, in the tall form unknowns.
-    let equation = if (shape == Shape::Wide) == second_row {
-        row
-    } else {
-        col
-    };
-    let unknown = if (shape == Shape::Wide) == second_col {
-        row
-    } else {
-        col
-    };
+    let equation = if wide == second_row { row } else { col };
+    let unknown = if wide == second_col { row } else { col };
     NewtonError::Singular {
         row: equation.min(equations.saturating_sub(1)),
         col: unknown.min(unknowns.saturating_sub(1)),

@@ -10,7 +10,7 @@ impl SparseLu {
     /// Recomputes the numbers; false if a pivot is no longer good enough (the factors are then of no use).
     pub(super) fn refactor(&mut self, values: &[f64]) -> bool {
         self.rescale(values);
-        let x = &mut self.x;
+        let x = &mut self.x[..self.n];
         let mut norm = 0.0f64;
         for k in 0..self.n {
             let mut column_sum = 0.0;
@@ -35,7 +35,8 @@ impl SparseLu {
                 self.u.val[at] = multiplier;
                 let range = self.l.ptr[j] as usize..self.l.ptr[j + 1] as usize;
                 for (&i, &l) in self.l.idx[range.clone()].iter().zip(&self.l.val[range]) {
-                    x[i as usize] -= l * multiplier;
+                    // SAFETY: rows are below n = x.len(), see `check_structure`.
+                    unsafe { *x.get_unchecked_mut(i as usize) -= l * multiplier };
                 }
             }
             let pivot = std::mem::take(&mut x[k]);
