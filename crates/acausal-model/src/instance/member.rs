@@ -32,6 +32,12 @@ impl Instances {
             };
             found.extend(member);
         }
+        for &member in &found {
+            // Now, so that a missing `inner` is added while the model is being walked and not when its value is needed.
+            if self.data(member).prefixes.outer && self.condition(member).is_none() {
+                self.inner_of(member);
+            }
+        }
         found.retain(|&member| {
             let prefixes = self.data(member).prefixes;
             !prefixes.outer || prefixes.inner
