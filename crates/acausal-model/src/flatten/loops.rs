@@ -77,7 +77,15 @@ impl Flattener {
                 Iteration::Range(ty, range) => {
                     Value::scalar(*ty, self.ctx.exprs.int(range.at(p - 1)))
                 }
-                Iteration::Vector(v) => Value::scalar(v.ty, v.element(&mut self.ctx.exprs, &[p])),
+                Iteration::Vector(v) => {
+                    let e = v.element(&mut self.ctx.exprs, &[p]);
+                    let span = index.range.as_ref().map_or(index.span, |r| r.span);
+                    Value::scalar(
+                        v.ty,
+                        self.ctx
+                            .constant(&spot.env, e, span, "what an iterator runs over")?,
+                    )
+                }
             };
             let inner = Spot {
                 env: spot.env.with_loop(name, value),

@@ -168,6 +168,7 @@ impl Flattener {
         }
         self.experiment();
         self.finish_variables();
+        self.cyclic_parameters();
         if !self.ctx.errors.is_empty() {
             return;
         }

@@ -27,6 +27,70 @@ impl Flattener {
         }
     }
 
+    /// Parameters must not depend on themselves. Arrays may, element by element, so they end a search.
+    pub(super) fn cyclic_parameters(&mut self) {
+        let model = &self.model;
+        let exprs = &self.ctx.exprs;
+        let scalar_parameters = |id: VarId| {
+            let v = model.var(id);
+            match &v.binding {
+                Some(b) if v.dims.is_empty() => exprs.accesses(b.body),
+                _ => Vec::new(),
+            }
+        };
+        // Depth-first with an explicit stack; a parameter that is met again while it is open closes a cycle.
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let mut state = vec![State::New; model.vars.len()];
+        let mut messages = Vec::new();
+        for root in 0..model.vars.len() as u32 {
+            let mut path: Vec<(VarId, Vec<VarId>)> = Vec::new();
+            let mut next = Some(VarId(root)).filter(|id| state[id.index()] == State::New);
+            loop {
+                if let Some(id) = next.take() {
+                    state[id.index()] = State::Open;
+                    let uses = scalar_parameters(id)
+                        .into_iter()
+                        .map(|(_, a)| a.var)
+                        .collect();
+                    path.push((id, uses));
+                }
+                let Some((id, uses)) = path.last_mut() else {
+                    break;
+                };
+                match uses.pop() {
+                    None => {
+                        state[id.index()] = State::Done;
+                        path.pop();
+                    }
+                    Some(v) => match state[v.index()] {
+                        State::New => next = Some(v),
+                        State::Done => {}
+                        State::Open => {
+                            let from = path.iter().position(|p| p.0 == v).unwrap_or(0);
+                            let mut names: Vec<String> = path[from..]
+                                .iter()
+                                .map(|p| format!("`{}`", model.var(p.0).name.plain()))
+                                .collect();
+                            names.push(names[0].clone());
+                            let span = model.var(v).span;
+                            let message = format!("the value of {} depends on itself", names[0]);
+                            messages.push(
+                                error("cyclic-value", span, message)
+                                    .note(format!("the dependency is {}", names.join(" -> "))),
+                            );
+                        }
+                    },
+                }
+            }
+        }
+        self.ctx.errors.extend(messages);
+    }
+
     /// What is known only after all equations: which parameters are structural, which variables discrete.
     pub(super) fn finish_variables(&mut self) {
         for k in 0..self.leaves.len() {

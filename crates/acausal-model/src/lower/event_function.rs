@@ -30,17 +30,23 @@ impl Context {
                         format!("`der` takes a Real expression, not {found}"),
                     ));
                 }
-                if let Node::Var(a) = self.exprs.node(t.body)
-                    && self.var_type(a.var).is_some_and(|ty| ty != Type::Real)
-                {
+                if t.ty == Type::Integer && !env.shape {
                     return Err(error(
                         "type-mismatch",
                         e.span,
-                        "`der` takes a Real expression; an Integer variable has no derivative",
+                        "`der` takes a Real expression; an Integer has no derivative",
                     ));
                 }
-                if env.locals.is_some() && !env.evaluate {
-                    // Inside of a function the arguments are expressions of the model.
+                if let Node::Var(a) = self.exprs.node(t.body)
+                    && let Some(&inst) = self.var_insts.get(a.var.index())
+                    && self.instances.data(inst).prefixes.variability == Some(Variability::Discrete)
+                {
+                    let name = self.instances.display_name(inst);
+                    return Err(error(
+                        "der-of-discrete",
+                        e.span,
+                        format!("`{name}` is discrete and has no derivative"),
+                    ));
                 }
                 let constant: rustc_hash::FxHashSet<u32> = self
                     .exprs
@@ -81,9 +87,29 @@ impl Context {
         }
     }
 
-    fn var_type(&mut self, var: acausal_expr::VarId) -> Option<Type> {
-        let &inst = self.var_insts.get(var.index())?;
-        self.primitive_type(inst)
+    /// Checks that an expression does not vary during simulation.
+    fn expect_parameter(&mut self, e: ExprId, at: &Expr, what: &str) -> Result<()> {
+        for n in self.exprs.reachable(&[e]) {
+            let name = match self.exprs.node(n) {
+                Node::Time => Some("time".to_string()),
+                Node::Var(a) => self.var_insts.get(a.var.index()).and_then(|&i| {
+                    let v = self.instances.data(i).prefixes.variability;
+                    v.is_none_or(|v| v > Variability::Parameter)
+                        .then(|| self.instances.display_name(i))
+                }),
+                _ => None,
+            };
+            if let Some(name) = name {
+                return Err(error(
+                    "not-constant",
+                    at.span,
+                    format!(
+                        "{what} must be a parameter expression, but depends on `{name}`, which varies"
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Parameters, constants, and variables that are declared discrete or are not Real.
@@ -170,6 +196,8 @@ impl Context {
                     self.scalar(env, a, Type::Real)?,
                     self.scalar(env, b, Type::Real)?,
                 );
+                self.expect_parameter(start, a, "the start of `sample`")?;
+                self.expect_parameter(interval, b, "the interval of `sample`")?;
                 return Ok(Some(Value::scalar(
                     Type::Boolean,
                     self.exprs.call(Builtin::Sample, &[start, interval]),
@@ -184,12 +212,25 @@ impl Context {
                         "`delay` takes an expression and a time",
                     ));
                 };
-                let longest = arg(2, "delayMax").unwrap_or(b);
+                let limit = arg(2, "delayMax").unwrap_or(b);
                 let t = self.tensor(env, a)?;
                 let (time, longest) = (
                     self.scalar(env, b, Type::Real)?,
-                    self.scalar(env, longest, Type::Real)?,
+                    self.scalar(env, limit, Type::Real)?,
                 );
+                self.expect_parameter(longest, limit, "the largest delay")?;
+                if let (Some(time), Some(longest)) =
+                    (self.exprs.as_f64(time), self.exprs.as_f64(longest))
+                    && !(0.0..=longest).contains(&time)
+                {
+                    return Err(error(
+                        "delay-time",
+                        b.span,
+                        format!(
+                            "the delay {time} is not between 0 and the largest delay {longest}"
+                        ),
+                    ));
+                }
                 return Ok(Some(Value::Tensor(t.map(
                     &mut self.exprs,
                     Type::Real,

@@ -35,8 +35,8 @@ impl Context {
     ) -> Result<Iteration> {
         let Some(range) = &index.range else {
             for body in bodies {
-                if let Some(n) = self.implied_size(env, index.name.name, body)? {
-                    return Ok(Iteration::Range(Type::Integer, Range::upto(n)));
+                if let Some(iteration) = self.implied(env, index.name.name, body)? {
+                    return Ok(iteration);
                 }
             }
             return Err(error(
@@ -47,9 +47,7 @@ impl Context {
             .hint(format!("write `{} in 1:n`", index.name))
             .into());
         };
-        if let ExprKind::Ref(r) = &range.kind
-            && let Some(iteration) = self.type_iteration(env, r)?
-        {
+        if let Some(iteration) = self.class_iteration(env, range)? {
             return Ok(iteration);
         }
         let vector = self.tensor(env, range)?;
@@ -150,12 +148,11 @@ impl Context {
         Iteration::Vector(vector)
     }
 
-    /// `for e in EnumType` and `for b in Boolean`.
-    fn type_iteration(
-        &mut self,
-        env: &Env<'_>,
-        r: &acausal_syntax::ast::ComponentRef,
-    ) -> Result<Option<Iteration>> {
+    /// All values of a type: `for e in EnumType`, `for b in Boolean`, `Real x[EnumType]`. `None` if it is not the name of one.
+    pub(super) fn class_iteration(&mut self, env: &Env<'_>, e: &Expr) -> Result<Option<Iteration>> {
+        let ExprKind::Ref(r) = &e.kind else {
+            return Ok(None);
+        };
         if r.parts.iter().any(|p| !p.subscripts.is_empty())
             || env.loops.iter().any(|l| l.0 == r.parts[0].name.name)
         {
@@ -169,31 +166,39 @@ impl Context {
         let Found::Class(class) = self.instances.find_path(env.scope, &path) else {
             return Ok(None);
         };
-        match self.instances.kind(class) {
-            Kind::Primitive(Primitive::Enum(id)) => {
+        Ok(match self.instances.kind(class) {
+            Kind::Primitive(Primitive::Enum(id)) => Some(self.values_of(Type::Enum(id))),
+            Kind::Primitive(Primitive::Boolean) => Some(self.values_of(Type::Boolean)),
+            _ => None,
+        })
+    }
+
+    /// The values of an enumeration or Boolean, in order.
+    fn values_of(&mut self, ty: Type) -> Iteration {
+        match ty {
+            Type::Enum(id) => {
                 let n = self.instances.enum_type(id).literals.len();
-                Ok(Some(Iteration::Range(Type::Enum(id), Range::upto(n))))
+                Iteration::Range(ty, Range::upto(n))
             }
-            Kind::Primitive(Primitive::Boolean) => {
+            _ => {
                 let members = [self.exprs.bool(false), self.exprs.bool(true)];
-                Ok(Some(Iteration::Vector(Tensor::from_elements(
+                Iteration::Vector(Tensor::from_elements(
                     &mut self.exprs,
                     Type::Boolean,
                     &[2],
                     &members,
-                ))))
+                ))
             }
-            _ => Ok(None),
         }
     }
 
-    /// The size of the dimension that `name` subscripts somewhere in an expression.
-    fn implied_size(
+    /// The values of the dimension that `name` subscripts somewhere in an expression.
+    fn implied(
         &mut self,
         env: &Env<'_>,
         name: acausal_syntax::Name,
         body: &Expr,
-    ) -> Result<Option<usize>> {
+    ) -> Result<Option<Iteration>> {
         let mut stack = vec![body];
         while let Some(e) = stack.pop() {
             if let ExprKind::Ref(r) = &e.kind {
@@ -211,10 +216,22 @@ impl Context {
                         for q in &mut prefix.parts {
                             q.subscripts.clear();
                         }
-                        let value = self.reference_dims(env, &prefix)?;
-                        if value.len() >= rank {
-                            return Ok(Some(value[value.len() - rank + d]));
+                        let dims = self.reference_dims(env, &prefix)?;
+                        if dims.len() < rank {
+                            continue;
                         }
+                        let last = self
+                            .component_chain(env, &prefix)
+                            .ok()
+                            .and_then(|c| c.last().copied());
+                        let ty = last.map_or(Type::Integer, |i| self.index_type(i, d));
+                        return Ok(Some(match ty {
+                            Type::Integer => {
+                                let n = dims[dims.len() - rank + d];
+                                Iteration::Range(Type::Integer, Range::upto(n))
+                            }
+                            ty => self.values_of(ty),
+                        }));
                     }
                 }
             }

@@ -20,6 +20,10 @@ pub(super) type Spanned = (Value, Vec<(InstId, IterId)>);
 #[derive(Debug, Default)]
 pub(super) struct Known {
     dims: FxHashMap<InstId, Vec<usize>>,
+    /// Dimensions that are subscripted by an enumeration or Boolean.
+    index_types: FxHashMap<(InstId, usize), super::Type>,
+    /// Constants whose binding is being evaluated: it cannot use parameters.
+    constants: u32,
     values: FxHashMap<InstId, Tensor>,
     /// Lowered bindings of records, by component and [`Env::evaluate`]: many fields take theirs from one.
     pub(super) records: FxHashMap<(InstId, bool), Spanned>,
@@ -72,7 +76,9 @@ impl Context {
             return Ok(dims.clone());
         }
         self.enter(inst, true)?;
+        let constants = std::mem::take(&mut self.known.constants);
         let dims = self.compute_dims(inst);
+        self.known.constants = constants;
         self.known.pending.pop();
         let dims = dims?;
         self.known.dims.insert(inst, dims.clone());
@@ -109,7 +115,17 @@ impl Context {
                 continue;
             }
             let framed = self.frame(dim.scope)?;
-            out.push(self.size_of(&framed.env.evaluating(), &dim.expr, &framed.domain)?);
+            let env = framed.env.evaluating();
+            if let Some(iteration) = self.class_iteration(&env, &dim.expr)? {
+                let ty = match &iteration {
+                    super::Iteration::Range(ty, _) => *ty,
+                    super::Iteration::Vector(v) => v.ty,
+                };
+                self.known.index_types.insert((inst, d), ty);
+                out.push(iteration.count());
+                continue;
+            }
+            out.push(self.size_of(&env, &dim.expr, &framed.domain)?);
         }
         Ok(out)
     }
@@ -152,17 +168,8 @@ impl Context {
         e: &acausal_syntax::ast::Expr,
         domain: &[(IterId, Range)],
     ) -> Result<usize> {
-        if matches!(e.kind, ExprKind::Ref(_)) {
-            let index = acausal_syntax::ast::ForIndex {
-                name: acausal_syntax::ast::Ident::new("".into(), e.span),
-                range: Some(e.clone()),
-                span: e.span,
-            };
-            if let ExprKind::Ref(r) = &e.kind
-                && self.names_class(env, r)
-            {
-                return Ok(self.iteration(env, &index, &[])?.count());
-            }
+        if let Some(iteration) = self.class_iteration(env, e)? {
+            return Ok(iteration.count());
         }
         let t = self.tensor(env, e)?;
         let body = self.expect_scalar(&t, super::Type::Integer, e.span)?;
@@ -184,17 +191,10 @@ impl Context {
         }
     }
 
-    fn names_class(&mut self, env: &Env<'_>, r: &acausal_syntax::ast::ComponentRef) -> bool {
-        let path = acausal_syntax::ast::Path {
-            global: r.global,
-            parts: r.parts.iter().map(|p| p.name.clone()).collect(),
-            span: r.span,
-        };
-        !env.loops.iter().any(|l| l.0 == path.parts[0].name)
-            && matches!(
-                self.instances.find_path(env.scope, &path),
-                crate::instance::Found::Class(_)
-            )
+    /// The type that subscripts a dimension: Integer unless the size was given by a type.
+    pub fn index_type(&self, inst: InstId, d: usize) -> super::Type {
+        let known = self.known.index_types.get(&(inst, d));
+        known.copied().unwrap_or(super::Type::Integer)
     }
 
     /// The one value that an expression has for all elements of a domain, if it is one and the domain is not too long.
@@ -260,11 +260,23 @@ impl Context {
 
     /// The value of a constant or parameter of predefined type, over all its dimensions. Parameters become structural.
     pub fn value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
+        let data = self.instances.data(inst);
+        let constant = data.prefixes.variability == Some(Variability::Constant);
+        if !constant && self.known.constants > 0 {
+            let name = self.instances.display_name(inst);
+            return Err(error(
+                "not-constant",
+                span,
+                format!("`{name}` is a parameter, but a constant is needed here"),
+            ));
+        }
         if let Some(t) = self.known.values.get(&inst) {
             return Ok(t.clone());
         }
         self.enter(inst, false)?;
+        self.known.constants += u32::from(constant);
         let value = self.compute_value(inst, span);
+        self.known.constants -= u32::from(constant);
         self.known.pending.pop();
         let value = value?;
         self.known.values.insert(inst, value.clone());

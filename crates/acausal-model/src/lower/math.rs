@@ -64,6 +64,19 @@ impl Context {
             }
         };
         let t = self.numeric(env, call, 0, 1)?;
+        if let Some(v) = self.exprs.as_f64(t.body)
+            && acausal_expr::apply_builtin(function, &[v]).is_some_and(|r| !r.is_finite())
+            && !env.shape
+        {
+            return Err(error(
+                "argument-domain",
+                call.span,
+                format!(
+                    "`{name}` is not defined for {}",
+                    acausal_expr::print_real(v)
+                ),
+            ));
+        }
         Ok(Value::Tensor(t.map(&mut self.exprs, result, |x, e| {
             x.call(function, &[e])
         })))
@@ -187,7 +200,7 @@ impl Context {
         for k in 0..3 {
             let names = ["x", "positiveSlope", "negativeSlope"];
             match self.argument(call, k, names[k]) {
-                Some(e) => args.push(self.scalar(env, e, Type::Real)?),
+                Some(e) => args.push(self.tensor(env, e)?),
                 None => {
                     return Err(error(
                         "argument-count",
@@ -197,12 +210,42 @@ impl Context {
                 }
             }
         }
-        let x = &mut self.exprs;
-        let zero = x.int(0);
-        let positive = x.rel(RelOp::Ge, args[0], zero);
-        let (p, n) = (x.mul(&[args[1], args[0]]), x.mul(&[args[2], args[0]]));
-        let body = x.if_(positive, p, n);
-        Ok(Value::scalar(Type::Real, body))
+        // Sizes agree, or scalars go with arrays; the longest decides the shape.
+        let shape = args.iter().max_by_key(|t| t.rank()).map(|t| t.dims.clone());
+        if let Some(t) = args
+            .iter()
+            .find(|t| !t.ty.is_numeric() || !t.is_scalar() && Some(&t.dims) != shape.as_ref())
+        {
+            let found = self.describe(&Value::Tensor(t.clone()));
+            return Err(error(
+                "argument-shape",
+                call.span,
+                format!("`semiLinear` takes numbers of equal size, not {found}"),
+            ));
+        }
+        let positive = args[0].map(&mut self.exprs, Type::Boolean, |x, e| {
+            let zero = x.int(0);
+            x.rel(RelOp::Ge, e, zero)
+        });
+        let p = args[1].zip(&args[0], &mut self.exprs, Type::Real, |x, l, r| {
+            x.mul(&[l, r])
+        });
+        let n = args[2].zip(&args[0], &mut self.exprs, Type::Real, |x, l, r| {
+            x.mul(&[l, r])
+        });
+        let zero = self.exprs.real(0.0);
+        let upper = positive.zip(&p, &mut self.exprs, Type::Real, |x, c, v| x.if_(c, v, zero));
+        let lower = positive.zip(&n, &mut self.exprs, Type::Real, |x, c, v| x.if_(c, zero, v));
+        if upper.is_scalar() {
+            let body = self.exprs.if_(positive.body, p.body, n.body);
+            return Ok(Value::scalar(Type::Real, body));
+        }
+        Ok(Value::Tensor(upper.zip(
+            &lower,
+            &mut self.exprs,
+            Type::Real,
+            |x, l, r| x.add(&[l, r]),
+        )))
     }
 }
 

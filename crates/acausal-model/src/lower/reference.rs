@@ -59,7 +59,8 @@ impl Context {
                         r,
                     );
                 }
-                let place = self.place_of(env, &chain, r)?;
+                self.expect_unconditional(&chain)?;
+                let place = self.place_of(env, &chain)?;
                 self.value_at(env, &place, r.span)
             }
         }
@@ -68,7 +69,7 @@ impl Context {
     /// The component that a reference names, for `connect` and assignments. Not for function variables.
     pub fn place(&mut self, env: &Env<'_>, r: &ComponentRef) -> Result<Place> {
         match self.resolve(env, r)? {
-            Resolved::Component(chain) => self.place_of(env, &chain, r),
+            Resolved::Component(chain) => self.place_of(env, &chain),
             Resolved::Value(..) => Err(error(
                 "not-a-component",
                 r.span,
@@ -97,7 +98,7 @@ impl Context {
                     .locals
                     .is_none_or(|l| chain.iter().all(|c| !l.contains_key(&c.0))) =>
             {
-                Ok(self.place_of(env, &chain, r)?.dims())
+                Ok(self.place_of(env, &chain)?.dims())
             }
             _ => Ok(self.reference(env, r)?.dims().to_vec()),
         }
@@ -178,12 +179,28 @@ impl Context {
         Ok(Resolved::Component(chain))
     }
 
-    fn place_of(
-        &mut self,
-        env: &Env<'_>,
-        chain: &[(InstId, &RefPart)],
-        r: &ComponentRef,
-    ) -> Result<Place> {
+    /// A conditional component may be used in `connect` only (MLS 3.6 §4.4.5).
+    fn expect_unconditional(&mut self, chain: &[(InstId, &RefPart)]) -> Result<()> {
+        for &(inst, part) in chain {
+            if self.absent.contains(&inst) {
+                return Err(self.absent_error(inst, part.span));
+            }
+            if self.instances.condition(inst).is_some() {
+                let name = self.instances.display_name(inst);
+                let at = self.instances.data(inst).span;
+                return Err(error(
+                    "conditional-component",
+                    part.span,
+                    format!("`{name}` exists under a condition and can only be used in `connect`"),
+                )
+                .label(at, "declared here")
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn place_of(&mut self, env: &Env<'_>, chain: &[(InstId, &RefPart)]) -> Result<Place> {
         let mut slots = Vec::new();
         for outer in self.enclosing_arrays(chain[0].0) {
             let dims = self.dims(outer)?;
@@ -203,8 +220,9 @@ impl Context {
             let subs = if part.subscripts.is_empty() {
                 Vec::new()
             } else {
-                self.subscripts(
+                self.subscripts_of(
                     env,
+                    Some(inst),
                     &dims,
                     &part.subscripts,
                     part.span,
@@ -216,7 +234,6 @@ impl Context {
             }
         }
         let inst = chain.last().map_or(InstId::GLOBAL, |c| c.0);
-        let _ = r;
         Ok(Place { inst, slots })
     }
 

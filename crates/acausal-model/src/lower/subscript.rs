@@ -8,12 +8,26 @@ use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, ExprKind};
 
 use super::{Context, Env, Result, Subscript, Tensor, Type, Value, error};
+use crate::instance::InstId;
 
 impl Context {
     /// Lowers subscripts of an array with the given sizes. `what` names the array in messages.
     pub fn subscripts(
         &mut self,
         env: &Env<'_>,
+        dims: &[usize],
+        subs: &[Expr],
+        span: Span,
+        what: &str,
+    ) -> Result<Vec<Subscript>> {
+        self.subscripts_of(env, None, dims, subs, span, what)
+    }
+
+    /// The same for a component, whose dimensions may be subscripted by an enumeration or Boolean.
+    pub(super) fn subscripts_of(
+        &mut self,
+        env: &Env<'_>,
+        inst: Option<InstId>,
         dims: &[usize],
         subs: &[Expr],
         span: Span,
@@ -35,7 +49,7 @@ impl Context {
             ));
         }
         let mut out = Vec::with_capacity(subs.len());
-        for (e, &n) in subs.iter().zip(dims) {
+        for (d, (e, &n)) in subs.iter().zip(dims).enumerate() {
             if matches!(e.kind, ExprKind::Colon) {
                 out.push(Subscript::All);
                 continue;
@@ -44,6 +58,20 @@ impl Context {
             let end = self.exprs.int(n as i64);
             inner.ends.push(end);
             let t = self.tensor(&inner, e)?;
+            if let Some(inst) = inst {
+                let expected = self.index_type(inst, d);
+                if t.ty != expected && matches!(t.ty, Type::Integer | Type::Boolean | Type::Enum(_))
+                {
+                    let (expected, found) = (self.type_name(expected), self.type_name(t.ty));
+                    return Err(error(
+                        "subscript-type",
+                        e.span,
+                        format!(
+                            "this dimension of {what} is subscripted by {expected}, not by {found}"
+                        ),
+                    ));
+                }
+            }
             out.push(self.subscript(&inner, t, n, e.span, what)?);
         }
         Ok(out)

@@ -5,6 +5,13 @@ model M
   // error: the parameter `p` cannot depend on `v`, which varies
   parameter Real q = time;
   // error: the parameter `q` cannot depend on `time`, which varies
+  constant Real c = r;
+  // error: `r` is a parameter, but a constant is needed here
+  parameter Real r = 1;
+  Real late = delay(v, v);
+  // error: the largest delay must be a parameter expression, but depends on `v`, which varies
+  Integer rows[2] = {1, 2};
+  Real z[2];
   Real y;
   Real x[k];
   // error: `k` varies, but a constant or parameter is needed here
@@ -12,5 +19,9 @@ equation
   for i in 1:k loop
   // error: the length of a range must be a constant or parameter expression
     y = i;
+  end for;
+  for i in rows loop
+  // error: what an iterator runs over must be a constant or parameter expression
+    z[i] = i;
   end for;
 end M;

@@ -14,7 +14,7 @@ equation
   y = if b then true else false;
   // error: the sides of this equation differ: Real on the left, Boolean on the right
   der(i) = 1;
-  // error: `der` takes a Real expression; an Integer variable has no derivative
+  // error: `der` takes a Real expression; an Integer has no derivative
   z = ({1, 2})[1] + sin("a");
   // error: `sin` takes a number, not String
   when y then
