@@ -28,11 +28,17 @@ impl Model {
         }
     }
 
-    /// What to draw when the user names nothing: the first varying public scalars of the model itself, states first.
+    /// What to draw when the user names nothing: states, then varying public variables of the model itself. Variables
+    /// of components come in only when there is nothing else, as most of them repeat each other.
     pub fn default_signals(&self, count: usize) -> Vec<String> {
         let c = &self.compiled;
-        let states: Vec<_> =
-            c.unknowns.iter().filter(|u| u.derivative.is_some()).filter_map(|u| u.value).map(|q| q.0).collect();
+        let states: Vec<_> = c
+            .unknowns
+            .iter()
+            .filter(|u| u.derivative.is_some())
+            .filter_map(|u| u.value)
+            .map(|q| q.0)
+            .collect();
         let mut candidates: Vec<(u8, usize, String)> = Vec::new();
         for (position, o) in c.outputs.iter().enumerate() {
             let v = c.flat.var(o.var);
@@ -54,6 +60,9 @@ impl Model {
             }
         }
         candidates.sort_by_key(|c| (c.0, c.1));
+        if candidates.first().is_some_and(|c| c.0 <= 1) {
+            candidates.retain(|c| c.0 <= 1);
+        }
         candidates.into_iter().take(count).map(|c| c.2).collect()
     }
 }
@@ -66,7 +75,9 @@ fn distance(a: &str, b: &str) -> usize {
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            let next = (diagonal + usize::from(x != *y))
+                .min(row[j] + 1)
+                .min(row[j + 1] + 1);
             diagonal = row[j + 1];
             row[j + 1] = next;
         }

@@ -3,7 +3,7 @@
 use acausal::Model;
 use clap::Args;
 
-use super::{Target, json_diagnostics, print_diagnostics, report};
+use super::{Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `check`.
@@ -11,13 +11,16 @@ use crate::{Format, exit};
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// For whom the output is.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    /// For whom the output is
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
     format: Format,
 }
 
 /// Runs the verb.
 pub fn run(options: &Options) -> u8 {
+    if let Err(d) = options.target.check() {
+        return misuse(d, options.format);
+    }
     let model = match Model::load(&options.target.target, &options.target.load()) {
         Ok(m) => m,
         Err(f) => return report(&f, options.format),
@@ -26,17 +29,21 @@ pub fn run(options: &Options) -> u8 {
     match options.format {
         Format::Human => {
             print_diagnostics(&model.warnings, &model.sources);
-            println!("{}: no errors; {} unknowns", c.flat.name, c.n);
+            out(&format!(
+                "{}: no errors, {}\n",
+                c.flat.name,
+                count(c.n as u64, "unknown")
+            ));
         }
-        Format::Json => println!(
-            "{}",
-            serde_json::json!({
+        Format::Json => {
+            let object = serde_json::json!({
                 "ok": true,
                 "model": c.flat.name,
                 "unknowns": c.n,
                 "diagnostics": json_diagnostics(&model.warnings, &model.sources),
-            })
-        ),
+            });
+            out(&format!("{object}\n"));
+        }
     }
     exit::FINE
 }

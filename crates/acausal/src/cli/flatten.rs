@@ -3,7 +3,7 @@
 use acausal::flatten_target;
 use clap::Args;
 
-use super::{Target, print_diagnostics, report};
+use super::{Target, json_diagnostics, misuse, out, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `flatten`.
@@ -11,16 +11,36 @@ use crate::{Format, exit};
 pub struct Options {
     #[command(flatten)]
     target: Target,
+    /// For whom the output is
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
+    format: Format,
 }
 
 /// Runs the verb.
 pub fn run(options: &Options) -> u8 {
-    match flatten_target(&options.target.target, &options.target.load()) {
-        Ok((flat, warnings, sources)) => {
-            print_diagnostics(&warnings, &sources);
-            print!("{}", acausal_model::flatten::print_flat(&flat));
-            exit::FINE
-        }
-        Err(f) => report(&f, Format::Human),
+    if let Err(d) = options.target.check() {
+        return misuse(d, options.format);
     }
+    let (flat, warnings, sources) =
+        match flatten_target(&options.target.target, &options.target.load()) {
+            Ok(parts) => parts,
+            Err(f) => return report(&f, options.format),
+        };
+    let text = acausal_model::flatten::print_flat(&flat);
+    match options.format {
+        Format::Human => {
+            print_diagnostics(&warnings, &sources);
+            out(&text);
+        }
+        Format::Json => {
+            let object = serde_json::json!({
+                "ok": true,
+                "model": flat.name,
+                "flat": text,
+                "diagnostics": json_diagnostics(&warnings, &sources),
+            });
+            out(&format!("{object}\n"));
+        }
+    }
+    exit::FINE
 }

@@ -1,32 +1,43 @@
-//! One file per verb; what they share is here.
+//! One file per verb; what they share is here: what to load, and how messages reach people and programs.
+//!
+//! What a verb produces goes to standard output, messages go to standard error. With `--format json` everything,
+//! messages included, is one JSON object on standard output, so that a program has one place to look.
 
 pub mod check;
 pub mod compare;
 pub mod flatten;
 pub mod parse;
+mod pending;
+mod progress;
 pub mod simulate;
+mod summary;
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 
 use acausal::{Failure, Load};
-use acausal_syntax::{Diagnostic, Severity, SourceMap};
+use acausal_syntax::{Diagnostic, SourceMap, Span};
 use clap::Args;
 
-use crate::Format;
+use crate::{Format, exit};
+
+/// Bytes at the start of a file in which a NUL shows that it is no text.
+const BINARY_PROBE_BYTES: u64 = 8192;
 
 /// What to load.
 #[derive(Args, Debug)]
 pub struct Target {
-    /// A file (`Circuit.mo`) or the name of a class in a library (`Modelica.Blocks.Examples.PID_Controller`).
+    /// A file (Circuit.mo) or the name of a class in a library (Modelica.Blocks.Examples.PID_Controller)
+    #[arg(value_name = "FILE.mo|CLASS")]
     pub target: String,
-    /// The class to take; without it the last one of the file.
+    /// The class to take; without it the last one of the file
     #[arg(long, value_name = "CLASS")]
     pub model: Option<String>,
-    /// A directory with libraries; may be repeated. MODELICAPATH is searched after these.
+    /// A directory with libraries; may be repeated. MODELICAPATH is searched after these
     #[arg(long, value_name = "DIR")]
     pub library: Vec<PathBuf>,
-    /// Set a parameter or start value, for example `--set R=10` or `--set body.v.start=2`; may be repeated.
+    /// Set a parameter or start value, e.g. --set N=100 or --set body.v.start=2; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 }
@@ -34,7 +45,128 @@ pub struct Target {
 impl Target {
     /// As the library wants it.
     pub fn load(&self) -> Load {
-        Load { class: self.model.clone(), libraries: self.library.clone(), set: self.set.clone() }
+        Load {
+            class: self.model.clone(),
+            libraries: self.library.clone(),
+            set: self.set.clone(),
+        }
+    }
+
+    /// Mistakes that are plain before anything is parsed: no such file, a directory, no text.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        let complain = |code, message: String| Err(Diagnostic::error(code, Span::NONE, message));
+        for dir in &self.library {
+            if !dir.is_dir() {
+                return complain(
+                    "no-directory",
+                    format!("--library {} is not a directory", dir.display()),
+                );
+            }
+        }
+        let path = Path::new(&self.target);
+        if !self.target.ends_with(".mo") {
+            if path.is_dir() {
+                let d = Diagnostic::error(
+                    "is-directory",
+                    Span::NONE,
+                    format!("{} is a directory", self.target),
+                );
+                return Err(d.hint(
+                    "name a file, or a class and its library: `Library.Class --library DIR`",
+                ));
+            }
+            if path.is_file() {
+                let d = Diagnostic::error(
+                    "not-modelica",
+                    Span::NONE,
+                    format!("{} does not end in .mo", self.target),
+                );
+                return Err(d.hint("Modelica files have the extension .mo"));
+            }
+            return Ok(());
+        }
+        if path.is_dir() {
+            return complain(
+                "is-directory",
+                format!("{} is a directory, not a file", self.target),
+            );
+        }
+        match is_binary(path) {
+            Ok(false) => Ok(()),
+            Ok(true) => complain(
+                "binary-file",
+                format!("{} is a binary file, not Modelica text", self.target),
+            ),
+            Err(e) if e.kind() == ErrorKind::NotFound => complain(
+                "no-file",
+                format!("there is no file {}{}", self.target, similar_file(path)),
+            ),
+            Err(e) => complain(
+                "unreadable-file",
+                format!("{} cannot be read: {e}", self.target),
+            ),
+        }
+    }
+}
+
+/// True when a NUL byte stands near the beginning.
+pub fn is_binary(path: &Path) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(path)?
+        .take(BINARY_PROBE_BYTES)
+        .read_to_end(&mut head)?;
+    Ok(head.contains(&0))
+}
+
+/// `; did you mean x.mo?` when a file differs from the wanted one in case only.
+fn similar_file(path: &Path) -> String {
+    let directory = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let wanted = path.file_name().map(|n| n.to_string_lossy().to_lowercase());
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .filter(|n| Some(n.to_lowercase()) == wanted)
+        .collect();
+    names.sort();
+    names
+        .first()
+        .map(|n| format!("; did you mean {}?", path.with_file_name(n).display()))
+        .unwrap_or_default()
+}
+
+/// Writes to standard output. A reader that has gone away, as in `acausal flatten M.mo | head`, ends the program
+/// quietly.
+pub fn out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if let Err(e) = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        if e.kind() == ErrorKind::BrokenPipe {
+            std::process::exit(exit::FINE.into());
+        }
+        note(&format!(
+            "error[output]: standard output cannot be written: {e}\n"
+        ));
+        std::process::exit(exit::FAILED.into());
+    }
+}
+
+/// Writes to standard error. Nobody is left to tell when that fails.
+pub fn note(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// `1 step`, `2 steps`.
+pub fn count(n: impl Into<u64>, noun: &str) -> String {
+    match n.into() {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
     }
 }
 
@@ -42,7 +174,7 @@ impl Target {
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     for d in diagnostics {
-        eprint!("{}", d.render(sources, colour));
+        note(&d.render(sources, colour));
     }
 }
 
@@ -57,27 +189,67 @@ pub fn json_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) -> serd
 
 /// Reports a failure in the wanted format; gives the exit code.
 pub fn report(failure: &Failure, format: Format) -> u8 {
+    report_with(failure, format, serde_json::Map::new())
+}
+
+/// The same with more members for the JSON object.
+pub fn report_with(
+    failure: &Failure,
+    format: Format,
+    more: serde_json::Map<String, serde_json::Value>,
+) -> u8 {
     match format {
         Format::Human => {
             print_diagnostics(&failure.diagnostics, &failure.sources);
-            let errors = failure.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+            let errors = failure.diagnostics.iter().filter(|d| d.is_error()).count();
             if errors > 1 {
-                eprintln!("{errors} errors");
+                note(&format!("{errors} errors\n"));
             }
         }
         Format::Json => {
-            let value = serde_json::json!({
-                "ok": false,
-                "diagnostics": json_diagnostics(&failure.diagnostics, &failure.sources),
-            });
-            println!("{value}");
+            let mut object = serde_json::Map::new();
+            object.insert("ok".into(), false.into());
+            object.extend(more);
+            object.insert(
+                "diagnostics".into(),
+                json_diagnostics(&failure.diagnostics, &failure.sources),
+            );
+            out(&format!("{}\n", serde_json::Value::Object(object)));
         }
     }
-    crate::exit::FAILED
+    if failure
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .all(|d| is_about_options(d, &failure.sources))
+    {
+        exit::USAGE
+    } else {
+        exit::FAILED
+    }
 }
 
-/// A message about wrong use.
-pub fn usage(message: &str) -> u8 {
-    eprintln!("error: {message}");
-    crate::exit::USAGE
+/// True when a message is about the text of a `--set` option and not about the model.
+fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
+    match sources.get(d.span().file) {
+        Some(file) => file.name.starts_with("--set"),
+        None => matches!(d.code, "set-form" | "wrong-setting"),
+    }
+}
+
+/// Reports wrong use.
+pub fn misuse(diagnostic: Diagnostic, format: Format) -> u8 {
+    report(
+        &Failure {
+            diagnostics: vec![diagnostic],
+            sources: SourceMap::default(),
+        },
+        format,
+    );
+    exit::USAGE
+}
+
+/// The same for a plain sentence.
+pub fn usage(code: &'static str, message: impl Into<String>, format: Format) -> u8 {
+    misuse(Diagnostic::error(code, Span::NONE, message), format)
 }

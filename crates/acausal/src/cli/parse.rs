@@ -1,77 +1,134 @@
 //! `acausal parse`: syntax only, over files or whole directories.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use acausal_syntax::{SourceMap, parse_file};
+use acausal_syntax::{Diagnostic, SourceMap, Span, parse_file};
 use clap::Args;
 
-use super::print_diagnostics;
-use crate::exit;
+use super::{count, json_diagnostics, out, print_diagnostics, usage};
+use crate::{Format, exit};
 
 /// Options of `parse`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Files, or directories whose `.mo` files are all parsed.
-    #[arg(required = true)]
+    /// Files, or directories whose .mo files are all parsed
+    #[arg(required = true, value_name = "FILE|DIRECTORY")]
     paths: Vec<PathBuf>,
-    /// Only the summary.
-    #[arg(long)]
+    /// For whom the output is
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
+    format: Format,
+    /// Print the summary only
+    #[arg(long, short)]
     quiet: bool,
 }
 
 /// Runs the verb.
-pub fn run(options: &Options) -> u8 {
-    let clock = std::time::Instant::now();
+pub fn run(o: &Options) -> u8 {
+    let clock = Instant::now();
     let mut files = Vec::new();
-    for path in &options.paths {
-        if let Err(e) = collect(path, &mut files) {
-            return super::usage(&format!("{} cannot be read: {e}", path.display()));
+    for path in &o.paths {
+        if let Err((path, e)) = collect(path, &mut files) {
+            return usage(
+                "unreadable-file",
+                format!("{} cannot be read: {e}", path.display()),
+                o.format,
+            );
         }
     }
-    let (mut errors, mut bytes) = (0, 0);
+    let (mut errors, mut bytes) = (0u64, 0);
+    let mut messages = Vec::new();
     for file in &files {
         let text = match std::fs::read(file) {
             Ok(t) => t,
-            Err(e) => return super::usage(&format!("{} cannot be read: {e}", file.display())),
+            Err(e) => {
+                return usage(
+                    "unreadable-file",
+                    format!("{} cannot be read: {e}", file.display()),
+                    o.format,
+                );
+            }
         };
         bytes += text.len();
+        // Each file has a source map of its own, so that memory does not grow with the number of files.
         let mut sources = SourceMap::default();
-        let name = file.display().to_string();
-        match String::from_utf8(text) {
-            Ok(text) => {
-                let id = sources.add_file(name, text);
-                let parsed = parse_file(&sources, id);
-                errors += parsed.diagnostics.len();
-                if !options.quiet {
-                    print_diagnostics(&parsed.diagnostics, &sources);
+        let diagnostics = check(file, text, &mut sources);
+        errors += diagnostics.iter().filter(|d| d.is_error()).count() as u64;
+        match o.format {
+            _ if o.quiet => {}
+            Format::Human => print_diagnostics(&diagnostics, &sources),
+            Format::Json => {
+                if let serde_json::Value::Array(more) = json_diagnostics(&diagnostics, &sources) {
+                    messages.extend(more);
                 }
-            }
-            Err(e) => {
-                errors += 1;
-                let at = e.utf8_error().valid_up_to();
-                eprintln!("error[encoding]: {name} is not UTF-8 (byte {at})");
             }
         }
     }
     let seconds = clock.elapsed().as_secs_f64();
-    println!("{} files, {:.1} MB, {errors} errors, {seconds:.3} s", files.len(), bytes as f64 / 1e6);
-    if errors == 0 { exit::FINE } else { exit::FAILED }
+    match o.format {
+        Format::Human => out(&format!(
+            "{}, {:.1} MB, {}, {seconds:.3} s\n",
+            count(files.len() as u64, "file"),
+            bytes as f64 / 1e6,
+            count(errors, "error")
+        )),
+        Format::Json => {
+            let object = serde_json::json!({
+                "ok": errors == 0,
+                "files": files.len(),
+                "bytes": bytes,
+                "errors": errors,
+                "seconds": seconds,
+                "diagnostics": messages,
+            });
+            out(&format!("{object}\n"));
+        }
+    }
+    if errors == 0 {
+        exit::FINE
+    } else {
+        exit::FAILED
+    }
 }
 
-/// All `.mo` files below a path, in a fixed order.
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn check(file: &Path, text: Vec<u8>, sources: &mut SourceMap) -> Vec<Diagnostic> {
+    let name = file.display().to_string();
+    if text.contains(&0) {
+        return vec![Diagnostic::error(
+            "binary-file",
+            Span::NONE,
+            format!("{name} is a binary file, not Modelica text"),
+        )];
+    }
+    let (id, warning) = sources.add_bytes(name, text);
+    let mut diagnostics = parse_file(sources, id).diagnostics;
+    diagnostics.extend(warning);
+    diagnostics
+}
+
+/// All `.mo` files below a path, in a fixed order. A directory that links lead to twice is entered once.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, std::io::Error)> {
+    let mut entered = BTreeSet::new();
     let mut stack = vec![path.to_path_buf()];
     while let Some(path) = stack.pop() {
-        if path.is_dir() {
-            let mut entries: Vec<PathBuf> =
-                std::fs::read_dir(&path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
-            entries.sort();
-            entries.retain(|e| e.is_dir() || e.extension().is_some_and(|x| x == "mo"));
-            stack.extend(entries.into_iter().rev());
-        } else {
-            std::fs::metadata(&path)?;
+        let failed = |e| (path.clone(), e);
+        if !path.is_dir() {
+            std::fs::metadata(&path).map_err(failed)?;
             files.push(path);
+            continue;
         }
+        if !entered.insert(path.canonicalize().map_err(failed)?) {
+            continue;
+        }
+        let entries = std::fs::read_dir(&path).map_err(failed)?;
+        let mut entries: Vec<PathBuf> = entries
+            .map(|e| e.map(|e| e.path()))
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
+        entries.sort();
+        entries.retain(|e| e.is_dir() || e.extension().is_some_and(|x| x == "mo"));
+        stack.extend(entries.into_iter().rev());
     }
     Ok(())
 }

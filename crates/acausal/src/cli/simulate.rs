@@ -6,136 +6,255 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use acausal::{Model, ResultSink, Settings, Summary};
+use acausal::{Model, ResultSink, Settings};
 use acausal_results::ResultSet;
 use acausal_results::plot::{Plot, TerminalOptions};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Target, json_diagnostics, print_diagnostics, report, usage};
+use super::pending::PendingFile;
+use super::progress::Progress;
+use super::summary::Finished;
+use super::{Target, misuse, note, out, print_diagnostics, report, report_with, usage};
 use crate::{Format, exit};
 
 /// Signals drawn when the user names none.
 const DEFAULT_CURVES: usize = 4;
-/// Work that takes longer than this shows its progress on a terminal.
-const PROGRESS_AFTER_SECONDS: f64 = 1.0;
+/// Pixels of a PNG per pixel of the drawing, for sharp pictures on today's screens.
+const PNG_SCALE: f64 = 2.0;
+/// Columns and lines of a plot on a terminal, at least and at most.
+const TERMINAL_COLUMNS: (usize, usize) = (60, 120);
+/// See [`TERMINAL_COLUMNS`].
+const TERMINAL_LINES: (usize, usize) = (16, 24);
 
 /// Options of `simulate`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// Start time.
-    #[arg(long, allow_negative_numbers = true)]
+    /// Start time [default: experiment annotation, or 0]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_negative_numbers = true,
+        help_heading = "Simulation"
+    )]
     start: Option<f64>,
-    /// Stop time.
-    #[arg(long, allow_negative_numbers = true)]
+    /// Stop time [default: experiment annotation, or start + 1]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_negative_numbers = true,
+        help_heading = "Simulation"
+    )]
     stop: Option<f64>,
-    /// Distance of output instants.
-    #[arg(long, allow_negative_numbers = true)]
+    /// Distance of output instants [default: experiment annotation, or a 500th of the time span]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_negative_numbers = true,
+        help_heading = "Simulation"
+    )]
     interval: Option<f64>,
-    /// Relative tolerance.
-    #[arg(long, allow_negative_numbers = true)]
+    /// Relative tolerance [default: experiment annotation, or 1e-6]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_negative_numbers = true,
+        help_heading = "Simulation"
+    )]
     tolerance: Option<f64>,
-    /// Highest order of the integrator (1 to 5).
-    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    /// Highest order of the integrator, 1 to 5
+    #[arg(long, value_name = "ORDER", value_parser = clap::value_parser!(u8).range(1..=5), help_heading = "Simulation")]
     max_order: Option<u8>,
-    /// Bound on the number of steps.
-    #[arg(long)]
+    /// Bound on the number of steps
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
     max_steps: Option<u64>,
-    /// Result file: .csv, .mat or .parquet. Without it MODEL.csv in the current directory.
-    #[arg(long, short, value_name = "FILE")]
+    /// Result file, .csv, .mat or .parquet [default: MODEL.csv in the current directory]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Do not write a result file.
-    #[arg(long, conflicts_with = "output")]
+    /// Write no result file
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     no_output: bool,
-    /// Signals to plot, separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    plot: Vec<String>,
-    /// Write the plot to a file: .svg, .png or .html.
-    #[arg(long, value_name = "FILE")]
+    /// Signals to plot, separated by commas, e.g. phi,body.v,T[3] [default: the first states]
+    #[arg(long, value_name = "NAMES", help_heading = "Output")]
+    plot: Option<String>,
+    /// Write the plot to a file, .svg, .png or .html
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot_file: Option<PathBuf>,
-    /// For whom the output is.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
+    /// For whom the output is
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json", help_heading = "Output")]
     format: Format,
-    /// Only errors.
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = "Output")]
     quiet: bool,
 }
 
 /// Runs the verb.
 pub fn run(o: &Options) -> u8 {
     let clock = Instant::now();
-    if let Some(path) = &o.plot_file
-        && let Err(m) = check_plot_file(path)
-    {
-        return usage(&m);
+    match simulate(o, clock) {
+        Ok(code) | Err(code) => code,
     }
-    let model = match Model::load(&o.target.target, &o.target.load()) {
-        Ok(m) => m,
-        Err(f) => return report(&f, o.format),
-    };
+}
+
+/// `Err` is an exit code as well: that of a failure that has been reported.
+fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
+    o.target.check().map_err(|d| misuse(d, o.format))?;
+    check_numbers(o).map_err(|m| usage("settings", m, o.format))?;
+    let names = o.plot.as_deref().map(signal_names);
+    // Files are opened before the simulation, so that nothing is computed for a file that cannot be written.
+    let plot_file = o
+        .plot_file
+        .as_deref()
+        .map(promise_plot)
+        .transpose()
+        .map_err(|m| usage("output", m, o.format))?;
+    let early = o
+        .output
+        .as_deref()
+        .map(|p| open_result(p, o.format))
+        .transpose()?;
+
+    let progress = Progress::start(o.format == Format::Human && !o.quiet);
+    let model =
+        Model::load(&o.target.target, &o.target.load()).map_err(|f| report(&f, o.format))?;
     if o.format == Format::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }
-    let settings = settings(o, &model);
-    let path = o.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.csv", file_stem(&model.compiled.flat.name))));
-    // Opened before the simulation, so that nothing is computed for a file that cannot be written.
-    let writer = if o.no_output {
-        None
-    } else {
-        match acausal_results::create(&path) {
-            Ok(w) => Some(w),
-            Err(e) => return usage(&e.to_string()),
-        }
-    };
-    let curves = plotted(o, &model);
-    let unknown: Vec<&String> = curves.iter().filter(|c| !model.has_signal(c)).collect();
-    if let Some(name) = unknown.first() {
-        return usage(&format!("there is no signal `{name}` to plot{}", model.suggest_signal(name)));
+    let curves = names.unwrap_or_else(|| model.default_signals(DEFAULT_CURVES));
+    if let Some(name) = curves.iter().find(|c| *c != "time" && !model.has_signal(c)) {
+        let message = format!(
+            "there is no signal `{name}` to plot{}",
+            model.suggest_signal(name)
+        );
+        return Err(usage("unknown-signal", message, o.format));
     }
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = interrupt.clone();
-    // A second handler cannot be installed; then Ctrl-C keeps its usual meaning.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-    let bar = progress_bar(o, &settings);
+    let settings = settings(o, &model);
+    let writer = match early {
+        None if !o.no_output => {
+            let stem = file_stem(&model.compiled.flat.name);
+            Some(open_result(Path::new(&format!("{stem}.csv")), o.format)?)
+        }
+        early => early,
+    };
+
+    progress.simulating();
+    let span = settings.stop - settings.start;
     let mut sink = ResultSink::new(writer, |name| curves.iter().any(|c| c == name))
-        .on_progress(|t| bar.advance(t))
-        .interrupt_by(interrupt);
+        .on_progress(|t| progress.advance((t - settings.start) / span))
+        .interrupt_by(interruption());
     let outcome = acausal_sim::simulate(model.compiled.clone(), &settings, &mut sink);
-    let (writer, plotted_result) = sink.into_parts();
-    bar.finish();
+    let (writer, plotted) = sink.into_parts();
+    drop(progress);
+    let failed = |e: &acausal_sim::SimError| report(&model.failed(e), o.format);
     let summary = match outcome {
         Ok(s) => s,
         Err(e) => {
-            if let Some(w) = writer
-                && let Ok(kept) = w.finish_incomplete()
-            {
-                eprintln!("the result up to the failure is in {}", kept.display());
+            // What was computed helps to find the cause; its name says that it is not complete.
+            let kept = writer.and_then(|w| w.finish_incomplete().ok());
+            let mut more = serde_json::Map::new();
+            more.insert("model".into(), model.compiled.flat.name.to_string().into());
+            more.insert(
+                "partial_result".into(),
+                kept.as_ref().map(|p| p.display().to_string()).into(),
+            );
+            let code = report_with(&model.failed(&e), o.format, more);
+            if let (Some(path), Format::Human) = (kept, o.format) {
+                note(&format!(
+                    "the result up to this point: {}\n",
+                    path.display()
+                ));
             }
-            return report(&model.failed(&e), o.format);
+            return Err(code);
         }
     };
-    let finished = match writer {
+    let stored = match writer {
         None => None,
         Some(w) if summary.interrupted => Some(w.finish_incomplete()),
         Some(w) => Some(w.finish()),
     };
-    let stored = match finished.transpose() {
-        Ok(s) => s,
-        Err(e) => {
-            eprintln!("error[output]: {e}");
-            return exit::FAILED;
-        }
+    let output_error = |m: String| failed(&acausal_sim::SimError::Output(m));
+    let stored = stored
+        .transpose()
+        .map_err(|e| output_error(e.to_string()))?;
+    let plotted = plotted.map_err(output_error)?;
+    let plot = picture(&plotted, &curves).map_err(output_error)?;
+    if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
+        let content = render(path, &plot);
+        file.write(&content)
+            .map_err(|e| output_error(format!("{} cannot be written: {e}", path.display())))?;
+    }
+    let finished = Finished {
+        model: &model,
+        settings: &settings,
+        summary: &summary,
+        result: stored.as_deref(),
+        plot: o.plot_file.as_deref(),
+        clock,
     };
-    let plotted_result = match plotted_result {
-        Ok(r) => r,
-        Err(m) => {
-            eprintln!("error[output]: {m}");
-            return exit::FAILED;
+    match o.format {
+        Format::Json => out(&format!("{}\n", finished.json())),
+        Format::Human if o.quiet => {}
+        Format::Human => {
+            if !curves.is_empty() {
+                out(&plot.to_terminal(&terminal_options()));
+            }
+            out(&finished.human());
         }
-    };
-    show(o, &model, &settings, &summary, stored.as_deref(), &plotted_result, &curves, clock)
+    }
+    Ok(if summary.interrupted {
+        exit::FAILED
+    } else {
+        exit::FINE
+    })
+}
+
+/// Options that make no sense for any model.
+fn check_numbers(o: &Options) -> Result<(), String> {
+    for (name, value) in [("start", o.start), ("stop", o.stop)] {
+        if let Some(v) = value
+            && !v.is_finite()
+        {
+            return Err(format!("--{name} needs a finite number, not {v}"));
+        }
+    }
+    if let (Some(start), Some(stop)) = (o.start, o.stop)
+        && stop < start
+    {
+        return Err(format!(
+            "the stop time {stop} lies before the start time {start}"
+        ));
+    }
+    if let Some(i) = o.interval
+        && !(i > 0.0 && i.is_finite())
+    {
+        return Err(format!("--interval needs a positive number, not {i}"));
+    }
+    if let Some(t) = o.tolerance
+        && !(t > 0.0 && t < 1.0)
+    {
+        return Err(format!(
+            "--tolerance needs a number between 0 and 1, not {t}"
+        ));
+    }
+    Ok(())
+}
+
+fn open_result(path: &Path, format: Format) -> Result<Box<dyn acausal_results::ResultWriter>, u8> {
+    acausal_results::create(path).map_err(|e| usage("output", e.to_string(), format))
+}
+
+/// Set by Ctrl-C, so that what has been computed can be stored; a second Ctrl-C ends the program at once.
+fn interruption() -> Arc<AtomicBool> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let flag = interrupt.clone();
+    // Where no handler can be installed, Ctrl-C keeps its usual meaning.
+    let _ = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(exit::FAILED.into());
+        }
+    });
+    interrupt
 }
 
 fn settings(o: &Options, model: &Model) -> Settings {
@@ -157,197 +276,101 @@ fn settings(o: &Options, model: &Model) -> Settings {
 }
 
 /// The last part of a class name is the stem of its default files.
-fn file_stem(class: &str) -> &str {
-    class.rsplit('.').next().unwrap_or(class).trim_matches('\'')
+fn file_stem(class: &str) -> String {
+    let last = class.rsplit('.').next().unwrap_or(class).trim_matches('\'');
+    last.chars()
+        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
+        .collect()
 }
 
-fn plotted(o: &Options, model: &Model) -> Vec<String> {
-    if o.plot.is_empty() {
-        return model.default_signals(DEFAULT_CURVES);
+/// Splits at commas, but not inside of brackets: `a,b[1,2]` are two names.
+fn signal_names(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut name = String::new();
+    let mut depth = 0usize;
+    for c in list.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                names.push(std::mem::take(&mut name));
+                continue;
+            }
+            _ => {}
+        }
+        name.push(c);
     }
-    o.plot.iter().map(|p| p.trim().to_string()).collect()
+    names.push(name);
+    // Names of elements are written without blanks.
+    names
+        .iter()
+        .map(|n| n.split_whitespace().collect::<String>())
+        .filter(|n| !n.is_empty())
+        .collect()
 }
 
-fn check_plot_file(path: &Path) -> Result<(), String> {
+fn promise_plot(path: &Path) -> Result<PendingFile, String> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("svg" | "png" | "html") => {}
-        _ => return Err(format!("a plot file ends in .svg, .png or .html, not {}", path.display())),
+        _ => {
+            return Err(format!(
+                "a plot file ends in .svg, .png or .html, not {}",
+                path.display()
+            ));
+        }
     }
-    // Creating it now shows whether it can be written.
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map(|_| ())
-        .map_err(|e| format!("{} cannot be written: {e}", path.display()))
+    PendingFile::create(path)
+        .map_err(|e| format!("the plot {} cannot be written: {e}", path.display()))
 }
 
-fn write_plot(path: &Path, plot: &Plot<'_>) -> std::io::Result<()> {
+fn picture<'d>(result: &'d ResultSet, curves: &[String]) -> Result<Plot<'d>, String> {
+    Plot::of_signals(result, curves).map_err(|e| e.to_string())
+}
+
+fn render(path: &Path, plot: &Plot<'_>) -> Vec<u8> {
     match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => std::fs::write(path, plot.to_png(2.0)),
-        Some("html") => std::fs::write(path, plot.to_html()),
-        _ => std::fs::write(path, plot.to_svg()),
+        Some("png") => plot.to_png(PNG_SCALE),
+        Some("html") => plot.to_html().into_bytes(),
+        _ => plot.to_svg().into_bytes(),
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn show(
-    o: &Options,
-    model: &Model,
-    settings: &Settings,
-    s: &Summary,
-    stored: Option<&Path>,
-    result: &ResultSet,
-    curves: &[String],
-    clock: Instant,
-) -> u8 {
-    let plot = match Plot::of_signals(result, curves) {
-        Ok(p) => p,
-        Err(e) => {
-            eprintln!("error[plot]: {e}");
-            return exit::FAILED;
+/// As wide as the terminal within reason; colours only where they show.
+fn terminal_options() -> TerminalOptions {
+    let mut options = TerminalOptions::default();
+    let stdout = console::Term::stdout();
+    if std::io::stdout().is_terminal() {
+        options.colour = std::env::var_os("NO_COLOR").is_none();
+        if let Some((lines, columns)) = stdout.size_checked() {
+            options.width = usize::from(columns).clamp(TERMINAL_COLUMNS.0, TERMINAL_COLUMNS.1);
+            options.height = usize::from(lines)
+                .saturating_sub(6)
+                .clamp(TERMINAL_LINES.0, TERMINAL_LINES.1);
         }
-    };
-    if let Some(path) = &o.plot_file
-        && let Err(e) = write_plot(path, &plot)
-    {
-        eprintln!("error[output]: {} cannot be written: {e}", path.display());
-        return exit::FAILED;
     }
-    if o.format == Format::Json {
-        println!("{}", json(model, settings, s, stored, clock));
-    } else if !o.quiet {
-        if !curves.is_empty() {
-            let terminal = std::io::stdout().is_terminal();
-            let colour = terminal && std::env::var_os("NO_COLOR").is_none();
-            print!("{}", plot.to_terminal(&TerminalOptions { colour, ..TerminalOptions::default() }));
-        }
-        for n in &s.notes {
-            println!("note: {}", n.text);
-        }
-        for w in &s.warnings {
-            println!("warning: {w}");
-        }
-        print_summary(model, s, stored, o.plot_file.as_deref(), clock);
-    }
-    if s.interrupted { exit::FAILED } else { exit::FINE }
+    options.ascii = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|v| std::env::var(v).ok().filter(|s| !s.is_empty()))
+        .is_some_and(|locale| locale == "C" || locale == "POSIX");
+    options
 }
 
-fn print_summary(model: &Model, s: &Summary, stored: Option<&Path>, plot: Option<&Path>, clock: Instant) {
-    let p = &model.phases;
-    println!(
-        "{}: {} unknowns, {} states; {} steps, {} residual and {} Jacobian evaluations, {} events",
-        model.compiled.flat.name, s.unknowns, s.states, s.steps, s.residual_evaluations, s.jacobian_evaluations, s.events
-    );
-    println!(
-        "seconds: parse {:.3}, flatten {:.3}, structure {:.3}, codegen {:.3}, initialise {:.3}, integrate {:.3}, total {:.3}",
-        p.parse,
-        p.flatten,
-        p.structure,
-        p.codegen + s.seconds.codegen,
-        s.seconds.initialise,
-        s.seconds.integrate,
-        clock.elapsed().as_secs_f64()
-    );
-    if let Some(m) = &s.terminated {
-        println!("the model ended the simulation at time = {}: {m}", s.reached);
-    }
-    if s.interrupted {
-        println!("interrupted at time = {}", s.reached);
-    }
-    if let Some(path) = stored {
-        println!("result: {}", path.display());
-    }
-    if let Some(path) = plot {
-        println!("plot: {}", path.display());
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn json(model: &Model, settings: &Settings, s: &Summary, stored: Option<&Path>, clock: Instant) -> serde_json::Value {
-    let p = &model.phases;
-    serde_json::json!({
-        "ok": !s.interrupted,
-        "model": model.compiled.flat.name,
-        "unknowns": s.unknowns,
-        "states": s.states,
-        "start": settings.start,
-        "stop": settings.stop,
-        "tolerance": settings.tolerance,
-        "reached": s.reached,
-        "steps": s.steps,
-        "residual_evaluations": s.residual_evaluations,
-        "jacobian_evaluations": s.jacobian_evaluations,
-        "factorisations": s.factorisations,
-        "error_test_failures": s.error_test_failures,
-        "convergence_failures": s.convergence_failures,
-        "events": s.events,
-        "seconds": {
-            "parse": p.parse,
-            "flatten": p.flatten,
-            "structure": p.structure,
-            "codegen": p.codegen + s.seconds.codegen,
-            "initialise": s.seconds.initialise,
-            "integrate": s.seconds.integrate,
-            "total": clock.elapsed().as_secs_f64(),
-        },
-        "peak_memory_bytes": peak_memory_bytes(),
-        "terminated": s.terminated,
-        "notes": s.notes.iter().map(|n| n.text.clone()).collect::<Vec<_>>(),
-        "warnings": s.warnings,
-        "diagnostics": json_diagnostics(&model.warnings, &model.sources),
-        "result": stored.map(|p| p.display().to_string()),
-    })
-}
-
-/// The largest resident set so far; `None` where the system does not tell.
-fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
-/// A progress bar that appears when the work takes long, on a terminal only.
-struct Progress {
-    bar: Option<ProgressBar>,
-    shown: std::cell::Cell<bool>,
-    begin: Instant,
-    start: f64,
-    span: f64,
-}
-
-/// Resolution of the bar.
-const BAR_STEPS: u64 = 1000;
-
-fn progress_bar(o: &Options, settings: &Settings) -> Progress {
-    let wanted = !o.quiet && o.format == Format::Human && std::io::stderr().is_terminal();
-    let style = ProgressStyle::with_template("simulating {wide_bar} {percent}% (time {msg})");
-    let bar = wanted.then(ProgressBar::hidden);
-    if let (Some(bar), Ok(style)) = (&bar, style) {
-        bar.set_length(BAR_STEPS);
-        bar.set_style(style);
-    }
-    let span = (settings.stop - settings.start).max(f64::MIN_POSITIVE);
-    Progress { bar, shown: std::cell::Cell::new(false), begin: Instant::now(), start: settings.start, span }
-}
-
-impl Progress {
-    fn advance(&self, t: f64) {
-        let Some(bar) = &self.bar else { return };
-        if !self.shown.get() {
-            if self.begin.elapsed().as_secs_f64() < PROGRESS_AFTER_SECONDS {
-                return;
-            }
-            bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-            self.shown.set(true);
-        }
-        bar.set_position(((t - self.start) / self.span * BAR_STEPS as f64) as u64);
-        bar.set_message(format!("{t:.4}"));
+    #[test]
+    fn names_of_matrix_elements_keep_their_comma() {
+        assert_eq!(
+            signal_names("a, b[1, 2],c.d[3],"),
+            ["a", "b[1,2]", "c.d[3]"]
+        );
+        assert!(signal_names(" ,").is_empty());
     }
 
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+    #[test]
+    fn file_stem_is_a_file_name() {
+        assert_eq!(file_stem("Modelica.Blocks.PID"), "PID");
+        assert_eq!(file_stem("'a/b'"), "a_b");
     }
 }
