@@ -6,12 +6,13 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`libraries`] | what the user sees: search path, loading, top-level names |
+//! | [`libraries`] | the search path, classes by name |
+//! | [`load`] | files given by the user |
 //! | [`store`] | reading one file, checking it against its place |
 //! | [`directory`] | a package as a directory, `package.order` |
 //! | [`version`] | versioned folders and `uses` annotations |
 //! | [`tree`] | the arena of classes |
-//! | [`table`] | the elements of a class, prepared once for all its instances |
+//! | [`table`], [`tabulate`] | the elements of a class, prepared once for all its instances |
 //! | [`restrict`] | what each specialised class may contain and extend |
 //! | [`modifier`] | modifications with dotted names resolved to nesting |
 //! | [`predefined`] | built-in types, attributes, functions |
@@ -21,12 +22,14 @@
 
 mod directory;
 mod libraries;
+mod load;
 pub(crate) mod modifier;
 pub(crate) mod predefined;
 pub(crate) mod restrict;
 mod store;
 pub(crate) mod suggest;
 pub(crate) mod table;
+mod tabulate;
 #[cfg(test)]
 mod tests;
 mod tree;

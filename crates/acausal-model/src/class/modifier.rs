@@ -17,7 +17,8 @@ use acausal_syntax::ast::{
 use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
-use super::table::{ClassDecl, ComponentDecl, TableBuilder};
+use super::table::{ClassDecl, ComponentDecl};
+use super::tabulate::TableBuilder;
 
 /// A modification: nested arguments and a value, both optional.
 #[derive(Debug)]

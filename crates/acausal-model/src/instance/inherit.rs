@@ -12,18 +12,15 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::ast::{ClassBody, ClassDef, ClassKind, Visibility};
+use acausal_syntax::ast::{ClassBody, ClassKind, Visibility};
 use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
-use super::merge::{redeclares, span};
 use super::node::{Decl, OwnDims, ShapeState};
 use super::shape::{Layer, LayerModifier, LayerScope, Shape, ShapeElement};
 use super::types::{InstId, Kind, Primitive, Role, Scope};
-use super::unknown::with_hint;
 use crate::class::ClassId;
 use crate::class::predefined::PredefinedType;
-use crate::class::restrict::may_extend;
 use crate::class::table::{ExtendsDecl, Item};
 
 /// More layers than any real class has; guards the 16-bit index.
@@ -271,98 +268,6 @@ impl Instances {
                 None
             }
         }
-    }
-
-    fn check_deselected(&mut self, extends: &ExtendsDecl, base: &Shape) {
-        for ident in &extends.deselected.components {
-            if !base.by_name.contains_key(&ident.name) {
-                let names = base.elements.iter().map(|element| element.name.as_str());
-                let error = Diagnostic::error(
-                    "unknown-name",
-                    ident.span,
-                    format!("`{}` has no component `{ident}` to take out", extends.base),
-                );
-                self.report(with_hint(error, ident.as_str(), names));
-            }
-        }
-    }
-
-    /// `redeclare` as an element needs something inherited to replace (MLS 3.6 §7.3).
-    fn check_redeclarations(&mut self, shape: &Shape) {
-        for element in shape.elements.iter().filter(|element| element.layer == 0) {
-            if redeclares(&element.item) && element.replaced.is_none() {
-                let names = shape.elements.iter().map(|other| other.name.as_str());
-                let error = Diagnostic::error(
-                    "nothing-to-redeclare",
-                    span(&element.item),
-                    format!("no inherited element is called `{}`", element.name),
-                );
-                let error = with_hint(error, &element.name, names);
-                self.report(error);
-            }
-        }
-    }
-
-    /// What is made from a simple or array type has no elements of its own (MLS 3.6 §4.6.2).
-    fn check_simple_type(&mut self, def: &ClassDef, shape: &Shape) {
-        let simple = matches!(shape.kind, Kind::Primitive(_)) || !shape.dims.is_empty();
-        let extra = shape.elements.iter().find(|element| {
-            matches!(element.item, Item::Component(_))
-                && (shape.predefined.is_some() || element.layer == 0)
-        });
-        if let (true, Some(element)) = (simple, extra) {
-            self.report(Diagnostic::error(
-                "type-with-components",
-                span(&element.item),
-                format!(
-                    "`{}` is made from a simple or array type and cannot have components",
-                    def.name
-                ),
-            ));
-        }
-    }
-
-    /// Only some kinds of classes can be derived from each other (MLS 3.6 §7.1.3).
-    fn check_base_kind(&mut self, class: ClassId, base: InstId, extends: &ExtendsDecl) {
-        let Decl::Class(base_class) = self.data(base).body.decl else {
-            return;
-        };
-        let kind = self.libraries.class(class).def.kind;
-        let base_kind = self.libraries.class(base_class).def.kind;
-        if may_extend(kind, base_kind) {
-            return;
-        }
-        let name = self.libraries.class(class).name;
-        self.report(
-            Diagnostic::error(
-                "wrong-base-class",
-                extends.base.span,
-                format!(
-                    "the {} `{name}` cannot be made from a {}",
-                    kind.keyword(),
-                    base_kind.keyword()
-                ),
-            )
-            .label(
-                self.data(base).span,
-                format!("this is a {}", base_kind.keyword()),
-            ),
-        );
-    }
-
-    fn report_cycle(&mut self, node: InstId, base: InstId, span: Span) {
-        let name = self.class_name(node);
-        let base_name = self.class_name(base);
-        let place = self.data(base).span;
-        let message = if node == base {
-            format!("class `{name}` extends itself")
-        } else {
-            format!("class `{name}` extends `{base_name}`, which extends it in turn")
-        };
-        self.report(
-            Diagnostic::error("cyclic-inheritance", span, message)
-                .label(place, "the cycle closes here"),
-        );
     }
 
     fn is_type_or_class(&self, class: ClassId) -> bool {

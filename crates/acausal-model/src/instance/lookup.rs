@@ -83,13 +83,22 @@ impl Instances {
 
     fn find_path_of(&mut self, scope: Scope, path: &Path, wanted: Wanted) -> Found {
         let mut found = None;
+        let first_wanted = match wanted {
+            Wanted::Class if path.parts.len() > 1 => Wanted::Package,
+            other => other,
+        };
         for part in &path.parts {
             let (name, span) = (part.name, part.span);
             let next = match found {
                 None if path.global => self.find_global(name, span),
                 None => match self.lookup(scope, name) {
                     Some((target, own)) => self.usable(scope, target, own, span),
-                    None => Found::NotFound(Box::new(self.unknown_name(scope, name, span, wanted))),
+                    None => Found::NotFound(Box::new(self.unknown_name(
+                        scope,
+                        name,
+                        span,
+                        first_wanted,
+                    ))),
                 },
                 Some(Found::Component(inst) | Found::Class(inst)) => {
                     self.find_member_of(inst, name, span, wanted)

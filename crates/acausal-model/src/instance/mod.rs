@@ -15,12 +15,13 @@
 //! | [`outer`] | `inner` and `outer` |
 //! | [`value`], [`section`] | values, attributes, dimensions, equations |
 //! | [`root`] | the model, settings, names for people |
-//! | [`check`], [`constrain`], [`unknown`] | what can be wrong, and how it is said |
+//! | [`check`], [`check_class`], [`constrain`], [`unknown`] | what can be wrong, and how it is said |
 //!
 //! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`], about which nothing more
 //! should be said. The same mistake is reported once, however many instances share it.
 
 mod check;
+mod check_class;
 mod component;
 mod constrain;
 mod environment;
@@ -169,9 +170,18 @@ impl Instances {
         self.shape(inst).kind
     }
 
-    /// True for instances of a `connector` class, also one of a predefined type (`connector RealInput = input Real`).
+    /// True for instances of a `connector` class, also one of a predefined type (`connector RealInput = input Real`), and
+    /// for all components of an expandable connector (MLS 3.6 §9.1.3).
     pub fn is_connector(&mut self, inst: InstId) -> bool {
-        self.shape(inst).is_connector
+        if self.shape(inst).is_connector {
+            return true;
+        }
+        match self.data(inst).parent {
+            Some(parent) if self.data(parent).role == Role::Component => {
+                self.kind(parent) == Kind::Connector { expandable: true }
+            }
+            _ => false,
+        }
     }
 
     /// True for instances of a partial class.

@@ -15,6 +15,8 @@ const MAX_CHAIN: usize = 4;
 pub(super) enum Wanted {
     Anything,
     Class,
+    /// A class with something in it.
+    Package,
 }
 
 impl Instances {
@@ -39,7 +41,11 @@ impl Instances {
             format!("`{name}` is not declared{place}"),
         );
         let visible = self.visible_names(scope, wanted);
-        let error = with_hint(error, &name, visible.iter().map(|name| name.as_str()));
+        let mut error = with_hint(error, &name, visible.iter().map(|name| name.as_str()));
+        if error.hint.is_none() && wanted == Wanted::Package {
+            // The first part of a name with dots is often a library that was not found.
+            error.notes.push(self.libraries.search_note());
+        }
         self.with_chain(error, scope.inst)
     }
 
