@@ -79,7 +79,7 @@ pub struct Step {
 
 /// The system stays singular however often its equations are differentiated.
 #[derive(Clone, Debug)]
-pub struct NotRegular(pub FiniteIndex);
+pub struct NotRegular(pub Box<FiniteIndex>);
 
 impl fmt::Display for NotRegular {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,7 +119,7 @@ pub fn pantelides(dae: &Dae) -> Result<Differentiated, NotRegular> {
     }
     let check = finite_index(&dae.graph, &dae.derivative);
     if !check.is_complete() {
-        return Err(NotRegular(check));
+        return Err(NotRegular(Box::new(check)));
     }
     // The rounds end because the extended system is regular.
     let mut marks = Marks::default();

@@ -51,7 +51,7 @@ pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_
 pub use order::{Block, Direction, Kind};
 pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};
 
-use crate::dulmage_mendelsohn::{FiniteIndex, Part};
+use crate::dulmage_mendelsohn::Part;
 use crate::flow::Reached;
 use crate::pantelides::pantelides;
 use crate::{EqId, VarId};
@@ -105,14 +105,20 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
                 let check = not_regular.0;
                 let mut shortened = compressed_frames(&instance, &check.over_part);
                 shortened.extend(compressed_frames(&instance, &check.under_part));
-                let error = singular(&instance, &check);
-                if shortened.is_empty() {
-                    return Err(error);
-                }
+                let over = exact_sets(&instance, check.over.iter().map(|o| &o.2), &check.over_part);
+                let under = exact_sets(
+                    &instance,
+                    check.under.iter().map(|u| &u.2),
+                    &check.under_part,
+                );
                 // A set without shortened elements is what it is in the full model; look for the others all the same.
-                if !matches!(&error, Error::Singular { over, under, .. } if over.is_empty() && under.is_empty())
+                if !over.is_empty() || !under.is_empty() {
+                    verdict = Some(Error::Singular { over, under });
+                }
+                if shortened.is_empty()
+                    && let Some(verdict) = verdict
                 {
-                    verdict = Some(error);
+                    return Err(verdict);
                 }
                 shortened
             }
@@ -161,19 +167,39 @@ fn regular(
     Err(bad)
 }
 
-/// The over- and under-determined sets, as far as they touch nothing that was shortened.
-fn singular(instance: &Instance, check: &FiniteIndex) -> Error {
-    let exact = |part: &Part| {
-        compressed_frames(instance, part)
-            .is_empty()
-            .then(|| element_set(instance, part))
-    };
-    Error::Singular {
-        over: check.over.iter().filter_map(|o| exact(&o.2)).collect(),
-        under: check.under.iter().filter_map(|u| exact(&u.2)).collect(),
-        all_over: exact(&check.over_part).unwrap_or_default(),
-        all_under: exact(&check.under_part).unwrap_or_default(),
+/// The over- or under-determined sets that touch nothing that was shortened. Sets of the same arrays become one, with
+/// all elements that the whole `part` has of these arrays: a defect that repeats along an array is one defect.
+fn exact_sets<'a>(
+    instance: &Instance,
+    sets: impl Iterator<Item = &'a Part>,
+    part: &Part,
+) -> Vec<ElementSet> {
+    let equation = |e: &EqId| instance.equation_of(e.index());
+    let variable = |v: &VarId| instance.variable_of(instance.slot_of_node[v.index()] as usize);
+    let mut seen: BTreeSet<(BTreeSet<usize>, BTreeSet<usize>)> = BTreeSet::new();
+    let mut out = Vec::new();
+    for set in sets.filter(|set| compressed_frames(instance, set).is_empty()) {
+        let arrays: (BTreeSet<usize>, BTreeSet<usize>) = (
+            set.equations.iter().map(equation).collect(),
+            set.variables.iter().map(variable).collect(),
+        );
+        if seen.contains(&arrays) {
+            continue;
+        }
+        let of = |e: &&EqId| arrays.0.contains(&equation(e));
+        let whole = Part {
+            equations: part.equations.iter().filter(of).copied().collect(),
+            variables: part
+                .variables
+                .iter()
+                .filter(|v| arrays.1.contains(&variable(v)))
+                .copied()
+                .collect(),
+        };
+        out.push(element_set(instance, &whole));
+        seen.insert(arrays);
     }
+    out
 }
 
 /// The frames with windows that a set of cells touches.

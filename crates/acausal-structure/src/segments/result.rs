@@ -76,16 +76,12 @@ pub struct Analysis {
 pub enum Error {
     /// An index leaves its array.
     BadAccess(BadAccess),
-    /// The model is structurally singular, whatever is differentiated.
+    /// The model is structurally singular, whatever is differentiated. Sets of the same arrays are put together.
     Singular {
-        /// The first over-determined sets: equation elements and the variable elements they have.
+        /// Over-determined sets: equation elements and the variable elements they have.
         over: Vec<ElementSet>,
-        /// The first under-determined sets.
+        /// Under-determined sets.
         under: Vec<ElementSet>,
-        /// All over-determined elements together.
-        all_over: ElementSet,
-        /// All under-determined elements together.
-        all_under: ElementSet,
     },
     /// Enumerating the elements would take too many incidences.
     TooLarge {
@@ -107,14 +103,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::BadAccess(b) => b.fmt(f),
-            Error::Singular { over, under, .. } => {
-                write!(
-                    f,
-                    "structurally singular: {} over- and {} under-determined sets",
-                    over.len(),
-                    under.len()
-                )
-            }
+            Error::Singular { over, under } => write!(
+                f,
+                "structurally singular: {} over- and {} under-determined sets",
+                over.len(),
+                under.len()
+            ),
             Error::TooLarge { incidences } => {
                 write!(f, "the graph would need {incidences} incidences")
             }
