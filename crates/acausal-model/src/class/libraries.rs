@@ -267,7 +267,7 @@ impl Libraries {
         if let Some(table) = &self.arena.get(id).table {
             return Arc::clone(table);
         }
-        let table = Arc::new(build_table(&mut self.arena, &mut self.diagnostics, id));
+        let table = Arc::new(build_table(&mut self.arena, id));
         self.arena.get_mut(id).table = Some(Arc::clone(&table));
         table
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use acausal_syntax::ast::{
     self, ClassDef, ElementKind, Expr, Path, Prefixes, SectionKind, TypePrefix, Visibility,
 };
-use acausal_syntax::{Name, Span};
+use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::modifier::{Deselected, Modifier};
@@ -29,6 +29,8 @@ pub(crate) struct ElementTable {
     pub imports: FxHashMap<Name, Arc<[Name]>>,
     /// Packages imported with `.*`, with the place of the clause.
     pub open_imports: Vec<(Arc<[Name]>, Span)>,
+    /// Mistakes in the class; kept here so that they are told again for the next model.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One element.

@@ -23,19 +23,16 @@ pub(crate) struct TableBuilder<'a> {
 }
 
 /// The element table of a class.
-pub(super) fn build_table(
-    arena: &mut Arena,
-    diagnostics: &mut Vec<Diagnostic>,
-    class: ClassId,
-) -> ElementTable {
+pub(super) fn build_table(arena: &mut Arena, class: ClassId) -> ElementTable {
     let def = Arc::clone(&arena.get(class).def);
-    restrict::check(&def, diagnostics);
+    let mut diagnostics = Vec::new();
+    restrict::check(&def, &mut diagnostics);
     let mut builder = TableBuilder {
         arena,
-        diagnostics,
+        diagnostics: &mut diagnostics,
         class,
     };
-    match &def.body {
+    let mut table = match &def.body {
         ClassBody::Long(_) => builder.long(&def, None),
         ClassBody::ClassExtends { modification, .. } => builder.long(&def, Some(modification)),
         ClassBody::Short(short) => builder.short(short),
@@ -48,7 +45,9 @@ pub(super) fn build_table(
             ));
             ElementTable::default()
         }
-    }
+    };
+    table.diagnostics = diagnostics;
+    table
 }
 
 impl TableBuilder<'_> {

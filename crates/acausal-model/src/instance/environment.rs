@@ -51,13 +51,19 @@ impl Instances {
         let mut hits = Vec::new();
         let mut source = 0;
         for piece in &node.body.env {
-            collect(&mut hits, piece, node.rank, name, source);
+            let levels = piece.levels.saturating_add(piece.own.count(node.rank));
+            collect(&mut hits, piece, levels, name, source);
             source += 1;
         }
         if node.role != Role::Class {
-            // What modifies the class as such modifies all components of it.
-            for piece in &self.data(node.class).body.env {
-                collect(&mut hits, piece, node.rank, name, source);
+            // What modifies the class as such modifies all components of it: of their dimensions it spans those of the class only, and
+            // those around it only for components that stand beside the class.
+            let class = self.data(node.class);
+            let beside = class.parent == node.parent;
+            let own = shape.map_or(0, |shape| shape.dims.len().min(usize::from(u8::MAX)) as u8);
+            for piece in &class.body.env {
+                let levels = if beside { piece.levels } else { 0 };
+                collect(&mut hits, piece, levels.saturating_add(own), name, source);
                 source += 1;
             }
         }
@@ -87,17 +93,14 @@ impl Instances {
     }
 }
 
-fn collect(hits: &mut Vec<Hit>, piece: &Piece, rank: u8, name: Name, source: u32) {
+/// `levels` counts the dimensions that an argument without `each` spans.
+fn collect(hits: &mut Vec<Hit>, piece: &Piece, levels: u8, name: Name, source: u32) {
     for arg in piece.modifier.args_for(name) {
         hits.push(Hit {
             kind: arg.kind.clone(),
             scope: piece.scope,
             // `each` also inhibits the split of the outer modifiers (MLS 3.6 §7.2.5, model E).
-            levels: if arg.each {
-                0
-            } else {
-                piece.levels.saturating_add(piece.own.count(rank))
-            },
+            levels: if arg.each { 0 } else { levels },
             each: arg.each,
             is_final: arg.is_final,
             origin: piece.origin,

@@ -52,7 +52,7 @@ impl Instances {
             return Shape::empty(Kind::Error, node);
         };
         let def = Arc::clone(&self.libraries.class(class).def);
-        let table = self.libraries.table(class);
+        let table = self.element_table(class);
         let enclosing = self.data(node).scope;
         let mut shape = Shape::empty(Kind::Error, node);
         shape.layers[0].class = class;

@@ -302,7 +302,7 @@ impl Instances {
 
     /// A name brought in by the import clauses of a class (MLS 3.6 §13.2).
     fn lookup_import(&mut self, class: ClassId, name: Name) -> Option<Target> {
-        let table = self.libraries.table(class);
+        let table = self.element_table(class);
         if table.imports.is_empty() && table.open_imports.is_empty() {
             return None;
         }

@@ -48,6 +48,27 @@ impl Instances {
         found
     }
 
+    /// Classes nested in the class of an instance, inherited ones included, in the order declared: the functions of an operator, the
+    /// contents of a package.
+    pub fn classes(&mut self, inst: InstId) -> Vec<InstId> {
+        let shape = self.shape(inst);
+        let mut names: Vec<Name> = Vec::new();
+        for element in &shape.elements {
+            if let Item::Class(_) = element.item {
+                names.push(element.name);
+            }
+        }
+        for layer in &shape.layers {
+            for name in self.libraries.nested_names(layer.class) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let found = names.into_iter().filter_map(|name| self.child(inst, name));
+        found.collect()
+    }
+
     /// The member with this name as declared here: `outer` ones are not replaced.
     pub(super) fn child(&mut self, inst: InstId, name: Name) -> Option<InstId> {
         if self.data(inst).role == Role::Class {
@@ -119,7 +140,7 @@ impl Instances {
         let Decl::Class(class) = self.data(inst).body.decl else {
             return None;
         };
-        let table = self.libraries.table(class);
+        let table = self.element_table(class);
         let known = matches!(self.data(inst).body.shape, ShapeState::Known(_));
         // What the class declares itself is found without looking at its base classes, so that walking down a
         // library does not load what its packages inherit from.

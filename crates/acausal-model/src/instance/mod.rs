@@ -6,16 +6,16 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`types`] | what questions return |
-//! | [`lookup`] | what a name means: members, imports, enclosing classes |
-//! | [`inherit`], [`merge`], [`shape`] | the flattened class, shared by all its instances |
-//! | [`environment`] | which modifiers reach a member |
-//! | [`member`], [`component`], [`nested`] | making members; redeclaration |
-//! | [`sharing`] | which nested classes mean the same for all components |
-//! | [`outer`] | `inner` and `outer` |
-//! | [`value`], [`section`] | values, attributes, dimensions, equations |
-//! | [`root`] | the model, settings, names for people |
-//! | [`check`], [`check_class`], [`constrain`], [`unknown`] | what can be wrong, and how it is said |
+//! | `types` | what questions return |
+//! | `lookup` | what a name means: members, imports, enclosing classes |
+//! | `inherit`, `merge`, `shape` | the flattened class, shared by all its instances |
+//! | `environment` | which modifiers reach a member |
+//! | `member`, `component`, `nested` | making members; redeclaration |
+//! | `sharing` | which nested classes mean the same for all components |
+//! | `outer` | `inner` and `outer` |
+//! | `value`, `section` | values, attributes, dimensions, equations |
+//! | `root` | the model, settings, names for people |
+//! | `check`, `check_class`, `constrain`, `unknown` | what can be wrong, and how it is said |
 //!
 //! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`], about which nothing more
 //! should be said. The same mistake is reported once, however many instances share it.
@@ -52,6 +52,7 @@ use self::lookup::Target;
 use self::node::{Body, Decl, Piece, ShapeState};
 use self::shape::{Shape, ShapeElement};
 pub use self::types::*;
+use crate::class::table::ElementTable;
 use crate::class::{ClassId, Libraries};
 
 /// The instance tree with the libraries it draws from.
@@ -218,6 +219,15 @@ impl Instances {
         if self.reported.insert(key) {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// The element table of a class; tells what is wrong with it the first time.
+    fn element_table(&mut self, class: ClassId) -> Arc<ElementTable> {
+        let table = self.libraries.table(class);
+        for diagnostic in &table.diagnostics {
+            self.report(diagnostic.clone());
+        }
+        table
     }
 
     fn node_mut(&mut self, inst: InstId) -> &mut Instance {

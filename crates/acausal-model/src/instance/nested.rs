@@ -178,7 +178,7 @@ impl Instances {
         if original.class == decl.class || decl.extends_inherited {
             return None;
         }
-        let table = self.libraries.table(original.class);
+        let table = self.element_table(original.class);
         match table.items.first() {
             Some(Item::Extends(extends)) if extends.short.is_some() => {
                 let modifier = extends.modifier.as_ref()?;

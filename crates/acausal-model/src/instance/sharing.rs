@@ -121,7 +121,7 @@ impl Instances {
         ) {
             return false;
         }
-        let table = self.libraries.table(class);
+        let table = self.element_table(class);
         table.items.iter().any(|item| match item {
             Item::Extends(extends) => {
                 let dims = extends.short.iter().flat_map(|short| &short.subscripts);

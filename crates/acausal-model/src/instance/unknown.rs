@@ -165,7 +165,7 @@ impl Instances {
             let Some((class, enclosing)) = self.layer_of(at) else {
                 break;
             };
-            let table = self.libraries.table(class);
+            let table = self.element_table(class);
             let mut imported: Vec<Name> = table.imports.keys().copied().collect();
             imported.sort();
             names.extend(imported);

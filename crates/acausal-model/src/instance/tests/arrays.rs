@@ -66,3 +66,22 @@ fn attributes_span_the_dimensions_of_the_component_itself() {
         ]
     );
 }
+
+#[test]
+fn modifiers_of_a_class_do_not_span_the_dimensions_of_its_components() {
+    let source = "
+        model R parameter Real R = 1; end R;
+        model A replaceable model X = R; X x[3]; end A;
+        model M A a(X(R = 5)); A b(redeclare model X = R(R = 6)); end M;";
+    assert_eq!(
+        dump(source, "M"),
+        [
+            "a: A",
+            "a.x: A.X[3]",
+            "a.x.R: Real = 5",
+            "b: A",
+            "b.x: M.X[3]",
+            "b.x.R: Real = 6",
+        ]
+    );
+}
