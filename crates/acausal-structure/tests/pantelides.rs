@@ -196,6 +196,41 @@ fn bl_1_circuits_of_chapter_seven() {
     );
 }
 
+/// The circuit without ground of figure 1: structural methods do not notice that it is singular; treated (one balance
+/// removed, one replaced by the constraint between the states, one potential fixed) it has one state.
+#[test]
+fn f1_1_untreated_and_treated_circuit() {
+    let parts = "i1: L1pv L1nv L1v\ni2: L1pi L1ni\ni3: L2pv L2nv L2v\ni4: L2pi L2ni\ni5: R1pv R1nv R1v\n\
+         i6: R1pi R1ni\ni7: R2pv R2nv R2v\ni8: R2pi R2ni\ni9: Vpv Vnv Vv\ni10: Vpi Vni\ni11: Vpv L1pv\n\
+         i12: Vpi L1pi\ni13: L1nv R1pv\ni14: L1nv R2pv\ni16: R1nv L2pv\ni17: R2nv L2pv\ni18: R1ni R2ni L2pi\n\
+         i19: L2nv Vnv\nL1: L1pi' L1v\nL2: L2pi' L2v\nR1: R1v R1pi\nR2: R2v R2pi\nV: Vv\n";
+    let vars = "L1v L1pv L1pi L1nv L1ni L2v L2pv L2pi L2nv L2ni R1v R1pv R1pi R1nv R1ni \
+        R2v R2pv R2pi R2nv R2ni Vv Vpv Vpi Vnv Vni";
+    let untreated = model(vars, &format!("{parts}i15: L1ni R1pi R2pi\ni20: L2ni Vni"));
+    let check = finite_index(&untreated.dae.graph, &untreated.dae.derivative);
+    assert!(check.is_complete());
+    assert_eq!((check.matched, check.equations), (27, 27));
+    let d = pantelides(&untreated.dae).unwrap();
+    assert_eq!(
+        (untreated.counts(&d).as_str(), d.graph.elen.len()),
+        ("i41 i101 i121 i201", 29)
+    );
+
+    let treated = model(vars, &format!("{parts}con: L1pi L2pi\nfree: Vnv"));
+    let d = pantelides(&treated.dae).unwrap();
+    assert_eq!(
+        (treated.counts(&d).as_str(), d.graph.elen.len()),
+        ("con1", 26)
+    );
+    let mut sizes: Vec<usize> = highest_blocks(&d)
+        .unwrap()
+        .iter()
+        .map(|b| b.0.len())
+        .collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [1, 1, 1, 1, 1, 1, 1, 1, 1, 16]);
+}
+
 /// Inverse reactor (H7.8), rigid coupling (Mattsson 3.2), parallel capacitors (7.54).
 #[test]
 fn further_index_reductions() {

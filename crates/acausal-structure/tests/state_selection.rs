@@ -267,3 +267,39 @@ fn preferred_states() {
         assert_eq!(m.names(&d).vars(&s.states), state);
     }
 }
+
+/// With ranks from a canonical order, renumbering the equations changes neither states nor sizes.
+#[test]
+fn numbering_of_equations_does_not_change_the_states() {
+    let lines = [
+        "a: x1 x2",
+        "b: x1 x2 x3 x6'",
+        "c: x1 x3' x4",
+        "d: x1'' x2'' x3'' x4' x6'''",
+        "e: x1'' x2'' x5 x8",
+        "f: x6 x7",
+        "g: x6 x7",
+        "h: x8",
+    ];
+    let mut states = Vec::new();
+    for rotation in 0..lines.len() {
+        let mut order: Vec<&str> = lines.to_vec();
+        order.rotate_left(rotation);
+        if rotation % 2 == 1 {
+            order.reverse();
+        }
+        let m = model("x1 x2 x3 x4 x5 x6 x7 x8", &order.join("\n"));
+        let d = pantelides(&m.dae).unwrap();
+        let n = m.names(&d);
+        let p = Preferences {
+            equation_rank: n.eqs.iter().map(|e| i64::from(e.as_bytes()[0])).collect(),
+            variable_rank: Vec::new(),
+        };
+        let solvable = |e: EqId, _: VarId| !n.eqs[e.index()].starts_with('h');
+        let s = select(&d, &highest_blocks(&d).unwrap(), &p, solvable, |_| false);
+        let f = s.form(&d, &sort(&d, &s).unwrap());
+        states.push((n.vars(&s.states), sizes(&f)));
+    }
+    states.dedup();
+    assert_eq!(states.len(), 1, "{states:?}");
+}
