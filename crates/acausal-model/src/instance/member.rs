@@ -32,6 +32,12 @@ impl Instances {
             };
             found.extend(member);
         }
+        found.extend(
+            self.augmented
+                .get(&inst)
+                .into_iter()
+                .flat_map(|added| added.values()),
+        );
         for &member in &found {
             // Now, so that a missing `inner` is added while the model is being walked and not when its value is needed.
             if self.data(member).prefixes.outer && self.condition(member).is_none() {
@@ -77,6 +83,9 @@ impl Instances {
         let shape = self.shape(inst);
         if let Some(&index) = shape.by_name.get(&name) {
             return self.child_at(inst, &shape, index);
+        }
+        if let Some(&added) = self.augmented.get(&inst).and_then(|added| added.get(&name)) {
+            return Some(added);
         }
         // A class stored in a file of its own beside the class of the instance.
         let stored = shape

@@ -13,6 +13,7 @@
 //! | `member`, `component`, `nested` | making members; redeclaration |
 //! | `sharing` | which nested classes mean the same for all components |
 //! | `outer` | `inner` and `outer` |
+//! | `expandable` | members that connections add |
 //! | `value`, `section` | values, attributes, dimensions, equations |
 //! | `root` | the model, settings, names for people |
 //! | `check`, `check_class`, `constrain`, `unknown` | what can be wrong, and how it is said |
@@ -25,6 +26,7 @@ mod check_class;
 mod component;
 mod constrain;
 mod environment;
+mod expandable;
 mod inherit;
 mod lookup;
 mod member;
@@ -46,6 +48,7 @@ use std::sync::Arc;
 
 use acausal_syntax::ast::{ClassBody, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
+use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lookup::Target;
@@ -96,6 +99,9 @@ pub struct Instances {
     inners: FxHashMap<InstId, InstId>,
     automatic_inners: FxHashMap<Name, InstId>,
     added_inners: Vec<InstId>,
+    /// Members that connections gave to expandable connectors, and their dimensions.
+    augmented: FxHashMap<InstId, IndexMap<Name, InstId>>,
+    augmented_dims: FxHashMap<InstId, Vec<Dim>>,
     /// Components whose type is being looked up.
     making: Vec<(InstId, Name)>,
     enums: Vec<EnumType>,
@@ -123,6 +129,8 @@ impl Instances {
             inners: FxHashMap::default(),
             automatic_inners: FxHashMap::default(),
             added_inners: Vec::new(),
+            augmented: FxHashMap::default(),
+            augmented_dims: FxHashMap::default(),
             making: Vec::new(),
             enums: Vec::new(),
             enum_of_class: FxHashMap::default(),

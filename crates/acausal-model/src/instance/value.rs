@@ -67,6 +67,9 @@ impl Instances {
         if self.data(inst).rank == 0 {
             return Vec::new();
         }
+        if let Some(dims) = self.augmented_dims.get(&inst) {
+            return dims.clone();
+        }
         let shape = self.shape(inst);
         let node = self.data(inst);
         let mut dims = Vec::with_capacity(usize::from(node.rank));

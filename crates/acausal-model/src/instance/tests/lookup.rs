@@ -151,3 +151,29 @@ fn a_missing_inner_is_added_to_the_model() {
     assert_eq!(warnings.len(), 1);
     assert_eq!(warnings[0].notes, ["no world"]);
 }
+
+#[test]
+fn connections_can_add_members_to_expandable_connectors() {
+    let source = "
+        connector Out = output Real(unit = \"V\"); expandable connector Bus Real known; end Bus;
+        model M Bus bus; Out y[3]; end M;";
+    let (mut instances, root) = tree(source, "M");
+    let bus = member(&mut instances, root, "bus");
+    let y = member(&mut instances, root, "y");
+    let known = member(&mut instances, bus, "known");
+    assert!(
+        instances.is_connector(known),
+        "as are all members of an expandable connector"
+    );
+    let dims = instances.dims(y);
+    let added = instances.augment(bus, Name::new("speed"), y, dims);
+    assert_eq!(
+        instances.augment(bus, Name::new("speed"), known, Vec::new()),
+        added
+    );
+    assert_eq!(instances.components(bus), [known, added]);
+    assert_eq!(instances.display_name(added), "bus.speed");
+    assert_eq!(member(&mut instances, root, "bus.speed"), added);
+    assert_eq!(line(&mut instances, added), "bus.speed: Out[3] unit:\"V\"");
+    assert_eq!(instances.data(added).prefixes.causality, None);
+}
