@@ -10,7 +10,7 @@ use acausal_syntax::ast::Statement;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use super::{references, root};
+use super::target::{references, root};
 use crate::function::execute::{Executor, Write};
 use crate::function::run_time::Lowering;
 use crate::instance::InstId;
@@ -22,7 +22,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
     let outer = outer_iterators(executor.ctx, &base.arrays);
     let mut assigned: Vec<InstId> = Vec::new();
     for r in references(s) {
-        let variable = root(executor.ctx, &base, r)?.0;
+        let variable = root(executor.ctx, &base, r, true)?.0;
         if !assigned.contains(&variable) {
             assigned.push(variable);
         }

@@ -10,7 +10,8 @@ use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, Statement};
 use std::collections::BTreeSet;
 
-use super::{Run, Section, flat_assert, left_limit, origin, subscripts};
+use super::target::left_limit;
+use super::{Run, Section, flat_assert, origin, subscripts};
 use crate::function::PendingAssert;
 use crate::function::execute::{Event, Flow, with_locals};
 use crate::instance::InstId;

@@ -25,6 +25,7 @@
 //! - [`generate()`]: once, on the flat model that has all variables; appends equations, gives diagnostics.
 
 pub mod cells;
+mod check;
 pub mod collect;
 pub mod compress;
 pub mod generate;

@@ -547,7 +547,7 @@ fn check_against_scalars(links: &[Link]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn ranges_give_the_same_sets_as_elements(random in prop::collection::vec(random_link(), 1..7)) {
         let links: Vec<Link> = random.iter().filter_map(RandomLink::link).collect();

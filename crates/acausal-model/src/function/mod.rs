@@ -16,11 +16,11 @@
 //! | arguments to inputs, defaults, vectorisation | [`bind`] |
 //! | first values of outputs and protected variables | [`declare`] |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
-//! | loops whose rounds are independent, kept as arrays | `parallel` |
+//! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
 //! | relations that are no events | `quiet` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
-//! | run-time functions | [`specialise`], [`run_time`] |
+//! | run-time functions | [`specialise`], [`run_time`], `store` |
 //! | `external` functions | [`external`] |
 //!
 //! # Entry points
@@ -35,13 +35,17 @@ pub mod constant;
 pub mod declare;
 pub mod execute;
 pub mod external;
+mod independent;
 pub mod left_limit;
 mod parallel;
 mod procedure;
 mod quiet;
 pub mod run_time;
 pub mod specialise;
+mod store;
 
+#[cfg(test)]
+mod equivalence_tests;
 #[cfg(test)]
 mod tests;
 
