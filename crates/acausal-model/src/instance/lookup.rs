@@ -13,7 +13,7 @@ use super::types::{EnumId, Found, InstId, Kind, Primitive, Role, Scope};
 use super::unknown::Wanted;
 use crate::class::ClassId;
 use crate::class::predefined;
-use crate::class::table::ElementTable;
+use crate::class::table::{ElementTable, Item};
 
 /// What a name means, when it means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,15 @@ impl Instances {
             let (name, span) = (part.name, part.span);
             let next = match found {
                 None if path.global => self.find_global(name, span),
+                None if wanted == Wanted::Class
+                    && let Some(place) = self.own_component(scope, name) =>
+                {
+                    let message = format!("`{name}` is a component, not a class");
+                    let error = Diagnostic::error("not-a-class", path.span, message)
+                        .label(place, "declared here")
+                        .hint("rename the component, or begin the class name with a dot");
+                    Found::NotFound(Box::new(error))
+                }
                 None => match self.lookup(scope, name) {
                     Some((target, own)) => self.usable(scope, target, own, span),
                     None => Found::NotFound(Box::new(self.unknown_name(
@@ -377,6 +386,26 @@ impl Instances {
             target = self.lookup_member(inst, *name)?;
         }
         Some(target)
+    }
+
+    /// Where a scope declares a component of this name, without making the component: its type may need what is looked up here.
+    fn own_component(&mut self, scope: Scope, name: Name) -> Option<Span> {
+        if scope.inst == InstId::GLOBAL {
+            return None;
+        }
+        let item = if self.data(scope.inst).role == Role::Class && scope.layer == 0 {
+            let (class, _) = self.layer_of(scope)?;
+            let table = self.element_table(class);
+            table.items[*table.by_name.get(&name)? as usize].clone()
+        } else {
+            let shape = self.shape(scope.inst);
+            let index = shape.visible(name, scope.layer)?;
+            shape.elements[index as usize].item.clone()
+        };
+        match item {
+            Item::Component(decl) => Some(decl.name_span),
+            _ => None,
+        }
     }
 
     /// True while the base classes of a class are being looked up.

@@ -102,6 +102,8 @@ pub struct Instances {
     /// Members that connections gave to expandable connectors, and their dimensions.
     augmented: FxHashMap<InstId, IndexMap<Name, InstId>>,
     augmented_dims: FxHashMap<InstId, Vec<Dim>>,
+    /// Number of classes that are being flattened because one extends the next.
+    depth: u16,
     /// Components whose type is being looked up.
     making: Vec<(InstId, Name)>,
     enums: Vec<EnumType>,
@@ -131,6 +133,7 @@ impl Instances {
             added_inners: Vec::new(),
             augmented: FxHashMap::default(),
             augmented_dims: FxHashMap::default(),
+            depth: 0,
             making: Vec::new(),
             enums: Vec::new(),
             enum_of_class: FxHashMap::default(),

@@ -92,7 +92,9 @@ fn every_mistake_has_its_message() {
         ),
         (
             "model A Real x; end A; model M x y; Real x; end M;",
-            &["error[not-a-class]: `x` is a component, not a class"],
+            &[
+                "error[not-a-class]: `x` is a component, not a class (rename the component, or begin the class name with a dot)",
+            ],
         ),
         (
             "package P model A end A; end P; model M import P.B; B b; end M;",
@@ -161,8 +163,8 @@ fn every_mistake_has_its_message() {
         (
             "model A Real A; A x; end A; model M A a; T T; end M; type T = Real;",
             &[
-                "error[not-a-class]: the component `T` hides the class that is meant here (rename the component, or begin the class name with a dot)",
-                "error[not-a-class]: `A` is a component, not a class",
+                "error[not-a-class]: `T` is a component, not a class (rename the component, or begin the class name with a dot)",
+                "error[not-a-class]: `A` is a component, not a class (rename the component, or begin the class name with a dot)",
             ],
         ),
         (

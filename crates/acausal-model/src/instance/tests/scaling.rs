@@ -29,3 +29,31 @@ fn many_components_share_the_work_on_their_class() {
     let value = instances.binding(last).unwrap();
     assert_eq!(print(&instances, &value.expr), "1999");
 }
+
+#[test]
+fn long_chains_are_errors_or_work_but_never_overflow_the_stack() {
+    let mut deep = String::from("model A0 Real x; end A0;");
+    for k in 1..5000 {
+        writeln!(deep, "model A{k} extends A{}; end A{k};", k - 1).unwrap();
+    }
+    assert_eq!(dump(&deep, "A90"), ["x: Real"]);
+    let found = messages(&deep, "A4999");
+    assert_eq!(
+        found,
+        ["error[inheritance-depth]: more than 100 classes that each extend the next"]
+    );
+
+    // Components in components, and types that are looked up through components.
+    let mut nested = String::from("model C0 Real x; end C0;");
+    for k in 1..3000 {
+        writeln!(nested, "model C{k} C{} c; end C{k};", k - 1).unwrap();
+    }
+    assert_eq!(dump(&nested, "C2999").len(), 3000);
+    let mut chain = String::from("model M ");
+    for k in 0..3000 {
+        writeln!(chain, "x{}.T x{k};", k + 1).unwrap();
+    }
+    chain.push_str("Real x3000; end M;");
+    let found = messages(&chain, "M");
+    assert_eq!(found.len(), 3000);
+}
