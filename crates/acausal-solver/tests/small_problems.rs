@@ -65,7 +65,12 @@ fn robertson_reaches_the_literature_values() {
         // The printed values come from a run with rtol 1e-4.
         assert!((y[0] / y1 - 1.0).abs() < 1e-3, "t = {t}: {} and {y1}", y[0]);
         assert!((y[1] / y2 - 1.0).abs() < 1e-3, "t = {t}: {} and {y2}", y[1]);
-        assert!((y[0] + y[1] + y[2] - 1.0).abs() < 1e-12);
+        // The difference Jacobian of the test has nine digits.
+        assert!(
+            (y[0] + y[1] + y[2] - 1.0).abs() < 1e-10,
+            "{}",
+            y[0] + y[1] + y[2] - 1.0
+        );
     }
     assert!(bdf.statistics().steps < 3000, "{:?}", bdf.statistics());
 }
@@ -198,13 +203,15 @@ fn stabilised_pendulum_keeps_its_constraint() {
             newton_tolerance: 0.01,
             ..tolerances(rtol, 0.1 * rtol)
         };
-        let bdf = run(&mut dae, options, 10.0, &start, &slope).unwrap();
+        let mut bdf = Bdf::new(options, 0.0, &start, &slope).unwrap();
+        let mut violation = 0.0f64;
+        while bdf.step(&mut dae, 10.0).unwrap() != StepOutcome::StopReached {
+            let (x, y) = (bdf.y()[0], bdf.y()[1]);
+            violation = violation.max((x * x + y * y - 1.0).abs());
+        }
+        // At every step within the corrector tolerance, i.e. far inside the error tolerance.
+        assert!(violation < 0.1 * rtol, "rtol {rtol}: {violation}");
         let (x, y) = (bdf.y()[0], bdf.y()[1]);
-        assert!(
-            (x * x + y * y - 1.0).abs() < 1e-9,
-            "rtol {rtol}: {}",
-            x * x + y * y - 1.0
-        );
         let phi = x.atan2(y);
         errors.push((phi + 0.4632527687).abs());
         assert!(

@@ -130,8 +130,14 @@ impl Bdf {
     fn attempts<D: Dae + ?Sized>(&mut self, dae: &mut D, t_stop: f64) -> Result<(), SolverError> {
         let mut error_failures = 0;
         let mut other_failures = 0;
-        if !self.fresh && self.tn + self.h * (1.0 + STRETCH) >= t_stop {
-            self.h = t_stop - self.tn;
+        if !self.fresh {
+            let left = t_stop - self.tn;
+            if self.h * (1.0 + STRETCH) >= left {
+                self.h = left;
+            } else if self.h * 2.0 > left {
+                // Two equal steps instead of a long one and a sliver that would upset the history.
+                self.h = 0.5 * left;
+            }
         }
         loop {
             let (t, h) = (self.tn, self.h);
@@ -306,7 +312,9 @@ impl Bdf {
     fn accept(&mut self, t_new: f64, estimates: &Estimates) {
         let k = self.k;
         let order_changed = k as i64 - self.k_used as i64;
+        self.t_previous = self.tn;
         self.tn = t_new;
+        self.corrected = true;
         self.k_used = k;
         self.h_used = self.h;
         self.statistics.steps += 1;

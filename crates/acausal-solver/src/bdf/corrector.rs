@@ -7,7 +7,7 @@
 //! on the weighted step, never on residuals, so they do not depend on the scaling of the equations.
 
 use super::options::{
-    CJ_RATIO_MIN, FRESH_RATE_FACTOR, MAX_RATE, STALE_RATE_FACTOR, TINY_CORRECTION,
+    CJ_RATIO_MIN, FRESH_RATE_FACTOR, LEAST_UNMEASURED, MAX_RATE, STALE_RATE_FACTOR, TINY_CORRECTION,
 };
 use super::{Bdf, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
@@ -115,7 +115,8 @@ impl Bdf {
                 }
                 self.rate_factor = rate / (1.0 - rate);
             }
-            if self.rate_factor * norm <= tolerance {
+            let least = if m == 0 { LEAST_UNMEASURED } else { 0.0 };
+            if self.rate_factor.max(least) * norm <= tolerance {
                 return Ok(Iteration::Converged);
             }
         }

@@ -77,8 +77,11 @@ pub struct Bdf {
 
     /// Position of the caller: at most `tn`.
     t: f64,
-    /// End of the last accepted step.
+    /// End of the last accepted step, and its start.
     tn: f64,
+    t_previous: f64,
+    /// `y`, `yp` are the corrector's at `tn`, not interpolated.
+    corrected: bool,
     h: f64,
     k: usize,
     h_used: f64,
@@ -142,6 +145,8 @@ impl Bdf {
             d: vec![0.0; n],
             t: t0,
             tn: t0,
+            t_previous: t0,
+            corrected: false,
             h: 0.0,
             k: 1,
             h_used: 0.0,
@@ -182,6 +187,8 @@ impl Bdf {
     fn load(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.t = t;
         self.tn = t;
+        self.t_previous = t;
+        self.corrected = false;
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
         self.phi[0].copy_from_slice(y);
@@ -250,7 +257,7 @@ impl Bdf {
             self.t = t_root;
             return Ok(StepOutcome::Roots);
         }
-        if self.t < self.tn && (end < self.tn || self.fresh_position_lost()) {
+        if end < self.tn || !self.corrected {
             self.evaluate_interpolant(end);
         }
         self.t = end;
@@ -259,11 +266,6 @@ impl Bdf {
         } else {
             StepOutcome::Step
         })
-    }
-
-    /// Whether `y`, `yp` no longer hold the corrector's values of `tn` because a crossing was visited before.
-    fn fresh_position_lost(&self) -> bool {
-        self.t > self.tn - self.h_used
     }
 
     /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).
@@ -279,6 +281,7 @@ impl Bdf {
     }
 
     fn evaluate_interpolant(&mut self, t: f64) {
+        self.corrected = false;
         if self.fresh {
             self.y.copy_from_slice(&self.phi[0]);
             self.yp.copy_from_slice(&self.phi[1]);
@@ -306,7 +309,7 @@ impl Bdf {
 
     /// Start of the last internal step; [`Bdf::interpolate`] is valid from here.
     pub fn step_start(&self) -> f64 {
-        self.tn - self.h_used
+        self.t_previous
     }
 
     /// Order of the last step (0 before the first).

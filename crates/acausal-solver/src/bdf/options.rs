@@ -71,6 +71,12 @@ pub(crate) const FRESH_RATE_FACTOR: f64 = 20.0;
 /// See [`FRESH_RATE_FACTOR`].
 pub(crate) const STALE_RATE_FACTOR: f64 = 100.0;
 
+/// Least factor assumed when a step converges in its first iteration, where the rate is remembered from earlier steps and
+/// not measured. Without it (as in DASSL and IDA) a run of such steps goes on with a matrix that no longer fits: on the
+/// stabilised pendulum the constraint was then violated by three times the tolerance, with it by less than a tenth. The
+/// price on the heat equation is 3 % more iterations.
+pub(crate) const LEAST_UNMEASURED: f64 = 0.1;
+
 /// A slower rate of the corrector than this counts as divergence (DASSL, IDA).
 pub(crate) const MAX_RATE: f64 = 0.9;
 
