@@ -67,7 +67,15 @@ pub const MAX_INCIDENCES: u128 = 100_000_000;
 ///
 /// # Errors
 /// If an index leaves its array, the model is structurally singular, or would need too large a graph.
+///
+/// # Panics
+/// If the derivative of a variable does not exist, has another shape, or is the derivative of two variables (which
+/// [`Model::variable`] makes impossible).
 pub fn analyse(model: &Model) -> Result<Analysis, Error> {
+    assert!(
+        model.derivatives_are_chains(),
+        "derivatives are arrays of the same shape, each of one variable"
+    );
     model.check().map_err(Error::BadAccess)?;
     let mut expanded: BTreeSet<usize> = BTreeSet::new();
     let mut pair = true;
@@ -198,6 +206,27 @@ fn exact_sets<'a>(
         };
         out.push(element_set(instance, &whole));
         seen.insert(arrays);
+    }
+    // Only the first sets are known one by one; put the rest of the part together.
+    let other_equation = |e: &&EqId| !seen.iter().any(|s| s.0.contains(&equation(e)));
+    let other_variable = |v: &&VarId| !seen.iter().any(|s| s.1.contains(&variable(v)));
+    let rest = Part {
+        equations: part
+            .equations
+            .iter()
+            .filter(other_equation)
+            .copied()
+            .collect(),
+        variables: part
+            .variables
+            .iter()
+            .filter(other_variable)
+            .copied()
+            .collect(),
+    };
+    let nonempty = !rest.equations.is_empty() || !rest.variables.is_empty();
+    if nonempty && compressed_frames(instance, &rest).is_empty() {
+        out.push(element_set(instance, &rest));
     }
     out
 }

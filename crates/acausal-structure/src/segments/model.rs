@@ -167,6 +167,29 @@ impl Model {
         Ok(())
     }
 
+    /// Whether every derivative is a variable of the same shape, of one variable only, and no variable its own.
+    pub(super) fn derivatives_are_chains(&self) -> bool {
+        let mut taken = vec![false; self.variables.len()];
+        let consistent = self.variables.iter().all(|v| match v.derivative {
+            None => true,
+            Some(d) => {
+                let same = self
+                    .variables
+                    .get(d.index())
+                    .is_some_and(|w| w.shape == v.shape);
+                same && !std::mem::replace(&mut taken[d.index()], true)
+            }
+        });
+        // Without cycles, the chains that begin with a variable that is no derivative contain all variables.
+        let next = |v: &usize| self.variables[*v].derivative.map(VarId::index);
+        let first = (0..taken.len()).filter(|&v| !taken[v]);
+        consistent
+            && first
+                .flat_map(|v| std::iter::successors(Some(v), next))
+                .count()
+                == taken.len()
+    }
+
     fn fits(&self, equation: &Equation, access: &Access) -> bool {
         let Some(variable) = self.variables.get(access.variable.index()) else {
             return false;

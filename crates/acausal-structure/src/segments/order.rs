@@ -109,13 +109,20 @@ pub(super) fn sort(
 /// Whether each element of the segment just uses what it determines itself, and no other element's.
 fn is_own(model: &Model, nodes: &[Node], arc: &Arc) -> bool {
     let node = &nodes[arc.from];
+    let index = &model.equations[node.equation].accesses[arc.use_access as usize].index;
     let single = node.sizes.iter().all(|&s| s <= 1);
-    let access = &model.equations[node.equation].accesses[arc.use_access as usize];
-    let touches_range = access
-        .index
+    let touches_range = index
         .iter()
         .any(|i| matches!(i, Index::All(s) if s.size() > 1));
-    arc.from == arc.to && (single || (arc.use_access == arc.own_access && !touches_range))
+    // Different elements touch different variables if every iterator appears.
+    let appears = |k: usize| {
+        index.iter().any(|i| {
+            matches!(i, Index::Affine { iterator, coefficient, .. } if *iterator == k && *coefficient != 0)
+        })
+    };
+    let one_to_one =
+        !touches_range && (0..node.sizes.len()).all(|k| node.sizes[k] <= 1 || appears(k));
+    arc.from == arc.to && (single || (arc.use_access == arc.own_access && one_to_one))
 }
 
 fn classify(

@@ -275,3 +275,67 @@ proptest! {
         agree(&m, &analyse(&m));
     }
 }
+
+/// Anything: empty ranges, wrong numbers of indices, indices out of range.
+fn garbage(seed: u64) -> Model {
+    let mut dice = Dice(seed.wrapping_mul(0xA076_1D64_78BD_642F) | 1);
+    let mut m = Model::default();
+    let span = |dice: &mut Dice| {
+        let lo = dice.roll(5) as i64 - 2;
+        Span::new(lo, lo - 1 + [0, 1, 2, 5, 60][dice.roll(5)])
+    };
+    let variables: Vec<VarId> = (0..1 + dice.roll(4))
+        .map(|_| {
+            let shape: Vec<Span> = (0..dice.roll(3)).map(|_| span(&mut dice)).collect();
+            let order = dice.roll(2);
+            m.variable(&shape, order)
+        })
+        .collect();
+    for _ in 0..dice.roll(5) {
+        let iterators: Vec<Span> = (0..dice.roll(3)).map(|_| span(&mut dice)).collect();
+        let mut accesses = Vec::new();
+        for _ in 0..dice.roll(4) {
+            let v = variables[dice.roll(variables.len())];
+            let exact = m.variables[v.index()].shape.clone();
+            let dims = if dice.roll(12) == 0 {
+                dice.roll(3)
+            } else {
+                exact.len()
+            };
+            let index: Vec<Index> = (0..dims)
+                .map(|k| {
+                    let own = exact.get(k).copied().unwrap_or(Span::new(0, 1));
+                    match dice.roll(5) {
+                        0 => Index::Fixed(own.lo + dice.roll(2) as i64),
+                        1 => Index::All(own),
+                        2 => Index::All(span(&mut dice)),
+                        _ => Index::Affine {
+                            iterator: dice.roll(2),
+                            coefficient: [1, 1, 1, -1, 2, 0][dice.roll(6)],
+                            offset: dice.roll(3) as i64 - 1,
+                        },
+                    }
+                })
+                .collect();
+            accesses.push((v, index));
+        }
+        let list: Vec<(VarId, &[Index])> =
+            accesses.iter().map(|(v, i)| (*v, i.as_slice())).collect();
+        m.equation(&iterators, &list);
+    }
+    m
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(1000), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_model_gives_a_result_or_an_error(seed in any::<u64>()) {
+        let m = garbage(seed);
+        if m.check().is_ok() {
+            agree(&m, &analyse(&m));
+        } else {
+            prop_assert!(analyse(&m).is_err());
+        }
+    }
+}
