@@ -210,10 +210,28 @@ fn values(
             ctx.instances.class_name(function)
         );
         let value = fit(ctx, &locals, input, value, at, &what)?;
+        let value = structural(ctx, value);
         locals.insert(input, value.clone());
         out.push((input, value));
     }
     Ok(out)
+}
+
+/// An Integer argument made of parameters is replaced by its value: sizes and loops of the function depend on it.
+fn structural(ctx: &mut Context, value: Value) -> Value {
+    match &value {
+        Value::Tensor(t) if t.ty == Type::Integer && t.is_scalar() => {
+            if ctx.exprs.as_int(t.body).is_some() || ctx.exprs.accesses(t.body).is_empty() {
+                return value;
+            }
+            // A parameter without a value stays a variable; whoever needs its value reports it.
+            match ctx.with_known_parameters(t.body) {
+                Ok(body) if ctx.exprs.as_int(body).is_some() => Value::scalar(t.ty, body),
+                _ => value,
+            }
+        }
+        _ => value,
+    }
 }
 
 /// Checks that a value fits a variable of a function, converting Integer to Real.

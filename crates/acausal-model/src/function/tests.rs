@@ -358,3 +358,34 @@ fn assertions_hold_for_all_elements() {
     let text = Printer::new(&m).expr(m.asserts[0].condition);
     assert!(text.starts_with("noEvent(min("), "{text}");
 }
+
+#[test]
+fn integer_parameters_decide_sizes_and_recursion() {
+    let f = "function split
+      input Integer m; output Real y[m];
+    algorithm
+      if mod(m, 2) == 0 then
+        y[1:div(m, 2)] := split(div(m, 2));
+        y[div(m, 2) + 1:m] := split(div(m, 2)) + fill(m, div(m, 2));
+      else
+        y := {k for k in 1:m};
+      end if;
+    end split;";
+    let m = model(
+        f,
+        "parameter Integer m = 6; parameter Real p[m] = split(m); Real x[m] = p*time;",
+    );
+    let m = m.unwrap_or_else(|e| panic!("{e:#?}"));
+    let binding = m.vars[1].binding.as_ref().expect("bound");
+    let element = |k: i64| {
+        let mut exprs = m.exprs.clone();
+        let k = exprs.int(k);
+        let e = exprs.substitute_iter(binding.body, binding.iters[0], k);
+        exprs
+            .evaluate(e, |_, _, _| None)
+            .ok()
+            .and_then(acausal_expr::Value::as_f64)
+    };
+    let all: Vec<Option<f64>> = (1..=6).map(element).collect();
+    assert_eq!(all, [1.0, 2.0, 3.0, 7.0, 8.0, 9.0].map(Some));
+}
