@@ -178,3 +178,22 @@ fn stop_times_are_hit_exactly_and_dense_output_is_accurate() {
         );
     }
 }
+
+#[test]
+fn a_model_without_unknowns_still_has_events() {
+    let mut dae = Dense::new(0, |_, _, _, _| {}).with_roots(1, |t, _, _, g| g[0] = t - 0.25);
+    let mut bdf = Bdf::new(tolerances(1e-6, 1e-6), 0.0, &[], &[]).unwrap();
+    let mut events = 0;
+    loop {
+        match bdf.step(&mut dae, 1.0).unwrap() {
+            StepOutcome::Roots => {
+                assert!((bdf.t() - 0.25).abs() < 1e-12);
+                events += 1;
+            }
+            StepOutcome::StopReached => break,
+            StepOutcome::Step => {}
+        }
+    }
+    assert_eq!(events, 1);
+    assert!(bdf.statistics().steps < 30);
+}

@@ -99,7 +99,7 @@ impl Bdf {
                 &mut self.y,
                 &mut self.yp,
             );
-            let norm = (sum / self.n as f64).sqrt();
+            let norm = (sum / self.n.max(1) as f64).sqrt();
             if !norm.is_finite() {
                 return Ok(Iteration::NotFinite);
             }

@@ -5,8 +5,8 @@
 //!
 //! Sources: Brenan, Campbell & Petzold, "Numerical Solution of Initial-Value Problems in Differential-Algebraic
 //! Equations" (SIAM 1996), ch. 5; Hindmarsh et al., "SUNDIALS" (ACM TOMS 31, 2005) and the IDA user guide, ch. 2.
-//! The parts: [`coefficients`] of the formulas, [`kernels`] (fused vector loops), [`corrector`] (modified Newton),
-//! [`advance`] (error test, order and step size), [`roots`] (event location), [`stability`] (order hold).
+//! The parts: `coefficients` of the formulas, `kernels` (fused vector loops), `corrector` (modified Newton),
+//! `advance` (error test, order and step size), `roots` (event location), `stability` (order hold).
 //!
 //! Invariants: after a successful step `y()`, `yp()` satisfy the residual to the corrector tolerance; nothing is
 //! allocated after the first step; the integration runs forward in t.
@@ -131,7 +131,8 @@ impl Bdf {
                 .map(|&tested| if tested { 1.0 } else { 0.0 })
                 .collect::<Vec<_>>()
         });
-        let tested = mask.as_ref().map_or(n as f64, |m| m.iter().sum());
+        // An empty system (events in time only) is allowed; its norms are zero.
+        let tested = mask.as_ref().map_or(n.max(1) as f64, |m| m.iter().sum());
         let stability = StabilityGuard::new(options.stability_detection);
         let mut bdf = Self {
             n,

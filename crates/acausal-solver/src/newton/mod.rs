@@ -12,7 +12,7 @@
 //! the statistics tell where it was singular, otherwise [`NewtonError::Singular`] does.
 //!
 //! Systems with fewer equations than unknowns get the step of least (weighted) norm, systems with more equations the
-//! least-squares step; the latter must be consistent at the solution (see [`step`]).
+//! least-squares step; the latter must be consistent at the solution (see the module `step`).
 //!
 //! Worked example: `x^2 = 2` from x = 1: corrections 0.5, -0.0833, -2.45e-3, -2.1e-6, quadratic convergence with full
 //! steps. `atan(x) = 0` from x = 3: the full step goes to -9.49, the simplified correction is larger than the step, so
