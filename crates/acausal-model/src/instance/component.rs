@@ -19,7 +19,7 @@ use super::Instances;
 use super::environment::Hit;
 use super::node::{Body, Decl, Piece, ShapeState};
 use super::shape::{Shape, ShapeElement};
-use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
+use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::modifier::{ArgKind, Modifier};
 use crate::class::table::{ComponentDecl, Item};
 
@@ -111,9 +111,10 @@ impl Instances {
             self.report(Diagnostic::error("too-many-dimensions", decl.span, message));
         }
         self.check_modifier_names(&env, class, &type_shape);
-        let class = match type_shape.kind {
-            Kind::Primitive(_) => class,
-            _ => self.check_recursion(parent, &decl, class),
+        let class = if type_shape.elements.is_empty() {
+            class
+        } else {
+            self.check_recursion(parent, &decl, class)
         };
 
         let id = self.next_id();
