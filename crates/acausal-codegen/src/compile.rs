@@ -2,7 +2,7 @@
 
 use acausal_expr::flat::{Causality, FlatModel, OriginId, Variability, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
-use acausal_index1::{Dae, Role, Unknown, hoist_reductions};
+use acausal_index1::{Dae, Role, RowKind, Unknown, hoist_reductions};
 use acausal_jit::kernel::{Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
 
@@ -47,20 +47,24 @@ pub struct Compiled {
     pub locals: Program,
     /// Residuals, into `Out`.
     pub residuals: Program,
-    /// Per row: true for rows of `f_c`.
-    pub constraint_rows: Vec<bool>,
+    /// Per residual row: its part of the form.
+    pub row_kinds: Vec<RowKind>,
     /// Per residual item: first row, number of rows, origin, domain and residual.
     pub rows: Vec<RowGroup>,
     /// `dF/dx + cj*dF/dx'`.
     pub jacobian: Jacobian,
-    /// Initial equations as residuals, into `Out` after the residual rows.
+    /// Hidden rows (highest derivatives of constraints) and initial equations, into `Out` after the residual rows.
     pub initial_residuals: Program,
-    /// Number of initial equations.
+    /// Number of hidden rows; they follow the residual rows.
+    pub hidden_len: usize,
+    /// Number of hidden rows and initial equations.
     pub initial_len: usize,
-    /// Rows of initial equations, numbered after the residual rows.
+    /// Groups of hidden rows and initial equations, numbered after the residual rows.
     pub initial_rows: Vec<RowGroup>,
-    /// Jacobian of residuals and initial equations with separate columns for `x` and `x'`.
+    /// Jacobian of residuals, hidden rows and initial equations with separate columns for `x` and `x'`.
     pub initial_jacobian: Jacobian,
+    /// Continuous variables whose left limit is used, with its place in `Mem`.
+    pub left_limits: Vec<(VarId, usize)>,
     /// Events.
     pub events: EventCode,
     /// Where each variable's value lies.
@@ -93,9 +97,8 @@ pub struct Output {
 
 /// Compiles a DAE.
 pub fn compile(dae: Dae) -> Result<Compiled, Box<(FlatModel, CodegenError)>> {
-    let Dae { mut flat, unknowns, locals, residuals, discrete } = dae;
-    let view = Dae { flat: std::mem::take(&mut flat), unknowns, locals, residuals, discrete };
-    match compile_dae(view, &mut flat) {
+    let mut flat = FlatModel::default();
+    match compile_dae(dae, &mut flat) {
         Ok(c) => Ok(c),
         Err(e) => Err(Box::new((flat, e))),
     }
@@ -113,6 +116,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let initial_equations = flat.initial_equations.clone();
     let mut low = Lowering::new(flat, layout);
     inputs(&mut low);
+    let continuous_pre = left_limits(&mut low);
 
     let parameters = low.parameter_program(origin)?;
     let (starts, start_of) = low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
@@ -128,13 +132,13 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let locals = low.ordered_program(&local_items)?;
 
     let mut rows = Vec::new();
-    let mut constraint_rows = Vec::with_capacity(n);
+    let mut row_kinds = Vec::with_capacity(n);
     let mut residual_items = Vec::new();
     let mut next = 0;
     for r in &dae.residuals {
         let len = r.len();
         rows.push(RowGroup { first: next, len, origin: r.origin, domain: r.domain.clone(), value: r.value });
-        constraint_rows.extend(std::iter::repeat_n(r.constraint, len));
+        row_kinds.extend(std::iter::repeat_n(r.kind, len));
         residual_items.push(Item {
             domain: r.domain.clone(),
             value: r.value,
@@ -150,6 +154,17 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let mut initial_locals = local_items.clone();
     let mut initial_rows = Vec::new();
     let first_initial = next;
+    for r in &dae.hidden {
+        initial_rows.push(RowGroup { first: next, len: r.len(), origin: r.origin, domain: r.domain.clone(), value: r.value });
+        initial_items.push(Item {
+            domain: r.domain.clone(),
+            value: r.value,
+            target: Target::Consecutive(Bank::Out, next),
+            origin: r.origin,
+        });
+        next += r.len();
+    }
+    let hidden_len = next - first_initial;
     for eq in &initial_equations {
         let value = low.flat.exprs.sub(eq.lhs, eq.rhs);
         let mut hoisted = Vec::new();
@@ -213,13 +228,15 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         fixed_of,
         locals,
         residuals,
-        constraint_rows,
+        row_kinds,
         rows,
         jacobian,
         initial_residuals,
+        hidden_len,
         initial_len: next - first_initial,
         initial_rows,
         initial_jacobian,
+        left_limits: continuous_pre,
         events,
         outputs,
     };
@@ -240,6 +257,27 @@ fn inputs(low: &mut Lowering<'_>) {
             low.layout.add_mem((id, Kind::Value), len);
         }
     }
+}
+
+/// Places for `pre(v)` of continuous variables: the value just before an event.
+fn left_limits(low: &mut Lowering<'_>) -> Vec<(VarId, usize)> {
+    let mut vars: Vec<VarId> = low
+        .flat
+        .exprs
+        .ids()
+        .filter_map(|e| match low.flat.exprs.node(e) {
+            acausal_expr::Node::Var(a) if a.kind == Kind::Pre && !low.flat.var(a.var).is_discrete() => Some(a.var),
+            _ => None,
+        })
+        .collect();
+    vars.sort_unstable();
+    vars.dedup();
+    let mut bases = Vec::new();
+    for v in vars {
+        let len = low.flat.var(v).len();
+        bases.push((v, low.layout.add_mem((v, Kind::Pre), len)));
+    }
+    bases
 }
 
 fn outputs(low: &Lowering<'_>) -> Vec<Output> {

@@ -44,6 +44,11 @@ impl Exprs {
         self.nodes.len()
     }
 
+    /// All expressions, in order of creation.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> + use<> {
+        (0..self.nodes.len() as u32).map(ExprId)
+    }
+
     /// True when nothing was built yet.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

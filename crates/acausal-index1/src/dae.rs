@@ -59,8 +59,19 @@ pub struct Residual {
     pub value: ExprId,
     /// The equation it came from.
     pub origin: OriginId,
-    /// True for rows of `f_c`: no derivative of an unknown occurs in them.
-    pub constraint: bool,
+    /// Its part of the form.
+    pub kind: RowKind,
+}
+
+/// The parts of the residual in form (17).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowKind {
+    /// A row of `f_d`: derivatives of unknowns occur.
+    Dynamic,
+    /// A row of `f_c` that determines an algebraic unknown.
+    Algebraic,
+    /// A row of `f_c` that restricts the states: a constraint or a derivative of one.
+    Constraint,
 }
 
 impl Residual {
@@ -99,6 +110,9 @@ pub struct Dae {
     pub locals: Vec<Local>,
     /// Residuals, as many scalars as unknowns.
     pub residuals: Vec<Residual>,
+    /// Highest derivatives of constraints that stay residuals: not part of the form, but they determine the highest
+    /// derivatives when consistent values are computed.
+    pub hidden: Vec<Residual>,
     /// Equations of discrete variables outside of `when`, in evaluation order.
     pub discrete: Vec<DiscreteEquation>,
 }

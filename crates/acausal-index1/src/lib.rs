@@ -1,9 +1,19 @@
 //! From the flat model to the special index-one DAE.
 mod dae;
 pub mod element;
+mod emit;
 mod hoist;
+mod incidence;
+mod linear;
+mod nodes;
+mod report;
+mod scalarise;
+mod singular;
+mod solvable;
+mod stabilise;
 mod transform;
 
-pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, Unknown};
+pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, RowKind, Unknown};
 pub use hoist::{auxiliary, hoist_reductions};
-pub use transform::transform;
+pub use report::{BlockReport, FormReport, Report};
+pub use transform::{Options, transform, transform_with};

@@ -1,91 +1,199 @@
-//! The passes in order.
+//! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
-use acausal_expr::flat::{Causality, FlatModel, Variability};
-use acausal_expr::{Access, Kind, Node, VarId};
-use acausal_syntax::{Diagnostic, Severity};
-use rustc_hash::{FxHashMap, FxHashSet};
+use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect};
+use acausal_expr::{Access, ExprId, Kind, Node, Printer, VarId};
+use acausal_structure::blt::highest_blocks;
+use acausal_structure::segments::{Error, analyse};
+use acausal_structure::state_selection::{Preferences, select, sort};
+use acausal_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashSet;
 
-use crate::element::for_each_element;
-use crate::{Dae, DiscreteEquation, Local, Residual, Role, Unknown, hoist_reductions};
+use crate::incidence::{Incidence, incidence, is_unknown};
+use crate::nodes::{Nodes, nodes};
+use crate::report::Report;
+use crate::solvable::Solvable;
+use crate::{Dae, DiscreteEquation, singular};
+
+/// Choices of the user.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Work on single elements instead of arrays: the oracle for the array passes.
+    pub scalarise: bool,
+    /// Keep all constraints and stabilise them: the full form (17).
+    pub no_state_selection: bool,
+    /// Variables that shall be states if possible, by name.
+    pub prefer_states: Vec<String>,
+}
 
 /// Transforms a flat model into the index-one DAE.
-pub fn transform(mut flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
-    let mut locals: Vec<Local> = Vec::new();
-    let mut residuals = Vec::new();
+pub fn transform(flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
+    transform_with(flat, &Options::default()).map(|(dae, _)| dae)
+}
+
+/// The same with options, and a report of what was done.
+pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Report), Vec<Diagnostic>> {
+    let mut equations = Vec::new();
     let mut discrete = Vec::new();
     for eq in std::mem::take(&mut flat.equations) {
         match discrete_target(&flat, eq.lhs, eq.rhs) {
             Some((target, value)) => {
                 discrete.push(DiscreteEquation { domain: eq.domain, target, value, origin: eq.origin })
             }
-            None => {
-                let value = flat.exprs.sub(eq.lhs, eq.rhs);
-                let value =
-                    hoist_reductions(&mut flat, &eq.domain, value, eq.origin, Variability::Continuous, &mut locals);
-                let constraint = !flat.exprs.accesses(value).iter().any(|(_, a)| matches!(a.kind, Kind::Der(_)));
-                residuals.push(Residual { domain: eq.domain, value, origin: eq.origin, constraint });
-            }
+            None if eq.is_empty() => {}
+            None => equations.push(eq),
         }
     }
     sort_discrete(&flat, &mut discrete);
-    let assigned: FxHashSet<VarId> = locals.iter().map(|l| l.target.var).collect();
-    let mut unknowns = Vec::new();
-    let differentiated = differentiated_elements(&flat, &residuals)?;
-    for (id, var) in flat.var_ids() {
-        if var.is_discrete() || var.causality == Causality::Input || assigned.contains(&id) || var.is_empty() {
-            continue;
-        }
-        push_unknowns(id, var.len(), differentiated.get(&id), &mut unknowns);
+    if options.scalarise {
+        equations = crate::scalarise::scalarise(&mut flat, equations);
     }
-    let n: usize = unknowns.iter().map(|u| u.len).sum();
-    let m: usize = residuals.iter().map(Residual::len).sum();
-    if n != m {
-        let span = flat.vars.first().map_or(acausal_syntax::Span::NONE, |v| v.span);
-        return Err(vec![Diagnostic::new(
-            Severity::Error,
-            "unbalanced",
-            span,
-            format!("the model has {m} equations for {n} unknowns"),
-        )]);
-    }
-    Ok(Dae { flat, unknowns, locals, residuals, discrete })
+    add_dummy(&mut flat, &mut equations);
+    let pieces = pieces(&mut flat, &mut equations)?;
+    let solvable = if options.no_state_selection { Solvable::default() } else { Solvable::new(&mut flat, &pieces) };
+    let d = &pieces.differentiated;
+    let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
+    let preferences = preferences(&flat, &pieces, options);
+    let selection = select(
+        d,
+        &blocks,
+        &preferences,
+        |e, v| solvable.access(e, v).is_some(),
+        |e| solvable.is_constant_linear(e),
+    );
+    let sorted = sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
+    let form = selection.form(d, &sorted);
+    let report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
+    let dae = crate::emit::emit(flat, &pieces, &solvable, &selection, &sorted, &form, discrete)?;
+    Ok((dae, report))
 }
 
-/// Per variable, which elements occur differentiated.
-fn differentiated_elements(flat: &FlatModel, residuals: &[Residual]) -> Result<FxHashMap<VarId, Vec<bool>>, Vec<Diagnostic>> {
-    let mut marks: FxHashMap<VarId, Vec<bool>> = FxHashMap::default();
-    for r in residuals {
-        for (_, a) in flat.exprs.accesses(r.value) {
-            if a.kind == Kind::Der(1) {
-                let len = flat.var(a.var).len();
-                let mark = marks.entry(a.var).or_insert_with(|| vec![false; len]);
-                for_each_element(flat, &r.domain, a, |e| mark[e] = true).map_err(|e| vec![e.diagnostic(flat, r.origin)])?;
-            }
-        }
-    }
-    Ok(marks)
+pub(crate) fn internal(message: &str) -> Vec<Diagnostic> {
+    let d = Diagnostic::error("internal", Span::NONE, message.to_string());
+    vec![d.hint("this is a defect of acausal; please report it with the model")]
 }
 
-/// The elements of a variable as unknowns: those that occur differentiated are states, the others algebraic.
-fn push_unknowns(id: VarId, len: usize, differentiated: Option<&Vec<bool>>, unknowns: &mut Vec<Unknown>) {
-    for state in [true, false] {
-        let elements: Vec<u32> =
-            (0..len as u32).filter(|&k| differentiated.is_some_and(|d| d[k as usize]) == state).collect();
-        if elements.is_empty() {
-            continue;
-        }
-        unknowns.push(Unknown {
-            value: Some((id, Kind::Value)),
-            derivative: state.then_some((id, Kind::Der(1))),
-            len: elements.len(),
-            elements: (elements.len() < len).then_some(elements),
-            role: if state { Role::State } else { Role::Algebraic },
-        });
+/// A model without continuous unknowns gets one that never changes, so that there is something to integrate.
+fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
+    if !equations.is_empty() || flat.var_ids().any(|(id, _)| is_unknown(flat, id)) {
+        return;
     }
+    let access = crate::auxiliary(flat, &[], acausal_expr::flat::Variability::Continuous);
+    let lhs = flat.exprs.scalar_var(access.var, Kind::Der(1), acausal_expr::Ty::Real);
+    let rhs = flat.exprs.real(0.0);
+    flat.origins.push(acausal_expr::flat::Origin {
+        span: Span::NONE,
+        component: String::new(),
+        kind: OriginKind::Auxiliary,
+    });
+    let origin = acausal_expr::flat::OriginId(flat.origins.len() as u32 - 1);
+    equations.push(Equation { domain: Vec::new(), lhs, rhs, origin });
+}
+
+/// Analyses the arrays and cuts them into pieces; falls back to single elements where pieces do not suffice.
+fn pieces(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> Result<Nodes, Vec<Diagnostic>> {
+    for attempt in 0..2 {
+        let inc = incidence(flat, equations);
+        let analysis = match analyse(&inc.model) {
+            Ok(a) => a,
+            Err(e) => return Err(structural_error(flat, equations, &inc, &e)),
+        };
+        if let Some(n) = nodes(equations, &inc, &analysis) {
+            return Ok(n);
+        }
+        if attempt == 0 {
+            *equations = crate::scalarise::scalarise(flat, std::mem::take(equations));
+        }
+    }
+    Err(internal("index reduction on array pieces does not agree with the element-wise analysis"))
+}
+
+fn structural_error(flat: &FlatModel, equations: &[Equation], inc: &Incidence, e: &Error) -> Vec<Diagnostic> {
+    match e {
+        Error::Singular { over, under, .. } => singular::diagnostics(flat, equations, inc, over, under),
+        Error::BadAccess(b) => {
+            let eq = &equations[b.equation.index()];
+            let node = inc.access_nodes[b.equation.index()][b.access];
+            let text = Printer::new(flat).expr(node);
+            vec![Diagnostic::error(
+                "index-range",
+                flat.origin(eq.origin).span,
+                format!("a subscript of `{text}` leaves its array"),
+            )]
+        }
+        Error::TooLarge { incidences } => vec![Diagnostic::error(
+            "too-large",
+            Span::NONE,
+            format!("the equations touch each other in {incidences} ways, more than can be analysed"),
+        )],
+    }
+}
+
+/// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter.
+fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preferences {
+    let d = &nodes.differentiated;
+    let mut names: Vec<(String, usize)> = nodes
+        .variables
+        .iter()
+        .enumerate()
+        .map(|(i, v)| (format!("{} {} {:?}", flat.var(v.var).name.plain(), v.order, v.spans), i))
+        .collect();
+    names.sort();
+    let mut rank = vec![0i32; nodes.variables.len()];
+    for (position, (_, i)) in names.iter().enumerate() {
+        let v = &nodes.variables[*i];
+        let var = flat.var(v.var);
+        let class = match var.state_select {
+            StateSelect::Always => 0,
+            StateSelect::Prefer => 1,
+            StateSelect::Default => 2,
+            StateSelect::Avoid => 3,
+            StateSelect::Never => 4,
+        };
+        let wished = options.prefer_states.iter().any(|p| *p == var.name.plain());
+        let class = if wished { 0 } else { class };
+        // A fixed start asks for a state most, a written start next; a derivative asks least.
+        let start = if v.order > 0 {
+            3
+        } else if is_fixed(flat, v.var) {
+            0
+        } else if var.start.is_some() {
+            1
+        } else {
+            2
+        };
+        rank[*i] = (class * 4 + start) * SLOTS + (position as i32).min(SLOTS - 1);
+    }
+    let mut texts: Vec<(u8, String, usize)> = nodes
+        .equations
+        .iter()
+        .enumerate()
+        .map(|(k, e)| {
+            let kind = flat.origin(e.piece.origin).kind;
+            let connection = matches!(kind, OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected);
+            (connection as u8, Printer::new(flat).equation(&e.piece), k)
+        })
+        .collect();
+    texts.sort();
+    let mut equation_rank = vec![0i64; d.graph.elen.len()];
+    for (position, (_, _, k)) in texts.iter().enumerate() {
+        let mut e = Some(acausal_structure::EqId::new(*k));
+        while let Some(id) = e {
+            equation_rank[id.index()] = position as i64;
+            e = d.eq_derivative[id.index()];
+        }
+    }
+    Preferences { variable_rank: rank, equation_rank }
+}
+
+/// Room for the alphabetical position inside of one class of preference.
+const SLOTS: i32 = 1 << 26;
+
+fn is_fixed(flat: &FlatModel, var: VarId) -> bool {
+    flat.var(var).fixed.as_ref().is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
 }
 
 /// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter.
-fn discrete_target(flat: &FlatModel, lhs: acausal_expr::ExprId, rhs: acausal_expr::ExprId) -> Option<(Access, acausal_expr::ExprId)> {
+fn discrete_target(flat: &FlatModel, lhs: ExprId, rhs: ExprId) -> Option<(Access, ExprId)> {
     for (side, other) in [(lhs, rhs), (rhs, lhs)] {
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);

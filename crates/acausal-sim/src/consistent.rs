@@ -24,8 +24,8 @@ const ABSOLUTE: f64 = 1e-12;
 pub(crate) struct ConsistentSystem {
     /// Columns of the initial Jacobian: `j` is `x[j]`, `n + j` is `x'[j]`.
     columns: Vec<u32>,
-    /// Number of leading rows in use.
-    rows: usize,
+    /// Rows in use, ascending: residuals, hidden rows, initial equations.
+    rows: Vec<u32>,
     pattern: Pattern,
     /// Position of each entry of the pattern among the values of the initial Jacobian.
     entries: Vec<u32>,
@@ -35,22 +35,33 @@ pub(crate) struct ConsistentSystem {
 
 impl ConsistentSystem {
     /// A square system; `columns` and `rows` must have the same size.
-    pub fn new(machine: &Machine, columns: Vec<u32>, rows: usize) -> Result<ConsistentSystem, crate::SimError> {
+    pub fn new(machine: &Machine, columns: Vec<u32>, rows: Vec<u32>) -> Result<ConsistentSystem, crate::SimError> {
         let s = &machine.model.initial_jacobian.sparsity;
+        let mut number = vec![u32::MAX; s.rows];
+        for (k, &r) in rows.iter().enumerate() {
+            number[r as usize] = k as u32;
+        }
         let mut col_ptr = vec![0u32];
         let mut row_idx = Vec::new();
         let mut entries = Vec::new();
         for &c in &columns {
             for k in s.col_ptr[c as usize]..s.col_ptr[c as usize + 1] {
-                if (s.row_idx[k] as usize) < rows {
-                    row_idx.push(s.row_idx[k]);
+                let row = number[s.row_idx[k] as usize];
+                if row != u32::MAX {
+                    row_idx.push(row);
                     entries.push(k as u32);
                 }
             }
             col_ptr.push(row_idx.len() as u32);
         }
-        let pattern = Pattern::new(rows, col_ptr, row_idx).map_err(crate::SimError::Pattern)?;
+        let pattern = Pattern::new(rows.len(), col_ptr, row_idx).map_err(crate::SimError::Pattern)?;
         Ok(ConsistentSystem { columns, rows, pattern, entries, lu: Lu::new(), analysed: false })
+    }
+
+    fn residual(&self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64], full: &mut [f64], r: &mut Vec<f64>) {
+        machine.initial_residual(t, y, yp, full);
+        r.clear();
+        r.extend(self.rows.iter().map(|&k| full[k as usize]));
     }
 
     /// Solves for the unknown entries of `y` and `yp`. `nominal` has one value per component of `x`.
@@ -62,8 +73,7 @@ impl ConsistentSystem {
         yp: &mut [f64],
         nominal: &[f64],
     ) -> Result<usize, InitialFailure> {
-        let m = self.rows;
-        if m == 0 {
+        if self.rows.is_empty() {
             machine.update(t, y, yp);
             return Ok(0);
         }
@@ -71,12 +81,12 @@ impl ConsistentSystem {
             self.lu.analyse(&self.pattern).map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
             self.analysed = true;
         }
-        let full = machine.model.n + machine.model.initial_len;
-        let mut r = vec![0.0; full];
+        let mut full = vec![0.0; machine.model.n + machine.model.initial_len];
+        let mut r = Vec::with_capacity(self.rows.len());
         let mut values = vec![0.0; self.entries.len()];
-        machine.initial_residual(t, y, yp, &mut r);
+        self.residual(machine, t, y, yp, &mut full, &mut r);
         for iteration in 1..=MAX_ITERATIONS {
-            if let Some(row) = r[..m].iter().position(|v| !v.is_finite()) {
+            if let Some(row) = r.iter().position(|v| !v.is_finite()) {
                 return Err(self.failure(machine, InitialKind::NoConvergence, t, y, yp, &r, Some(row)));
             }
             let j = machine.initial_jacobian(t, y, yp);
@@ -84,7 +94,7 @@ impl ConsistentSystem {
                 *v = j[k as usize];
             }
             self.lu.factor(&values).map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
-            let mut dx: Vec<f64> = r[..m].iter().map(|v| -v).collect();
+            let mut dx: Vec<f64> = r.iter().map(|v| -v).collect();
             self.lu.solve(&mut dx);
             let norm = self.norm(&dx, y, yp, nominal);
             if norm <= 1.0 {
@@ -98,8 +108,8 @@ impl ConsistentSystem {
                 y.copy_from_slice(&y0);
                 yp.copy_from_slice(&yp0);
                 self.apply(&dx, damping, y, yp);
-                machine.initial_residual(t, y, yp, &mut r);
-                let mut next: Vec<f64> = r[..m].iter().map(|v| -v).collect();
+                self.residual(machine, t, y, yp, &mut full, &mut r);
+                let mut next: Vec<f64> = r.iter().map(|v| -v).collect();
                 if next.iter().all(|v| v.is_finite()) {
                     self.lu.solve(&mut next);
                     let next_norm = self.norm(&next, &y0, &yp0, nominal);
@@ -143,7 +153,7 @@ impl ConsistentSystem {
         InitialFailure {
             kind: InitialKind::Singular,
             t,
-            rows: vec![(row, 0.0)],
+            rows: vec![(self.rows[row] as usize, 0.0)],
             unknowns: vec![self.unknown(machine, col, y, yp)],
         }
     }
@@ -168,7 +178,7 @@ impl ConsistentSystem {
         r: &[f64],
         row: Option<usize>,
     ) -> InitialFailure {
-        let mut rows: Vec<(usize, f64)> = r[..self.rows].iter().copied().enumerate().collect();
+        let mut rows: Vec<(usize, f64)> = r.iter().copied().enumerate().collect();
         rows.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         rows.truncate(3);
         if let Some(row) = row {
@@ -182,6 +192,9 @@ impl ConsistentSystem {
             if self.pattern.row_idx()[range].contains(&worst) {
                 unknowns.push(self.unknown(machine, k, y, yp));
             }
+        }
+        for row in &mut rows {
+            row.0 = self.rows[row.0] as usize;
         }
         InitialFailure { kind, t, rows, unknowns }
     }

@@ -147,6 +147,7 @@ impl EventState {
         if !initial {
             self.copy_pre(ctx.machine);
         }
+        self.copy_left_limits(ctx);
         for iteration in 0.. {
             let skip = if iteration == 0 { crossings } else { &[] };
             let changed_cells = self.refresh_cells(ctx.machine, ctx.y, ctx.yp, skip);
@@ -190,6 +191,18 @@ impl EventState {
     fn copy_pre(&self, machine: &mut Machine) {
         for &(value, pre, len) in &self.regions {
             machine.mem.copy_within(value..value + len, pre);
+        }
+    }
+
+    /// Left limits of continuous variables: they hold for the whole event.
+    fn copy_left_limits(&self, ctx: &mut EventContext<'_>) {
+        let model = ctx.machine.model.clone();
+        for &(var, base) in &model.left_limits {
+            if let Some(place) = model.layout.place((var, Kind::Value)) {
+                for k in 0..model.flat.var(var).len() {
+                    ctx.machine.mem[base + k] = ctx.machine.value(place.at(k), ctx.y, ctx.yp);
+                }
+            }
         }
     }
 

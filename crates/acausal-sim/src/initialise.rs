@@ -7,7 +7,7 @@
 
 use acausal_codegen::Compiled;
 use acausal_expr::Kind;
-use acausal_index1::Role;
+use acausal_index1::{Role, RowKind};
 use acausal_structure::{Rows, VarId, matching::maximum_matching};
 
 use crate::consistent::ConsistentSystem;
@@ -69,12 +69,12 @@ pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(Con
     let state = roles(model);
     let always = |c: usize| -> bool {
         // Derivatives of states, multipliers, and algebraic unknowns that are not fixed.
-        if c >= n { state[c - n] != Role::Algebraic } else { state[c] == Role::Algebraic && !data.fixed[c] }
+        if c >= n { has_slope(state[c - n]) } else { state[c] == Role::Algebraic && !data.fixed[c] }
     };
     let basic: Vec<u32> = (0..2 * n).filter(|&c| always(c)).map(|c| c as u32).collect();
     if basic.len() == rows && model.initial_len == 0 && !data.fixed.iter().zip(&state).any(|(f, r)| *f && *r == Role::Algebraic) {
         let notes = held_states(model, data, &state, &[]);
-        return Ok((ConsistentSystem::new(machine, basic, rows)?, notes));
+        return Ok((ConsistentSystem::new(machine, basic, (0..rows as u32).collect())?, notes));
     }
     let s = &model.initial_jacobian.sparsity;
     let mut incidence: Vec<Vec<usize>> = vec![Vec::new(); rows];
@@ -122,18 +122,30 @@ pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(Con
     let columns: Vec<u32> = (0..2 * n).filter(|&c| row_of[c].is_some()).map(|c| c as u32).collect();
     let freed: Vec<usize> = columns.iter().map(|&c| c as usize).filter(|&c| c < n && state[c] == Role::State).collect();
     let notes = held_states(model, data, &state, &freed);
-    Ok((ConsistentSystem::new(machine, columns, rows)?, notes))
+    Ok((ConsistentSystem::new(machine, columns, (0..rows as u32).collect())?, notes))
 }
 
-/// The system for consistent values after an event: states are known.
+/// The system for consistent values after an event: states are known, constraints between them are replaced by their
+/// highest derivatives, multipliers μ are zero.
 pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimError> {
-    let n = machine.model.n;
-    let state = roles(&machine.model);
+    let model = &machine.model;
+    let n = model.n;
+    let role = roles(model);
     let columns = (0..2 * n)
-        .filter(|&c| if c >= n { state[c - n] != Role::Algebraic } else { state[c] == Role::Algebraic })
+        .filter(|&c| if c >= n { has_slope(role[c - n]) } else { role[c] == Role::Algebraic })
         .map(|c| c as u32)
         .collect();
-    ConsistentSystem::new(machine, columns, n)
+    let rows = (0..n)
+        .filter(|&r| model.row_kinds[r] != RowKind::Constraint)
+        .chain(n..n + model.hidden_len)
+        .map(|r| r as u32)
+        .collect();
+    ConsistentSystem::new(machine, columns, rows)
+}
+
+/// Components of `x` whose derivative follows from the equations. Multipliers μ are known: zero.
+fn has_slope(role: Role) -> bool {
+    matches!(role, Role::State | Role::Lambda)
 }
 
 pub(crate) fn roles(model: &Compiled) -> Vec<Role> {

@@ -17,6 +17,8 @@ use crate::{Settings, SimError, Sink, Summary};
 const ZENO_EVENTS: u64 = 2_000;
 /// See [`ZENO_EVENTS`].
 const ZENO_WINDOW: f64 = 1e-9;
+/// Step for slopes of algebraic unknowns, as a fraction of the time span: near the square root of the precision.
+const SLOPE_STEP: f64 = 1e-8;
 
 /// Simulates a compiled model and gives every output row to the sink.
 pub fn simulate(model: Arc<Compiled>, settings: &Settings, sink: &mut dyn Sink) -> Result<Summary, SimError> {
@@ -83,7 +85,33 @@ impl Run {
         absorb(summary, outcome);
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
-        Ok(Run { machine, events, restart, nominal: data.nominal, t, y, yp, next_output: 0, zeno: (t, 0) })
+        let mut run = Run { machine, events, restart, nominal: data.nominal, t, y, yp, next_output: 0, zeno: (t, 0) };
+        run.algebraic_slopes(settings);
+        Ok(run)
+    }
+
+    /// Estimates the derivatives of algebraic unknowns by a short step of the states; the integrator predicts with
+    /// them, and a wrong slope would look like a large error in the first steps.
+    fn algebraic_slopes(&mut self, settings: &Settings) {
+        let roles = roles(&self.machine.model);
+        if !roles.contains(&acausal_index1::Role::Algebraic) {
+            return;
+        }
+        let h = SLOPE_STEP * (settings.stop - settings.start);
+        let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
+        for (k, role) in roles.iter().enumerate() {
+            if *role == acausal_index1::Role::State {
+                y[k] += h * self.yp[k];
+            }
+        }
+        // Without a solution nearby the slopes stay zero, which is safe but slow.
+        let found = h > 0.0 && self.restart.solve(&mut self.machine, self.t + h, &mut y, &mut yp, &self.nominal).is_ok();
+        for (k, role) in roles.iter().enumerate() {
+            if *role == acausal_index1::Role::Algebraic {
+                self.yp[k] = if found { (y[k] - self.y[k]) / h } else { 0.0 };
+            }
+        }
+        self.machine.update(self.t, &self.y, &self.yp);
     }
 
     fn integrate(&mut self, settings: &Settings, sink: &mut dyn Sink, summary: &mut Summary) -> Result<(), SimError> {
@@ -180,6 +208,7 @@ impl Run {
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
         }
+        self.algebraic_slopes(settings);
         bdf.restart(self.t, &self.y, &self.yp).map_err(SimError::Integrator)
     }
 

@@ -1,0 +1,378 @@
+//! From selected states and sorted pieces to unknowns, local assignments and residuals.
+//!
+//! Every pair of an equation and the variable it is solved for is a candidate for a local assignment. It stays one if
+//! the assignments remain free of cycles and substituting it does not add Jacobian entries (a Markowitz count on the
+//! pieces; small models are always reduced as far as possible). Otherwise the variable is an algebraic unknown and the
+//! equation a residual: for the integrator both are the same system.
+
+use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_structure::blt::strong_components;
+use acausal_structure::segments::Span;
+use acausal_structure::state_selection::{Form, Selection, Sorted};
+use acausal_structure::{EqId, VarId as NodeId};
+use acausal_syntax::Diagnostic;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::incidence::{kind_of, order_of};
+use crate::nodes::Nodes;
+use crate::solvable::Solvable;
+use crate::{Dae, DiscreteEquation, Local, Residual, Role, RowKind, Unknown, hoist_reductions, linear, stabilise};
+
+/// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
+const SMALL: u64 = 500;
+
+/// An equation of the differentiated system.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub domain: Vec<(IterId, Range)>,
+    pub lhs: ExprId,
+    pub rhs: ExprId,
+    pub origin: OriginId,
+    /// Original node and how often it was differentiated.
+    pub root: EqId,
+    pub times: u8,
+}
+
+/// `target := value` before it is decided whether it becomes a local assignment.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub equation: EqId,
+    pub node: NodeId,
+    pub target: ExprId,
+    pub value: ExprId,
+}
+
+pub(crate) fn emit(
+    mut flat: FlatModel,
+    nodes: &Nodes,
+    solvable: &Solvable,
+    selection: &Selection,
+    sorted: &Sorted,
+    form: &Form,
+    discrete: Vec<DiscreteEquation>,
+) -> Result<Dae, Vec<Diagnostic>> {
+    let written = write_equations(&mut flat, nodes)?;
+    let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
+    residual_equations.extend(form.r0d.iter().map(|e| (*e, RowKind::Dynamic)));
+    residual_equations.extend(form.r0a.iter().map(|e| (*e, RowKind::Algebraic)));
+    residual_equations.extend(form.der0.iter().chain(&form.der1).map(|e| (*e, RowKind::Constraint)));
+    let mut algebraic: Vec<NodeId> = selection.torn.clone();
+
+    let mut candidates = Vec::new();
+    for &(e, v) in selection.dummies.iter().chain(&selection.explicit) {
+        match solve(&mut flat, nodes, &written, solvable, e, v) {
+            Some(c) => candidates.push(c),
+            None => demote(nodes, sorted, e, v, &mut residual_equations, &mut algebraic),
+        }
+    }
+    for set in &selection.linear {
+        match linear::solve_set(&mut flat, nodes, &written, &candidates, set) {
+            Some(solved) => candidates.extend(solved),
+            None => {
+                for (e, v) in set.equations.iter().zip(&set.unknowns) {
+                    demote(nodes, sorted, *e, *v, &mut residual_equations, &mut algebraic);
+                }
+            }
+        }
+    }
+    let (kept, rejected) = order(&flat, nodes, candidates);
+    for c in rejected {
+        demote(nodes, sorted, c.equation, c.node, &mut residual_equations, &mut algebraic);
+    }
+    let (kept, rejected) = limit_fill(&flat, nodes, kept);
+    for c in rejected {
+        demote(nodes, sorted, c.equation, c.node, &mut residual_equations, &mut algebraic);
+    }
+
+    let mut locals: Vec<Local> = Vec::new();
+    for c in &kept {
+        let w = &written[c.equation.index()];
+        let Node::Var(target) = flat.exprs.node(c.target) else { continue };
+        let value = if matches!(flat.exprs.node(c.value), Node::Reduce { .. }) {
+            c.value
+        } else {
+            hoist(&mut flat, w, c.value, &mut locals)
+        };
+        locals.push(Local { domain: w.domain.clone(), target, value, origin: w.origin });
+    }
+    let mut residuals = Vec::new();
+    residual_equations.sort_by_key(|(e, _)| (written[e.index()].root, written[e.index()].times));
+    for (e, kind) in &residual_equations {
+        let w = &written[e.index()];
+        let value = flat.exprs.sub(w.lhs, w.rhs);
+        let value = hoist(&mut flat, w, value, &mut locals);
+        residuals.push(Residual { domain: w.domain.clone(), value, origin: w.origin, kind: *kind });
+    }
+    let mut hidden = Vec::new();
+    for e in &selection.dropped {
+        let w = &written[e.index()];
+        let value = flat.exprs.sub(w.lhs, w.rhs);
+        let value = hoist(&mut flat, w, value, &mut locals);
+        hidden.push(Residual { domain: w.domain.clone(), value, origin: w.origin, kind: RowKind::Dynamic });
+    }
+    let mut unknowns = Vec::new();
+    let stabilised = stabilise::relations(&mut flat, nodes, &written, form, &mut unknowns, &mut residuals, &mut locals);
+    for v in &selection.states {
+        if !stabilised.contains(v) {
+            unknowns.push(state(&flat, nodes, *v, None));
+        }
+    }
+    algebraic.sort_unstable();
+    for v in algebraic {
+        let dynamic = sorted.dynamic[v.index()];
+        unknowns.push(algebraic_unknown(&flat, nodes, v, dynamic && form.mu > 0));
+    }
+    unknowns.sort_by_key(|u| (u.role as u8, u.value.or(u.derivative), u.elements.as_ref().map_or(0, |e| e[0])));
+    Ok(Dae { flat, unknowns, locals, residuals, hidden, discrete })
+}
+
+fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Local>) -> ExprId {
+    hoist_reductions(flat, &w.domain, value, w.origin, acausal_expr::flat::Variability::Continuous, locals)
+}
+
+/// All equations with their derivatives, symbolically.
+fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, Vec<Diagnostic>> {
+    let d = &nodes.differentiated;
+    let mut written: Vec<Option<Written>> = vec![None; d.graph.elen.len()];
+    let mut errors = Vec::new();
+    for (k, e) in nodes.equations.iter().enumerate() {
+        let mut w = Written {
+            domain: e.piece.domain.clone(),
+            lhs: e.piece.lhs,
+            rhs: e.piece.rhs,
+            origin: e.piece.origin,
+            root: EqId::new(k),
+            times: 0,
+        };
+        let mut id = EqId::new(k);
+        loop {
+            let next = d.eq_derivative[id.index()];
+            written[id.index()] = Some(w.clone());
+            let Some(n) = next else { break };
+            match differentiate(flat, &w) {
+                Ok((lhs, rhs)) => w = Written { lhs, rhs, times: w.times + 1, ..w },
+                Err(message) => errors.push(message),
+            }
+            id = n;
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(written.into_iter().flatten().collect())
+}
+
+fn differentiate(flat: &mut FlatModel, w: &Written) -> Result<(ExprId, ExprId), Diagnostic> {
+    let vars = &flat.vars;
+    let mut input = None;
+    for side in [w.lhs, w.rhs] {
+        for (_, a) in flat.exprs.accesses(side) {
+            let v = &vars[a.var.index()];
+            if v.causality == acausal_expr::flat::Causality::Input && !v.is_discrete() {
+                input = Some(v.name.plain());
+            }
+        }
+    }
+    if let Some(name) = input {
+        let span = flat.origin(w.origin).span;
+        return Err(Diagnostic::error(
+            "input-derivative",
+            span,
+            format!("this equation must be differentiated, but the derivative of the input `{name}` is not known"),
+        )
+        .hint("make the derivative an input as well, or pass the input through a filter"));
+    }
+    let mut exprs = std::mem::take(&mut flat.exprs);
+    let constant = |a: Access| vars[a.var.index()].is_discrete();
+    let lhs = exprs.time_derivative(w.lhs, constant);
+    let rhs = exprs.time_derivative(w.rhs, constant);
+    flat.exprs = exprs;
+    Ok((lhs, rhs))
+}
+
+/// Solves a (differentiated) equation for the (differentiated) access that the original can be solved for.
+fn solve(flat: &mut FlatModel, nodes: &Nodes, written: &[Written], solvable: &Solvable, e: EqId, v: NodeId) -> Option<Candidate> {
+    let w = &written[e.index()];
+    let integral = nodes.differentiated.var_integral();
+    let mut root = v;
+    for _ in 0..w.times {
+        root = integral[root.index()]?;
+    }
+    let access = solvable.access(w.root, root)?;
+    let Node::Var(mut a) = flat.exprs.node(access) else { return None };
+    a.kind = kind_of(order_of(a.kind)? + w.times);
+    let target = flat.exprs.access(a, acausal_expr::Ty::Real);
+    let (value, _) = flat.exprs.solve_for(w.lhs, w.rhs, target)?;
+    Some(Candidate { equation: e, node: v, target, value })
+}
+
+fn demote(
+    nodes: &Nodes,
+    sorted: &Sorted,
+    e: EqId,
+    v: NodeId,
+    residuals: &mut Vec<(EqId, RowKind)>,
+    algebraic: &mut Vec<NodeId>,
+) {
+    let dynamic = nodes.differentiated.graph.row(e).iter().any(|w| sorted.dynamic[w.index()]);
+    residuals.push((e, if dynamic { RowKind::Dynamic } else { RowKind::Algebraic }));
+    algebraic.push(v);
+}
+
+/// What a candidate reads: nodes of the graph that its value touches.
+fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
+    let quantities: FxHashSet<(VarId, u8)> = flat
+        .exprs
+        .accesses(c.value)
+        .into_iter()
+        .filter_map(|(_, a)| Some((a.var, order_of(a.kind)?)))
+        .collect();
+    let row = nodes.differentiated.graph.row(c.equation);
+    // A linear set reads more than its own equation: then the quantities decide.
+    let foreign = quantities.iter().any(|q| {
+        !row.iter().any(|v| {
+            let n = &nodes.variables[v.index()];
+            (n.var, n.order) == *q
+        })
+    });
+    let all: Vec<NodeId> = if foreign {
+        (0..nodes.variables.len()).map(NodeId::new).collect()
+    } else {
+        row.to_vec()
+    };
+    all.into_iter()
+        .filter(|v| {
+            let n = &nodes.variables[v.index()];
+            quantities.contains(&(n.var, n.order))
+        })
+        .collect()
+}
+
+/// Orders candidates by dependence; one of each cycle is given back until none is left.
+fn order(flat: &FlatModel, nodes: &Nodes, mut candidates: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
+    let mut rejected = Vec::new();
+    loop {
+        let by_node: FxHashMap<NodeId, usize> = candidates.iter().enumerate().map(|(k, c)| (c.node, k)).collect();
+        let successors: Vec<Vec<usize>> = candidates
+            .iter()
+            .map(|c| {
+                reads(flat, nodes, c)
+                    .into_iter()
+                    .filter(|v| *v != c.node)
+                    .filter_map(|v| by_node.get(&v).copied())
+                    .collect()
+            })
+            .collect();
+        let parts = strong_components(candidates.len(), |k| successors[k].iter().copied());
+        let mut drop: FxHashSet<usize> = FxHashSet::default();
+        for part in parts.iter().filter(|p| p.len() > 1) {
+            let inside: FxHashSet<usize> = part.iter().copied().collect();
+            let busiest = part
+                .iter()
+                .copied()
+                .max_by_key(|&k| (successors[k].iter().filter(|s| inside.contains(s)).count(), std::cmp::Reverse(k)));
+            drop.extend(busiest);
+        }
+        if drop.is_empty() {
+            let ordered = parts.items().iter().map(|&k| candidates[k].clone()).collect();
+            return (ordered, rejected);
+        }
+        let mut keep = Vec::new();
+        for (k, c) in candidates.into_iter().enumerate() {
+            if drop.contains(&k) { rejected.push(c) } else { keep.push(c) }
+        }
+        candidates = keep;
+    }
+}
+
+/// Gives back candidates whose substitution would add Jacobian entries.
+fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
+    let d = &nodes.differentiated;
+    let total: u64 = (0..d.original_equations).map(|e| d.graph.elen[e]).sum();
+    if total <= SMALL {
+        return (ordered, Vec::new());
+    }
+    // m: how many scalar equations use an element; k: on how many unknowns it depends.
+    let mut uses: Vec<f64> = vec![0.0; nodes.variables.len()];
+    for (e, eq) in nodes.equations.iter().enumerate() {
+        for v in d.graph.row(EqId::new(e)) {
+            let node = &nodes.variables[v.index()];
+            let accesses = eq.touched.iter().filter(|t| t.var == node.var && t.order == node.order);
+            let pairs: f64 = accesses.map(|t| if t.elementwise { 1.0 } else { overlap_size(&t.spans, &node.spans) }).sum();
+            uses[v.index()] += pairs * d.graph.elen[e] as f64 / d.graph.vlen[v.index()].max(1) as f64;
+        }
+    }
+    let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
+    let (mut kept, mut rejected) = (Vec::new(), Vec::new());
+    for c in ordered {
+        let mut k = 0.0;
+        for v in reads(flat, nodes, &c) {
+            let node = &nodes.variables[v.index()];
+            let own = depends.get(&v).copied().unwrap_or(1.0);
+            let count: f64 = flat
+                .exprs
+                .accesses(c.value)
+                .iter()
+                .filter(|(_, a)| a.var == node.var && order_of(a.kind) == Some(node.order))
+                .count() as f64;
+            let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
+            k += own * if range { d.graph.vlen[v.index()] as f64 } else { count.max(1.0) };
+        }
+        // The equation that defines the element uses it too; it disappears with it.
+        let m = (uses[c.node.index()] - 1.0).max(0.0);
+        if k <= 1.0 || m <= 1.0 || k * m <= k + m + 1.0 {
+            depends.insert(c.node, k);
+            kept.push(c);
+        } else {
+            rejected.push(c);
+        }
+    }
+    (kept, rejected)
+}
+
+fn overlap_size(a: &[Span], b: &[Span]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x.hi.min(y.hi) - x.lo.max(y.lo) + 1).max(0) as f64).product()
+}
+
+/// Flattened elements of a box; `None` for the whole variable.
+pub(crate) fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<Vec<u32>> {
+    let dims = &flat.var(var).dims;
+    if spans.iter().zip(dims).all(|(s, &d)| s.lo == 1 && s.hi == d as i64) {
+        return None;
+    }
+    let domain: Vec<(IterId, Range)> =
+        spans.iter().map(|s| (IterId(u32::MAX), Range { start: s.lo, step: 1, count: s.size() as i64 })).collect();
+    let mut out = Vec::new();
+    crate::element::for_each_point(&domain, |p| {
+        let index = p.iter().zip(dims).fold(0usize, |acc, (&i, &d)| acc * d + (i as usize - 1));
+        out.push(index as u32);
+    });
+    Some(out)
+}
+
+/// A state with its derivative; `derivative` overrides what the derivative is called.
+pub(crate) fn state(flat: &FlatModel, nodes: &Nodes, v: NodeId, derivative: Option<VarId>) -> Unknown {
+    let n = &nodes.variables[v.index()];
+    let elements = elements(flat, n.var, &n.spans);
+    let derivative = derivative.map_or((n.var, kind_of(n.order + 1)), |d| (d, Kind::Value));
+    Unknown {
+        value: Some((n.var, kind_of(n.order))),
+        derivative: Some(derivative),
+        elements,
+        len: n.spans.iter().map(|s| s.size() as usize).product(),
+        role: Role::State,
+    }
+}
+
+fn algebraic_unknown(flat: &FlatModel, nodes: &Nodes, v: NodeId, lambda: bool) -> Unknown {
+    let n = &nodes.variables[v.index()];
+    let quantity = (n.var, kind_of(n.order));
+    Unknown {
+        value: (!lambda).then_some(quantity),
+        derivative: lambda.then_some(quantity),
+        elements: elements(flat, n.var, &n.spans),
+        len: n.spans.iter().map(|s| s.size() as usize).product(),
+        role: if lambda { Role::Lambda } else { Role::Algebraic },
+    }
+}

@@ -1,0 +1,224 @@
+//! Segments as nodes: the differentiated system that the array analysis found, as a graph of array pieces.
+//!
+//! The analysis of `acausal_structure::segments` cuts equations and variables into boxes that behave alike. Each box of
+//! an equation and each box of a variable that one of them determines becomes a node with a length; Pantelides, blocks,
+//! state selection and sorting then run on these few nodes whatever the array lengths are.
+
+use acausal_expr::flat::Equation;
+use acausal_expr::{ExprId, Range, VarId};
+use acausal_structure::flow::Graph;
+use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
+use acausal_structure::segments::{Analysis, Index, Span, size_of};
+use acausal_structure::{EqId, Rows, VarId as NodeId};
+
+use rustc_hash::FxHashMap;
+
+use crate::incidence::Incidence;
+
+/// A piece of a variable: a box of its elements at one derivative order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableNode {
+    /// The flat variable.
+    pub var: VarId,
+    /// Derivative order.
+    pub order: u8,
+    /// Its elements, per dimension, from 1.
+    pub spans: Vec<Span>,
+}
+
+/// A piece of an equation.
+#[derive(Clone, Debug)]
+pub struct EquationNode {
+    /// The equation restricted to the piece.
+    pub piece: Equation,
+    /// Per access of the flat equation: the box of elements that the piece touches and the access itself.
+    pub touched: Vec<Touched>,
+}
+
+/// The elements that a piece of an equation touches through one access.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    /// Chain (order 0) variable.
+    pub var: VarId,
+    /// Derivative order.
+    pub order: u8,
+    /// Box of elements.
+    pub spans: Vec<Span>,
+    /// The access in the flat equation.
+    pub node: ExprId,
+    /// True when each element of the piece touches one element, and different ones touch different elements.
+    pub elementwise: bool,
+}
+
+/// The graph of pieces after index reduction.
+#[derive(Debug)]
+pub struct Nodes {
+    /// Pieces of variables, by node of the differentiated graph.
+    pub variables: Vec<VariableNode>,
+    /// Pieces of equations, by original node.
+    pub equations: Vec<EquationNode>,
+    /// The differentiated graph.
+    pub differentiated: Differentiated,
+}
+
+/// Makes the nodes. `None` when index reduction on the pieces does not agree with the analysis; the caller then
+/// repeats with scalars.
+pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Option<Nodes> {
+    let boxes = variable_boxes(analysis);
+    let occurring = derivative_images(inc, analysis);
+    let mut variables = Vec::new();
+    let mut derivative = Vec::new();
+    let mut vlen = Vec::new();
+    for (root, spans) in &boxes {
+        let (var, _) = inc.quantity[*root];
+        let mut k = 0;
+        loop {
+            variables.push(VariableNode { var, order: k, spans: spans.clone() });
+            vlen.push(size_of(spans));
+            // A derivative is a node of its own where some equation contains it (or a higher one) for these elements.
+            let higher = occurring.get(&var).into_iter().flatten();
+            let more = higher.clone().any(|(order, image)| *order > k && overlap(image, spans));
+            derivative.push(more.then(|| NodeId::new(variables.len())));
+            if !more {
+                break;
+            }
+            k += 1;
+        }
+    }
+    let mut lookup: FxHashMap<(VarId, u8), Vec<usize>> = FxHashMap::default();
+    for (i, v) in variables.iter().enumerate() {
+        lookup.entry((v.var, v.order)).or_default().push(i);
+    }
+    let mut equation_nodes = Vec::new();
+    let mut elen = Vec::new();
+    let mut incidence: Rows<NodeId> = Rows::new();
+    for segment in &analysis.segments {
+        let e = segment.equation.index();
+        let piece = restrict(&equations[e], &segment.spans);
+        let mut touched = Vec::new();
+        let mut row: Vec<NodeId> = Vec::new();
+        for (a, access) in inc.model.equations[e].accesses.iter().enumerate() {
+            let (var, order) = inc.quantity[access.variable.index()];
+            let spans: Vec<Span> = access.index.iter().map(|i| image(*i, &segment.spans)).collect();
+            let elementwise = is_elementwise(&access.index, &segment.spans);
+            for &v in lookup.get(&(var, order)).into_iter().flatten() {
+                if overlap(&variables[v].spans, &spans) {
+                    row.push(NodeId::new(v));
+                }
+            }
+            touched.push(Touched { var, order, spans, node: inc.access_nodes[e][a], elementwise });
+        }
+        row.sort_unstable();
+        row.dedup();
+        incidence.push(row);
+        elen.push(size_of(&segment.spans));
+        equation_nodes.push(EquationNode { piece, touched });
+    }
+    let graph = Graph { elen, vlen, incidence };
+    let differentiated = pantelides(&NodeDae { graph, derivative }).ok()?;
+    let agrees = analysis
+        .segments
+        .iter()
+        .enumerate()
+        .all(|(k, s)| differentiated.differentiations(EqId::new(k)) as u32 == s.differentiations);
+    if !agrees {
+        return None;
+    }
+    // Derivatives that index reduction introduced.
+    let mut all = variables;
+    all.resize_with(differentiated.graph.vlen.len(), || VariableNode { var: VarId(0), order: 0, spans: Vec::new() });
+    for v in 0..differentiated.graph.vlen.len() {
+        if let Some(d) = differentiated.var_derivative[v] {
+            let mut next = all[v].clone();
+            next.order += 1;
+            all[d.index()] = next;
+        }
+    }
+    Some(Nodes { variables: all, equations: equation_nodes, differentiated })
+}
+
+/// The boxes of each order-0 variable: what single segments determine, or whole variable segments where that is open.
+fn variable_boxes(analysis: &Analysis) -> Vec<(usize, Vec<Span>)> {
+    let mut boxes: Vec<(usize, Vec<Span>)> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for s in &analysis.segments {
+        for d in &s.determines {
+            if d.elements == size_of(&d.spans) {
+                boxes.push((d.variable.index(), d.spans.clone()));
+            } else {
+                open.push(d.variable.index());
+            }
+        }
+    }
+    // Where whole ranges share a variable, its segments are not cut further.
+    open.sort_unstable();
+    open.dedup();
+    boxes.retain(|b| open.binary_search(&b.0).is_err());
+    for v in &analysis.variables {
+        if open.binary_search(&v.variable.index()).is_ok() {
+            boxes.push((v.variable.index(), v.spans.clone()));
+        }
+    }
+    boxes.sort();
+    boxes.dedup();
+    boxes
+}
+
+/// Per variable: the orders and boxes of elements at which its derivatives occur.
+fn derivative_images(inc: &Incidence, analysis: &Analysis) -> FxHashMap<VarId, Vec<(u8, Vec<Span>)>> {
+    let mut images: FxHashMap<VarId, Vec<(u8, Vec<Span>)>> = FxHashMap::default();
+    for segment in &analysis.segments {
+        for access in &inc.model.equations[segment.equation.index()].accesses {
+            let (var, order) = inc.quantity[access.variable.index()];
+            if order > 0 {
+                let spans = access.index.iter().map(|i| image(*i, &segment.spans)).collect();
+                images.entry(var).or_default().push((order, spans));
+            }
+        }
+    }
+    images
+}
+
+fn image(index: Index, spans: &[Span]) -> Span {
+    match index {
+        Index::Fixed(i) => Span::new(i, i),
+        Index::All(s) => s,
+        Index::Affine { iterator, coefficient, offset } => {
+            let s = spans[iterator];
+            let (a, b) = (coefficient * s.lo + offset, coefficient * s.hi + offset);
+            Span::new(a.min(b), a.max(b))
+        }
+    }
+}
+
+fn overlap(a: &[Span], b: &[Span]) -> bool {
+    a.iter().zip(b).all(|(x, y)| x.lo <= y.hi && y.lo <= x.hi)
+}
+
+/// Every iterator with more than one value moves its own subscript by one, and nothing touches a range.
+fn is_elementwise(index: &[Index], spans: &[Span]) -> bool {
+    let mut used = vec![false; spans.len()];
+    for i in index {
+        match i {
+            Index::Fixed(_) => {}
+            Index::All(s) if s.size() == 1 => {}
+            Index::All(_) => return false,
+            Index::Affine { iterator, coefficient, .. } => {
+                if coefficient.abs() != 1 && spans[*iterator].size() > 1 {
+                    return false;
+                }
+                used[*iterator] = true;
+            }
+        }
+    }
+    spans.iter().zip(used).all(|(s, u)| u || s.size() == 1)
+}
+
+/// The part of an equation over a box of its iterators (counted from 0).
+fn restrict(eq: &Equation, spans: &[Span]) -> Equation {
+    let mut piece = eq.clone();
+    for (d, s) in piece.domain.iter_mut().zip(spans) {
+        d.1 = Range { start: d.1.at(s.lo), step: d.1.step, count: s.size() as i64 };
+    }
+    piece
+}

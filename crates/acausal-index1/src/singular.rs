@@ -1,0 +1,102 @@
+//! Messages for structurally singular models, in the user's own equations and variables.
+
+use acausal_expr::flat::{Equation, FlatModel, OriginKind};
+use acausal_structure::segments::{ElementSet, Span as IndexSpan};
+use acausal_syntax::Diagnostic;
+
+use crate::incidence::Incidence;
+
+/// How many equations or variables a message lists.
+const SHOWN: usize = 8;
+
+/// One message per over- and under-determined set.
+pub(crate) fn diagnostics(
+    flat: &FlatModel,
+    equations: &[Equation],
+    inc: &Incidence,
+    over: &[ElementSet],
+    under: &[ElementSet],
+) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    for set in over {
+        let variables = names(flat, inc, set);
+        let count: u64 = set.equations.iter().map(|(_, s)| size(s)).sum();
+        let Some((first, _)) = set.equations.first() else { continue };
+        let origin = flat.origin(equations[first.index()].origin);
+        let what = if variables.is_empty() {
+            "contain no unknown at all".to_string()
+        } else {
+            format!("determine only {}", variables.join(", "))
+        };
+        let mut d = Diagnostic::error(
+            "overdetermined",
+            origin.span,
+            format!("too many equations: {count} of them {what}"),
+        );
+        for (e, _) in set.equations.iter().skip(1).take(SHOWN) {
+            let o = flat.origin(equations[e.index()].origin);
+            d = d.label(o.span, describe(o.kind, &o.component));
+        }
+        d = d.hint("remove one of these equations, or use an unknown that they do not determine yet");
+        out.push(d);
+    }
+    for set in under {
+        let variables = names(flat, inc, set);
+        let Some((v, _)) = set.variables.first() else { continue };
+        let (var, _) = inc.quantity[v.index()];
+        let count = set.equations.iter().map(|(_, s)| size(s)).sum::<u64>();
+        let mut d = Diagnostic::error(
+            "underdetermined",
+            flat.var(var).span,
+            format!(
+                "too few equations: {} {} not determined ({count} equations for {} unknowns)",
+                variables.join(", "),
+                if variables.len() == 1 { "is" } else { "are" },
+                set.variables.iter().map(|(_, s)| size(s)).sum::<u64>()
+            ),
+        );
+        for (e, _) in set.equations.iter().take(SHOWN) {
+            let o = flat.origin(equations[e.index()].origin);
+            d = d.label(o.span, describe(o.kind, &o.component));
+        }
+        out.push(d.hint("add an equation for one of these variables"));
+    }
+    if out.is_empty() {
+        let span = flat.vars.first().map_or(acausal_syntax::Span::NONE, |v| v.span);
+        out.push(Diagnostic::error("singular", span, "the equations do not determine the unknowns"));
+    }
+    out
+}
+
+fn size(spans: &[IndexSpan]) -> u64 {
+    spans.iter().map(|s| s.size()).product()
+}
+
+fn describe(kind: OriginKind, component: &str) -> String {
+    let what = match kind {
+        OriginKind::Potential | OriginKind::Flow => "this connection",
+        OriginKind::Unconnected => "not connected, so its flow is zero",
+        OriginKind::Binding => "this declaration",
+        _ => "this equation",
+    };
+    if component.is_empty() { what.to_string() } else { format!("{what}, in component {component}") }
+}
+
+/// The variables of a set, with index ranges; auxiliary ones are left out.
+fn names(flat: &FlatModel, inc: &Incidence, set: &ElementSet) -> Vec<String> {
+    let mut out = Vec::new();
+    for (v, spans) in &set.variables {
+        let (var, order) = inc.quantity[v.index()];
+        let texts: Vec<String> =
+            spans.iter().map(|s| if s.size() == 1 { s.lo.to_string() } else { format!("{}:{}", s.lo, s.hi) }).collect();
+        let name = flat.var(var).name.with_subscripts(&texts);
+        let name = format!("{}{name}{}", "der(".repeat(order as usize), ")".repeat(order as usize));
+        out.push(format!("`{name}`"));
+    }
+    let more = out.len().saturating_sub(SHOWN);
+    out.truncate(SHOWN);
+    if more > 0 {
+        out.push(format!("and {more} more"));
+    }
+    out
+}

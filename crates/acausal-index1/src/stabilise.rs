@@ -1,0 +1,158 @@
+//! Derivative relations between states and their stabilisation (form (17), after Gear, Gupta & Leimkuhler).
+//!
+//! If a state and its derivative are both states, `der(x) = x1` becomes a residual. If a derivative of a constraint is
+//! a residual too, each of its elements gets a multiplier μ and the relation becomes `der(x) - x1 + G'·μ = 0` with
+//! `G = ∂(constraint derivative)/∂x1`, taken symbolically from the constraint itself. The transposed product is written
+//! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`.
+
+use acausal_expr::flat::{Equation, FlatModel, OriginId, Variability};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation};
+use acausal_structure::VarId as NodeId;
+use acausal_structure::state_selection::Form;
+use rustc_hash::FxHashSet;
+
+use crate::emit::{Written, state};
+use crate::incidence::{kind_of, order_of};
+use crate::nodes::Nodes;
+use crate::{Local, Residual, Role, RowKind, Unknown, auxiliary, hoist_reductions};
+
+/// Adds the states with derivative relations, the multipliers, and the relations as residuals. Gives the states that
+/// were added.
+pub(crate) fn relations(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+    written: &[Written],
+    form: &Form,
+    unknowns: &mut Vec<Unknown>,
+    residuals: &mut Vec<Residual>,
+    locals: &mut Vec<Local>,
+) -> FxHashSet<NodeId> {
+    let multipliers: Vec<(&Written, Access)> = form
+        .der1
+        .iter()
+        .map(|e| {
+            let w = &written[e.index()];
+            let mu = auxiliary(flat, &w.domain, Variability::Continuous);
+            (w, mu)
+        })
+        .collect();
+    for (w, mu) in &multipliers {
+        unknowns.push(Unknown {
+            value: None,
+            derivative: Some((mu.var, Kind::Value)),
+            elements: None,
+            len: w.domain.iter().map(|(_, r)| r.count as usize).product(),
+            role: Role::Mu,
+        });
+    }
+    let mut done = FxHashSet::default();
+    for &(v, w) in &form.der_relations {
+        let node = nodes.variables[v.index()].clone();
+        let box_domain: Vec<(IterId, Range)> = node
+            .spans
+            .iter()
+            .map(|s| (flat.exprs.new_iter("j"), Range { start: s.lo, step: 1, count: s.size() as i64 }))
+            .collect();
+        // The derivative of x under a name of its own: der(x) as written is the state x1.
+        let slope = auxiliary(flat, &[], Variability::Continuous);
+        flat.vars[slope.var.index()].dims = flat.var(node.var).dims.clone();
+        let slope_name = flat.var(node.var).name.clone();
+        flat.vars[slope.var.index()].name = prefixed("$slope", &slope_name);
+        let subs: Vec<ExprId> = box_domain.iter().map(|(i, _)| flat.exprs.iter(*i)).collect();
+        let lhs = flat.exprs.var(slope.var, Kind::Value, &subs, Ty::Real);
+        let x1 = &nodes.variables[w.index()];
+        let mut terms = vec![];
+        let direct = flat.exprs.var(x1.var, kind_of(x1.order), &subs, Ty::Real);
+        for (eq, mu) in &multipliers {
+            contributions(flat, eq, *mu, x1.var, x1.order, &box_domain, &mut terms);
+        }
+        let mut sum = vec![direct];
+        for t in terms {
+            sum.push(flat.exprs.neg(t));
+        }
+        let rhs = flat.exprs.add(&sum);
+        let origin = multipliers.first().map_or(OriginId(0), |(w, _)| w.origin);
+        for piece in split_equation(&mut flat.exprs, Equation { domain: box_domain, lhs, rhs, origin }) {
+            let value = flat.exprs.sub(piece.lhs, piece.rhs);
+            let value = hoist_reductions(flat, &piece.domain, value, origin, Variability::Continuous, locals);
+            residuals.push(Residual { domain: piece.domain, value, origin, kind: RowKind::Dynamic });
+        }
+        unknowns.push(state(flat, nodes, v, Some(slope.var)));
+        done.insert(v);
+    }
+    done
+}
+
+fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::flat::VarName {
+    let mut parts = name.parts.clone();
+    if let Some(first) = parts.first_mut() {
+        first.0 = acausal_syntax::Name::new(&format!("{prefix}.{}", &*first.0));
+    }
+    acausal_expr::flat::VarName { parts }
+}
+
+/// The terms `G'·μ` of one constraint derivative for the elements `x1[j]`.
+fn contributions(
+    flat: &mut FlatModel,
+    eq: &Written,
+    mu: Access,
+    var: VarId,
+    order: u8,
+    elements: &[(IterId, Range)],
+    terms: &mut Vec<ExprId>,
+) {
+    let residual = flat.exprs.sub(eq.lhs, eq.rhs);
+    let gradient = flat.exprs.gradient(residual, |x, n| matches!(x.node(n), Node::Var(_)));
+    for (leaf, partial) in gradient {
+        let Node::Var(a) = flat.exprs.node(leaf) else { continue };
+        if a.var != var || order_of(a.kind) != Some(order) {
+            continue;
+        }
+        let multiplier = flat.exprs.access(mu, Ty::Real);
+        let product = flat.exprs.mul(&[partial, multiplier]);
+        terms.push(transpose(flat, eq, a, product, elements));
+    }
+}
+
+/// Rewrites a row's contribution as a function of the element it goes to.
+fn transpose(flat: &mut FlatModel, eq: &Written, access: Access, product: ExprId, elements: &[(IterId, Range)]) -> ExprId {
+    let subs: Vec<ExprId> = flat.exprs.list(access.subs).to_vec();
+    let mut values: Vec<(IterId, ExprId)> = Vec::new();
+    let mut conditions: Vec<ExprId> = Vec::new();
+    for (&s, &(j, _)) in subs.iter().zip(elements) {
+        let x = &mut flat.exprs;
+        let j = x.iter(j);
+        let affine = x.affine(s);
+        match affine.as_ref().map(|a| (a.constant, a.terms.as_slice())) {
+            Some((constant, [(iter, c)])) if c.abs() == 1 && !values.iter().any(|(i, _)| i == iter) => {
+                // i = c*(j - constant)
+                let shift = x.int(-constant);
+                let shifted = x.add(&[j, shift]);
+                let c = x.int(*c);
+                let i = x.mul(&[c, shifted]);
+                if let Some((_, r)) = eq.domain.iter().find(|(k, _)| k == iter) {
+                    let (lo, hi) = (r.start.min(r.last()), r.start.max(r.last()));
+                    let (lo, hi) = (x.int(lo), x.int(hi));
+                    conditions.push(x.rel(RelOp::Ge, i, lo));
+                    conditions.push(x.rel(RelOp::Le, i, hi));
+                }
+                values.push((*iter, i));
+            }
+            _ => conditions.push(x.rel(RelOp::Eq, j, s)),
+        }
+    }
+    let x = &mut flat.exprs;
+    let mut value = x.substitute_iters(product, &values);
+    let zero = x.real(0.0);
+    for c in conditions {
+        let c = x.substitute_iters(c, &values);
+        value = x.if_(c, value, zero);
+    }
+    // Rows that the subscripts do not tell apart all contribute.
+    for &(iter, range) in eq.domain.iter().rev() {
+        if !values.iter().any(|(i, _)| *i == iter) {
+            value = x.reduce(ReduceOp::Sum, iter, range, value);
+        }
+    }
+    value
+}
