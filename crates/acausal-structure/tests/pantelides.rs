@@ -319,7 +319,7 @@ fn systems(lengths: std::ops::RangeInclusive<u64>) -> impl Strategy<Value = Dae>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn capacity_form_equals_tuple_form(dae in systems(1..=4)) {

@@ -210,6 +210,8 @@ fn check_finds_what_is_wrong() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn random_systems_give_acyclic_results(rows in prop::collection::vec(prop::collection::vec(0usize..8, 1..4), 8), seed in 0u64..1000) {
         let n = rows.len();

@@ -5,53 +5,11 @@
 //! some equation touches them (or a higher derivative): `der(x[2])` does not make x[1] differentiated.
 
 use super::frames::Frames;
+use super::grid::{Grid, array_of, for_product};
 use super::model::{Index, Model};
 use crate::flow::{Flow, Graph};
 use crate::pantelides::{Dae, Differentiated};
 use crate::{Rows, VarId};
-
-/// The cells of one array, row-major.
-#[derive(Clone, Debug)]
-pub(super) struct Grid {
-    pub(super) offset: usize,
-    pub(super) counts: Vec<usize>,
-}
-
-impl Grid {
-    pub(super) fn len(&self) -> usize {
-        self.counts.iter().product()
-    }
-
-    /// Calls `visit` with the number of each cell and its position in each dimension, row-major.
-    pub(super) fn for_cells(&self, mut visit: impl FnMut(usize, &[usize])) {
-        let mut at = vec![0; self.counts.len()];
-        for n in 0..self.len() {
-            visit(self.offset + n, &at);
-            for k in (0..at.len()).rev() {
-                at[k] += 1;
-                if at[k] < self.counts[k] {
-                    break;
-                }
-                at[k] = 0;
-            }
-        }
-    }
-
-    pub(super) fn number(&self, at: &[usize]) -> usize {
-        self.offset + at.iter().zip(&self.counts).fold(0, |n, (a, c)| n * c + a)
-    }
-
-    /// Inverse of [`Grid::number`].
-    pub(super) fn position(&self, number: usize) -> Vec<usize> {
-        let mut n = number - self.offset;
-        let mut at = vec![0; self.counts.len()];
-        for k in (0..at.len()).rev() {
-            at[k] = n % self.counts[k];
-            n /= self.counts[k];
-        }
-        at
-    }
-}
 
 /// An incidence: the cell of a variable that an access of the equation cell touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,15 +300,6 @@ pub(super) struct Assignment {
     pub(super) complete: bool,
 }
 
-/// The array that holds a cell.
-fn array_of(grids: &[Grid], cell: usize) -> usize {
-    let mut at = grids.partition_point(|g| g.offset <= cell) - 1;
-    while grids[at].len() == 0 {
-        at -= 1; // empty arrays share their offset with the next one
-    }
-    at
-}
-
 fn weight(frames: &Frames, dims: &[super::frames::Dim], at: &[usize]) -> u64 {
     dims.iter()
         .zip(at)
@@ -396,26 +345,6 @@ fn cells_of(
                     )
                 }
             }
-        }
-    }
-}
-
-fn for_product(ranges: &[(usize, usize)], mut visit: impl FnMut(&[usize])) {
-    if ranges.iter().any(|r| r.1 == 0) {
-        return;
-    }
-    let mut at: Vec<usize> = ranges.iter().map(|r| r.0).collect();
-    loop {
-        visit(&at);
-        let Some(k) = (0..at.len())
-            .rev()
-            .find(|&k| at[k] + 1 < ranges[k].0 + ranges[k].1)
-        else {
-            return;
-        };
-        at[k] += 1;
-        for j in k + 1..at.len() {
-            at[j] = ranges[j].0;
         }
     }
 }

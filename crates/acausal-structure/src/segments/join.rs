@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::corner;
-use super::instance::{Assignment, Grid, Instance, Orders};
+use super::grid::Grid;
+use super::instance::{Assignment, Instance, Orders};
 use super::lift::{CellBox, Labels, Pieces, boxes, spans};
 use super::model::{Model, size_of};
 use super::order::{Arc, Kind, Node, Sorted, sort};

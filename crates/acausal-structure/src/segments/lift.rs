@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::frames::{Dim, Frames};
-use super::instance::{Assignment, Entry, Grid, Instance, Orders};
+use super::grid::Grid;
+use super::instance::{Assignment, Entry, Instance, Orders};
 use super::model::{Index, Model, Span};
 
 /// What makes cells alike, as a number per cell; equal numbers of one array are alike.

@@ -37,6 +37,7 @@
 //! ```
 
 mod frames;
+mod grid;
 mod instance;
 mod join;
 mod lift;
@@ -56,6 +57,7 @@ use crate::flow::Reached;
 use crate::pantelides::pantelides;
 use crate::{EqId, VarId};
 use frames::Frames;
+use grid::Grid;
 use instance::{Assignment, Instance, Orders, Variant};
 use join::Solved;
 use lift::{CellBox, Labels, boxes, spans};
@@ -281,7 +283,7 @@ fn element_set(instance: &Instance, part: &Part) -> ElementSet {
     out
 }
 
-fn corner(grid: &instance::Grid, range: &CellBox) -> usize {
+fn corner(grid: &Grid, range: &CellBox) -> usize {
     grid.number(&range.iter().map(|r| r.0).collect::<Vec<_>>())
 }
 
