@@ -493,3 +493,74 @@ fn all_errors_of_a_model_are_reported_at_once() {
         "{found:#?}"
     );
 }
+
+#[test]
+fn loops_of_overdetermined_connectors_are_broken_once() {
+    // A planar "frame" whose orientation has two variables and one degree of freedom.
+    let library = "package P
+       record Orientation Real c; Real s;
+         function equalityConstraint input Orientation a; input Orientation b; output Real r[1];
+         algorithm r := {a.c*b.s - a.s*b.c}; end equalityConstraint;
+       end Orientation;
+       connector Frame Real x; flow Real f, t; Orientation R; end Frame;
+       model World Frame b; equation Connections.root(b.R); b.x = 0; b.R.c = 1; b.R.s = 0; end World;
+       model Bar Frame a, b; parameter Real phi = 1;
+       equation
+         Connections.branch(a.R, b.R);
+         b.x = a.x + 1; a.f + b.f = 0; a.t + b.t = 0;
+         if Connections.rooted(a.R) then
+           b.R.c = a.R.c*cos(phi) - a.R.s*sin(phi); b.R.s = a.R.s*cos(phi) + a.R.c*sin(phi);
+         else
+           a.R.c = b.R.c*cos(phi) + b.R.s*sin(phi); a.R.s = b.R.s*cos(phi) - b.R.c*sin(phi);
+         end if;
+         assert(cardinality(a) > 0, \"a must be connected\");
+       end Bar;
+     end P;";
+    let count = |m: &FlatModel| m.equations.iter().map(|e| e.len()).sum::<usize>();
+    let tree = model(&format!(
+        "{library} model M P.World w; P.Bar p, q; equation connect(w.b, p.a); connect(q.b, p.b); end M;"
+    ));
+    // q hangs on its b side: its orientation is computed from b to a.
+    let lines = equations(&tree);
+    assert!(
+        lines.iter().any(|l| l.starts_with("p.b.R.c = ")),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.iter().any(|l| l.starts_with("q.a.R.c = ")),
+        "{lines:#?}"
+    );
+    assert_eq!(tree.asserts.len(), 1, "p.a is connected, q.a is not");
+    assert_eq!(count(&tree), 25);
+    // In the loop one connect gives the constraint (1 equation) instead of the equality (2 equations).
+    let closed = model(&format!(
+        "{library} model M P.World w; P.Bar p, q; equation connect(w.b, p.a); connect(p.b, q.a); connect(q.b, w.b); end M;"
+    ));
+    assert_eq!(count(&closed), 25);
+    let lines = equations(&closed);
+    assert!(
+        lines.contains(&"0.0 = q.b.R.c*w.b.R.s - q.b.R.s*w.b.R.c".to_string()),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn operator_records_and_integer_parameters_of_functions() {
+    let m = model(
+        "package P
+           operator record C Real re; Real im;
+             encapsulated operator function '+' import P.C; input C a; input C b; output C c;
+             algorithm c := C(a.re + b.re, a.im + b.im); end '+';
+           end C;
+           function angles input Integer m; output Real a[m];
+           algorithm if mod(m, 2) == 0 then a := fill(0.0, m); else a := {k/m for k in 1:m}; end if; end angles;
+         end P;
+         model M
+           parameter Integer m = 3;
+           parameter Real y[m] = P.angles(m);
+           parameter P.C u[2](re = {1, 2}, im = {3, 4}), v[2] = u + u;
+         end M;",
+    );
+    assert_eq!(parameter(&m, "y").1, [1.0 / 3.0, 2.0 / 3.0, 1.0]);
+    assert_eq!(parameter(&m, "v.im"), (vec![2], vec![6.0, 8.0]));
+}

@@ -87,8 +87,7 @@ impl Flattener {
                     &mut found,
                 )?;
                 self.connections.leaves.extend(found.leaves);
-                out.extend(found.links.into_iter().map(Item::Link));
-                Ok(())
+                self.break_loops(spot, [a, b], found.links, e.span, origin, out)
             }
             EquationKind::When { branches } => {
                 if spot.when {

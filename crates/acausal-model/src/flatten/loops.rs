@@ -98,7 +98,7 @@ impl Flattener {
 }
 
 /// All expressions directly in equations, for iterators whose range follows from their use.
-fn expressions(body: &[ast::Equation]) -> Vec<&Expr> {
+pub(super) fn expressions(body: &[ast::Equation]) -> Vec<&Expr> {
     let mut out = Vec::new();
     let mut todo: Vec<&ast::Equation> = body.iter().collect();
     while let Some(e) = todo.pop() {

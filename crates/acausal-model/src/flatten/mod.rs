@@ -3,6 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | walk the instance tree, decide conditions, give out flat variables | `expand` |
+//! | the connection graph, for `rooted` and `cardinality` | `network` |
 //! | attributes and bindings | `variable` |
 //! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
@@ -28,6 +29,7 @@ mod effect;
 mod equation;
 mod expand;
 mod loops;
+mod network;
 mod print;
 mod variable;
 
@@ -158,6 +160,7 @@ impl Flattener {
             .unwrap_or_default()
             .to_string();
         self.expand();
+        self.network();
         crate::connect::flow_leaves(&self.ctx, &mut self.connections);
         self.variables();
         for k in 0..self.composites.len() {

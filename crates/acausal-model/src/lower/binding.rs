@@ -4,6 +4,7 @@
 //! is written inside of the array and becomes `2*r[i].R0` for `i in 1:3`; `each R = 1` is the same for all elements.
 
 use acausal_expr::{IterId, Range};
+use acausal_syntax::ast::Variability;
 
 use super::component::{is_inside, names_below};
 use super::known::Spanned;
@@ -14,6 +15,11 @@ impl Context {
     /// The binding that is in force for a component: its own, or that of a record around it.
     pub fn effective_binding(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
         let mut best = self.instances.binding(inst).map(|b| (inst, b));
+        if best.is_some()
+            && self.instances.data(inst).prefixes.variability == Some(Variability::Constant)
+        {
+            return best; // what is constant in a record is the same for all values of it
+        }
         let mut at = inst;
         loop {
             let data = self.instances.data(at);

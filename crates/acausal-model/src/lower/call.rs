@@ -64,6 +64,12 @@ impl Context {
             ));
         }
         let first = &r.parts[0].name;
+        if let [package, operator] = r.parts.as_slice()
+            && package.name.as_str() == "Connections"
+        {
+            let name = format!("Connections.{}", operator.name);
+            return Ok(Found::BuiltinFunction(Name::new(&name)));
+        }
         let mut found = if r.global {
             self.instances.find_global(first.name, first.span)
         } else {
@@ -98,7 +104,7 @@ impl Context {
                     ));
                 }
                 let arguments = self.arguments(env, call)?;
-                crate::function::call(self, env, class, arguments, call.span)
+                self.call_function(env, class, arguments, call.span)
             }
             Kind::Record { operator } => {
                 let arguments = self.arguments(env, call)?;
@@ -122,6 +128,11 @@ impl Context {
             }
             Kind::Primitive(Primitive::Integer) => self.builtin(env, Name::new("Integer"), call),
             Kind::Primitive(Primitive::String) => self.builtin(env, Name::new("String"), call),
+            Kind::Primitive(Primitive::Clock) => Err(error(
+                "unsupported",
+                call.span,
+                "clocks are not supported yet",
+            )),
             Kind::Primitive(Primitive::Real) => {
                 let [only] = call.args.as_slice() else {
                     return Err(error(
@@ -163,6 +174,46 @@ impl Context {
                 format!("`{}` is not a function", text(r)),
             )),
         }
+    }
+
+    /// Calls a user function. If sizes or loops in it need Integer (or Boolean) arguments that are parameters, these become
+    /// structural.
+    fn call_function(
+        &mut self,
+        env: &Env<'_>,
+        function: InstId,
+        arguments: Arguments,
+        span: Span,
+    ) -> Result<Value> {
+        let pending = self.function_state.asserts.len();
+        let message = match crate::function::call(self, env, function, arguments.clone(), span) {
+            Err(message) if !env.evaluate => message,
+            result => return result,
+        };
+        self.function_state.asserts.truncate(pending);
+        let mut known = arguments.clone();
+        let values = known.positional.iter_mut().map(|p| &mut p.0);
+        for value in values.chain(known.named.iter_mut().map(|n| &mut n.1)) {
+            if let Value::Tensor(t) = value
+                && !matches!(t.ty, Type::Real)
+            {
+                t.body = self.with_known_parameters(t.body)?;
+            }
+        }
+        let unchanged = known
+            .positional
+            .iter()
+            .zip(&arguments.positional)
+            .all(|(a, b)| a.0 == b.0)
+            && known
+                .named
+                .iter()
+                .zip(&arguments.named)
+                .all(|(a, b)| a.1 == b.1);
+        if unchanged {
+            return Err(message);
+        }
+        crate::function::call(self, env, function, known, span)
     }
 
     /// Lowers the arguments of a call in the order written.

@@ -87,6 +87,25 @@ impl Context {
         }
     }
 
+    /// The only argument, a reference to a connector or to a part of one.
+    fn connector_argument(&mut self, env: &Env<'_>, call: &Call) -> Result<super::Place> {
+        match call.args.as_slice() {
+            [e] => match e.as_component_ref() {
+                Some(r) => self.place(env, r),
+                None => Err(error(
+                    "not-a-component",
+                    e.span,
+                    "a component is expected here",
+                )),
+            },
+            _ => Err(error(
+                "argument-count",
+                call.span,
+                "this operator takes one component",
+            )),
+        }
+    }
+
     /// Checks that an expression does not vary during simulation.
     fn expect_parameter(&mut self, e: ExprId, at: &Expr, what: &str) -> Result<()> {
         for n in self.exprs.reachable(&[e]) {
@@ -183,6 +202,13 @@ impl Context {
                     t.map(&mut self.exprs, t.ty, |x, e| x.smooth(p, e))
                 })));
             }
+            "sample" if call.args.len() + call.named.len() == 1 => {
+                return Err(error(
+                    "unsupported",
+                    call.span,
+                    "clocked `sample` is not supported yet",
+                ));
+            }
             "sample" => {
                 self.expect_count(call, 2, 2)?;
                 let (Some(a), Some(b)) = (arg(0, "start"), arg(1, "interval")) else {
@@ -277,13 +303,19 @@ impl Context {
                 ));
             }
             "cardinality" => {
-                return Err(error(
-                    "unsupported",
-                    call.span,
-                    "`cardinality` is deprecated and not supported",
-                )
-                .hint("remove the check: connectors may be unconnected")
-                .into());
+                let place = self.connector_argument(env, call)?;
+                let n = self.graph.cardinality(place.inst);
+                return Ok(Some(Value::scalar(Type::Integer, self.exprs.int(n))));
+            }
+            "Connections.isRoot" => {
+                let place = self.connector_argument(env, call)?;
+                let b = self.graph.is_root(place.inst);
+                return Ok(Some(Value::scalar(Type::Boolean, self.exprs.bool(b))));
+            }
+            "Connections.rooted" | "rooted" => {
+                let place = self.connector_argument(env, call)?;
+                let b = self.graph.is_rooted(place.inst);
+                return Ok(Some(Value::scalar(Type::Boolean, self.exprs.bool(b))));
             }
             "spatialDistribution"
             | "inStream"

@@ -347,7 +347,13 @@ impl Context {
     }
 
     /// A literal, or the value of a parameter expression. `what` begins the message: "the length of a range".
-    pub fn constant(&mut self, env: &Env<'_>, e: ExprId, span: Span, what: &str) -> Result<ExprId> {
+    pub fn constant(
+        &mut self,
+        _env: &Env<'_>,
+        e: ExprId,
+        span: Span,
+        what: &str,
+    ) -> Result<ExprId> {
         let literal = |x: &acausal_expr::Exprs, e| {
             matches!(
                 x.node(e),
@@ -357,11 +363,8 @@ impl Context {
         if literal(&self.exprs, e) {
             return Ok(e);
         }
-        let value = if env.evaluate {
-            e
-        } else {
-            self.with_known_parameters(e)?
-        };
+        // Also when evaluating: the arguments of a function that is being executed may be accesses.
+        let value = self.with_known_parameters(e)?;
         if literal(&self.exprs, value) {
             return Ok(value);
         }

@@ -13,6 +13,7 @@
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
 //! | `call`, `overload` | calls, record constructors, operators on records |
 //! | `math`, `array_function`, `reduction`, `event_function`, `text` | built-in functions |
+//! | `graph` | the connection graph of overdetermined connectors |
 //! | `check` | types and sizes in messages |
 //!
 //! Two modes of lowering share all code: in a *model* a parameter is an access to its variable, so that it can be
@@ -26,6 +27,7 @@ mod check;
 mod component;
 mod event_function;
 mod expression;
+pub mod graph;
 mod iteration;
 mod known;
 mod math;
@@ -40,7 +42,8 @@ pub mod value;
 
 pub use array::prepend;
 pub use call::Arguments;
-pub use iteration::Iteration;
+pub use component::is_inside;
+pub use iteration::{Iteration, children};
 pub use known::Framed;
 pub use reference::Place;
 pub use tensor::{Subscript, Tensor};
@@ -84,6 +87,8 @@ pub struct Context {
     pub absent: FxHashSet<InstId>,
     /// Values that iterators can take, for bounds checks.
     pub ranges: FxHashMap<IterId, Range>,
+    /// How connectors hang together, for `cardinality` and `Connections.rooted`.
+    pub graph: graph::ConnectionGraph,
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
@@ -174,6 +179,7 @@ impl Context {
             structural: FxHashSet::default(),
             absent: FxHashSet::default(),
             ranges: FxHashMap::default(),
+            graph: graph::ConnectionGraph::default(),
             function_state: crate::function::State::default(),
             known: known::Known::default(),
         }

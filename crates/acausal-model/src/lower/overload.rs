@@ -2,7 +2,7 @@
 
 use acausal_syntax::{Name, Span};
 
-use super::{Arguments, Context, Env, Result, Type, Value, error};
+use super::{Arguments, Context, Env, Result, Subscript, Type, Value, error};
 use crate::instance::{InstId, Kind};
 
 impl Context {
@@ -44,12 +44,67 @@ impl Context {
                 return Ok(v);
             }
         }
+        if let Some(v) = self.elementwise_operator(symbol, &operands, span)? {
+            return Ok(v);
+        }
         let what: Vec<String> = operands.iter().map(|o| self.describe(o)).collect();
         Err(error(
             "operator-mismatch",
             span,
             format!("`{symbol}` cannot be applied to {}", what.join(" and ")),
         ))
+    }
+
+    /// An operator on arrays of records, element by element where MLS 3.6 §10.6 defines it so.
+    fn elementwise_operator(
+        &mut self,
+        symbol: &str,
+        operands: &[Value],
+        span: Span,
+    ) -> Result<Option<Value>> {
+        let arrays: Vec<&[usize]> = operands
+            .iter()
+            .map(Value::dims)
+            .filter(|d| !d.is_empty())
+            .collect();
+        let Some(&dims) = arrays.first() else {
+            return Ok(None);
+        };
+        let all = arrays.len() == operands.len();
+        let fits = match symbol {
+            "+" | "-" => all,
+            "*" => !all,
+            "/" => !all && operands.last().is_some_and(|o| o.dims().is_empty()),
+            ".+" | ".-" | ".*" | "./" | ".^" => true,
+            _ => false,
+        };
+        if !fits || arrays.iter().any(|d| *d != dims) {
+            return Ok(None);
+        }
+        let dims = dims.to_vec();
+        let iters: Vec<_> = dims
+            .iter()
+            .map(|&n| self.iterator(None, acausal_expr::Range::upto(n)))
+            .collect();
+        let subs: Vec<Subscript> = iters
+            .iter()
+            .map(|&i| Subscript::Element(self.exprs.iter(i)))
+            .collect();
+        let elements = operands
+            .iter()
+            .map(|o| {
+                if o.dims().is_empty() {
+                    o.clone()
+                } else {
+                    o.index(&mut self.exprs, &subs)
+                }
+            })
+            .collect();
+        let mut value = self.record_operator(symbol.trim_start_matches('.'), elements, span)?;
+        for (&k, &n) in iters.iter().zip(&dims).rev() {
+            value = super::prepend(&value, k, n);
+        }
+        Ok(Some(value))
     }
 
     pub(super) fn operator_constructor(
