@@ -1,7 +1,7 @@
 model Orbit "A comet on an elongated ellipse; vectors in the plane"
   parameter Real mu = 4*pi^2 "mass of the sun times gravitational constant, in AU^3/year^2";
-  Real r[2](start = {1, 0}, each fixed = true) "position in AU";
-  Real v[2](start = {0, 2.5*pi}, each fixed = true) "velocity in AU/year";
+  Real r[2](start = {1, 0}, each fixed = true, each unit = "AU") "position";
+  Real v[2](start = {0, 2.5*pi}, each fixed = true, each unit = "AU/year") "velocity";
   Real energy "per mass; does not change";
   Real momentum "angular momentum per mass; does not change";
 protected

@@ -160,8 +160,10 @@ fn parse_set(libraries: &mut Libraries, set: &[String]) -> Result<Vec<(String, E
             errors.push(Diagnostic::error("set-form", Span::NONE, message));
             continue;
         };
-        let file = libraries.sources_mut().add_file(format!("--set {name}"), value.to_string());
-        let (expr, diagnostics) = parse_expression(file, value);
+        // Messages show the whole option, so the value is parsed at its place in it.
+        let file = libraries.sources_mut().add_file("--set", item.clone());
+        let place = " ".repeat(name.len() + 1);
+        let (expr, diagnostics) = parse_expression(file, &format!("{place}{value}"));
         errors.extend(diagnostics);
         out.push((name.trim().to_string(), expr));
     }

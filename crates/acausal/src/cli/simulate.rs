@@ -19,6 +19,8 @@ use crate::{Format, exit};
 
 /// Signals drawn when the user names none.
 const DEFAULT_CURVES: usize = 4;
+/// Elements drawn of an array that is named as a whole.
+const ELEMENT_CURVES: usize = 5;
 /// Pixels of a PNG per pixel of the drawing, for sharp pictures on today's screens.
 const PNG_SCALE: f64 = 2.0;
 /// Columns and lines of a plot on a terminal, at least and at most.
@@ -75,7 +77,7 @@ pub struct Options {
     /// Write no result file
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     no_output: bool,
-    /// Signals to plot, separated by commas, e.g. phi,body.v,T[3] [default: the first states]
+    /// Signals to plot, separated by commas, e.g. phi,body.v,T[3]; of a whole array some elements [default: the first states]
     #[arg(long, value_name = "NAMES", help_heading = "Output")]
     plot: Option<String>,
     /// Write the plot to a file, .svg, .png or .html
@@ -121,7 +123,10 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
     if o.format == Format::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }
-    let curves = names.unwrap_or_else(|| model.default_signals(DEFAULT_CURVES));
+    let curves = match names {
+        Some(names) => names.iter().flat_map(|n| elements(&model, n)).collect(),
+        None => model.default_signals(DEFAULT_CURVES),
+    };
     if let Some(name) = curves.iter().find(|c| *c != "time" && !model.has_signal(c)) {
         let message = format!(
             "there is no signal `{name}` to plot{}",
@@ -307,6 +312,26 @@ fn signal_names(list: &str) -> Vec<String> {
         .map(|n| n.split_whitespace().collect::<String>())
         .filter(|n| !n.is_empty())
         .collect()
+}
+
+/// The name of an array stands for some of its elements, evenly spread.
+fn elements(model: &Model, name: &str) -> Vec<String> {
+    if name == "time" || model.has_signal(name) {
+        return vec![name.to_string()];
+    }
+    let is_element = |n: &String| {
+        n.strip_prefix(name).is_some_and(|rest| {
+            rest.starts_with('[') && rest.find(']').is_some_and(|k| k + 1 == rest.len())
+        })
+    };
+    let all: Vec<String> = model.signal_names().filter(is_element).collect();
+    match all.len() {
+        0 => vec![name.to_string()],
+        n if n <= ELEMENT_CURVES => all,
+        n => (0..ELEMENT_CURVES)
+            .map(|k| all[k * (n - 1) / (ELEMENT_CURVES - 1)].clone())
+            .collect(),
+    }
 }
 
 fn promise_plot(path: &Path) -> Result<PendingFile, String> {

@@ -1,0 +1,16 @@
+//! Programs that measure acausal. A benchmark here prints a ratio against a named baseline of the same run, because
+//! seconds alone say more about the machine than about the program.
+//!
+//! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
+//! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
+
+mod cpu;
+pub mod scaling;
+pub mod yardstick;
+
+use std::path::PathBuf;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

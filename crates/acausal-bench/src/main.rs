@@ -1,0 +1,103 @@
+//! `acausal-bench`: see the library.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acausal_bench::{root, scaling, yardstick};
+use clap::{Parser, Subcommand};
+
+/// Measures acausal against named baselines in the same run.
+#[derive(Parser)]
+#[command(name = "acausal-bench", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Integration time of the heat equation against hand-written C on SUNDIALS IDA with KLU.
+    Yardstick {
+        /// Directory with build.sh of the C programs.
+        #[arg(long, value_name = "DIR", env = "ACAUSAL_YARDSTICK", default_value_os_t = default_baseline())]
+        baseline: PathBuf,
+        /// Where to build them.
+        #[arg(long, value_name = "DIR", default_value_os_t = default_build())]
+        build: PathBuf,
+        /// Number of cells.
+        #[arg(long, default_value_t = 10_000)]
+        cells: usize,
+        /// Runs of each side; the fastest counts.
+        #[arg(long, default_value_t = 7)]
+        repeats: usize,
+        /// Fail when a ratio exceeds this.
+        #[arg(long, default_value_t = 1.5)]
+        limit: f64,
+    },
+    /// Compile time over the length of arrays.
+    Scaling {
+        /// The model.
+        #[arg(default_value_os_t = examples().join("HeatedRodFlux.mo"))]
+        file: PathBuf,
+        /// The parameter that sets the length.
+        #[arg(long, default_value = "N")]
+        parameter: String,
+        /// Lengths.
+        #[arg(long, value_delimiter = ',', default_values_t = [100usize, 1000, 10_000, 100_000])]
+        lengths: Vec<usize>,
+        /// Runs of each length; the fastest counts.
+        #[arg(long, default_value_t = 3)]
+        repeats: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().what {
+        What::Yardstick {
+            baseline,
+            build,
+            cells,
+            repeats,
+            limit,
+        } => {
+            let options = yardstick::Options {
+                baseline,
+                build,
+                examples: examples(),
+                cells,
+                repeats,
+            };
+            yardstick::run(&options).and_then(|all| {
+                match all.iter().map(|c| c.ratio()).fold(0.0, f64::max) {
+                    worst if worst <= limit => Ok(()),
+                    worst => Err(format!("the ratio {worst:.2} exceeds {limit}")),
+                }
+            })
+        }
+        What::Scaling {
+            file,
+            parameter,
+            lengths,
+            repeats,
+        } => scaling::run(&file, &parameter, &lengths, repeats),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(m) => {
+            eprintln!("error: {m}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn examples() -> PathBuf {
+    root().join("examples")
+}
+
+fn default_baseline() -> PathBuf {
+    yardstick::Options::default().baseline
+}
+
+fn default_build() -> PathBuf {
+    yardstick::Options::default().build
+}
