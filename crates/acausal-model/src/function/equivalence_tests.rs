@@ -59,8 +59,29 @@ fn statement(in_loop: bool, depth: u32) -> BoxedStrategy<String> {
     prop_oneof![3 => assign, 1 => slice, 2 => branch, 2 => repeat].boxed()
 }
 
+/// A loop over the long array `w`: its rounds are independent unless it reads another element.
+fn wide_loop() -> impl Strategy<Value = String> {
+    let leaves = vec!["w[i]", "i", "x", "b", "v[2]", "0.5", "w[13 - i]"];
+    let leaf = prop::sample::select(leaves);
+    let expression = (leaf.clone(), leaf.clone(), leaf.clone(), leaf)
+        .prop_map(|(p, q, r, t)| format!("(if {p} > {q} then {r} - {t} else -0.5*{p} + {t})"));
+    let assign = expression.clone().prop_map(|e| format!("w[i] := {e};"));
+    let sum = expression
+        .clone()
+        .prop_map(|e| format!("a := a - {e} + i;"));
+    let choice = (expression, assign.clone(), sum.clone())
+        .prop_map(|(c, s, t)| format!("if {c} > 1 then {s} else {t} {s} end if;"));
+    let round = prop::collection::vec(prop_oneof![assign, sum, choice], 1..3);
+    let range = prop::sample::select(vec!["1:12", "2:12", "1:10"]);
+    (range, round).prop_map(|(r, s)| format!("for i in {r} loop {} end for;", s.join(" ")))
+}
+
 fn program() -> impl Strategy<Value = String> {
-    prop::collection::vec(statement(false, 2), 1..5).prop_map(|s| s.join("\n"))
+    prop::collection::vec(
+        prop_oneof![3 => statement(false, 2), 1 => wide_loop()],
+        1..5,
+    )
+    .prop_map(|s| s.join("\n"))
 }
 
 /// The value of an expression at `x = 3, y = -5/4`, run-time functions included.
@@ -91,15 +112,15 @@ fn evaluate(model: &acausal_expr::flat::FlatModel, e: acausal_expr::ExprId) -> f
 }
 
 fn check(body: &str) {
-    let declarations = "input Real x; input Real y; input Real once; output Real r[6];
-        protected Real a = x; Real b = y; Real v[4] = {1, x, 2*y, -1}; Real w = 0;";
+    let declarations = "input Real x; input Real y; input Real once; output Real r[18];
+        protected Real a = x; Real b = y; Real v[4] = {1, x, 2*y, -1}; Real w[12] = x*(1:12); Real done = 0;";
     let text = format!(
-        "function inlined {declarations} algorithm {body} r := cat(1, {{a, b}}, v); end inlined;
+        "function inlined {declarations} algorithm {body} r := cat(1, {{a, b}}, v, w); end inlined;
          function looped {declarations} algorithm
-           while w < once loop w := w + 1; {body} end while;
-           r := cat(1, {{a, b}}, v); end looped;
+           while done < once loop done := done + 1; {body} end while;
+           r := cat(1, {{a, b}}, v, w); end looped;
          model M Real x = time; Real y = 2*time; Real once = 3*time;
-           Real p[6] = inlined(x, y, once); Real q[6] = looped(x, y, once); end M;"
+           Real p[18] = inlined(x, y, once); Real q[18] = looped(x, y, once); end M;"
     );
     let mut libraries = Libraries::new();
     libraries.load_text("random.mo", &text).expect("parses");

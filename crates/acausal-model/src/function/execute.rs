@@ -5,7 +5,8 @@
 //! Anything else ends with [`Stop::Dynamic`]. Functions and algorithm sections share this; an algorithm section differs in
 //! what its variables start from and in that its relations are events.
 //!
-//! Cost: bounded by [`FUEL`]; each statement costs one unit and each array element written another.
+//! Cost: bounded by [`FUEL`], or [`INLINE_FUEL`] where expressions grow; each statement costs one unit and each array
+//! element written another.
 
 use acausal_expr::{Access, ExprId, IterId, Range};
 use acausal_syntax::ast::{
@@ -22,8 +23,10 @@ use super::{Stop, bind, left_limit};
 use crate::instance::{InstId, Scope};
 use crate::lower::{Context, Env, Iteration, Locals, Type, Value, error};
 
-/// Work that one call may cause before it is left to run time.
+/// Work that a call with constant arguments may cause before it is left to the interpreter.
 pub const FUEL: u64 = 100_000;
+/// Work that a call with variable arguments may cause before it is left to run time: what is inlined must be compiled.
+pub const INLINE_FUEL: u64 = 5_000;
 
 /// Where execution goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +112,9 @@ pub fn function(
     let mut executor = Executor::new(ctx, base, name);
     let locals = inputs.iter().cloned().collect();
     executor.constant = inputs.iter().all(|i| is_constant(executor.ctx, &i.1));
+    if executor.constant {
+        executor.fuel = FUEL;
+    }
     executor.quiet = Some(Quiet::from_inputs(
         executor.ctx,
         inputs.iter().map(|i| &i.1),
@@ -159,7 +165,7 @@ impl<'c, 'e> Executor<'c, 'e> {
             writes: Vec::new(),
             field_path: Vec::new(),
             events: None,
-            fuel: FUEL,
+            fuel: INLINE_FUEL,
         }
     }
 
@@ -191,7 +197,7 @@ impl<'c, 'e> Executor<'c, 'e> {
 
     pub(super) fn spend(&mut self, amount: u64, span: Span) -> Step<()> {
         if self.fuel < amount {
-            let why = format!("{} takes more than {FUEL} steps", self.name);
+            let why = format!("{} takes too many steps to be inlined", self.name);
             return Err(Stop::dynamic(span, why));
         }
         self.fuel -= amount;

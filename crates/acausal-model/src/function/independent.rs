@@ -2,11 +2,13 @@
 //!
 //! Every assigned array must occur at the same subscripts everywhere in the body, each iterator being exactly one of
 //! them; nothing but assignments to such elements and `if` may occur. Then no round reads what another one writes.
+//! A scalar may be summed up, `s := s + e`, if the body does not use it otherwise.
 
 use acausal_syntax::Name;
-use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, Statement, StatementKind};
+use acausal_syntax::ast::{BinOp, ComponentRef, Expr, ExprKind, Statement, StatementKind};
 
-/// The arrays that a body assigns, with their subscripts, if its rounds do not depend on each other.
+/// The arrays that a body assigns, with their subscripts, if its rounds do not depend on each other. A scalar that is
+/// summed up has no subscripts.
 pub(super) fn independent(
     iterators: &[Name],
     body: &[Statement],
@@ -22,7 +24,8 @@ pub(super) fn independent(
                 };
                 let once =
                     |n: &Name| part.subscripts.iter().filter(|e| is_name(e, *n)).count() == 1;
-                if target.global || !iterators.iter().all(once) {
+                let sum = part.subscripts.is_empty();
+                if target.global || !sum && !iterators.iter().all(once) {
                     return None;
                 }
                 match targets.iter().find(|t| t.0 == part.name.name) {
@@ -30,7 +33,16 @@ pub(super) fn independent(
                     Some(_) => return None,
                     None => targets.push((part.name.name, part.subscripts.clone())),
                 }
-                expressions.push(value);
+                match &value.kind {
+                    _ if !sum => expressions.push(value),
+                    ExprKind::Chain(first, rest)
+                        if is_name(first, part.name.name)
+                            && rest.iter().all(|r| matches!(r.0, BinOp::Add | BinOp::Sub)) =>
+                    {
+                        expressions.extend(rest.iter().map(|r| &r.1));
+                    }
+                    _ => return None,
+                }
             }
             StatementKind::If {
                 branches,
@@ -60,7 +72,7 @@ pub(super) fn independent(
         if let ExprKind::Ref(r) = &e.kind {
             let first = &r.parts[0];
             if let Some(t) = targets.iter().find(|t| t.0 == first.name.name) {
-                if r.parts.len() != 1 || first.subscripts != t.1 {
+                if r.parts.len() != 1 || first.subscripts != t.1 || t.1.is_empty() {
                     return None;
                 }
                 continue;

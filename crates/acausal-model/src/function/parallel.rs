@@ -4,10 +4,12 @@
 //! the body is executed once with the iterator as a symbol, and the element at index `k` is what round `k` assigns. The
 //! cost does not depend on the number of rounds, and the array stays an array.
 //!
+//! A sum `s := s + e(i)` becomes a reduction.
+//!
 //! Example: `for i in 2:n loop y[i] := u[i]; if y[i] > 1 then y[i] := 1; end if; end for` executes once to
 //! `E(i) = if u[i] > 1 then 1 else u[i]`; then `y` is `if k >= 2 then E(k) else old y[k]` for all `k`.
 
-use acausal_expr::{ExprId, IterId, Range, RelOp};
+use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp};
 use acausal_syntax::ast::{ComponentRef, Expr, ForIndex, Statement, StatementKind};
 use acausal_syntax::{Name, Span};
 
@@ -20,16 +22,16 @@ use crate::lower::{Iteration, Tensor, Value};
 /// Shorter loops are unrolled.
 const SHORTEST: i64 = 9;
 
-/// An array that the loop assigns.
+/// An array that the loop assigns, or a scalar that it sums up.
 struct Target {
     name: Name,
     variable: InstId,
     old: Tensor,
-    /// Where each iterator of the loop stands among the subscripts.
+    /// Where each iterator of the loop stands among the subscripts; nothing for a sum.
     dims: Vec<usize>,
     /// Lowered subscripts.
     at: Vec<ExprId>,
-    /// The element of this round.
+    /// The element of this round; for a sum what this round adds.
     element: ExprId,
 }
 
@@ -187,6 +189,21 @@ impl Executor<'_, '_> {
                 _ => return Ok(None),
             }
         }
+        if subscripts.is_empty() {
+            if !old.ty.is_numeric() {
+                return Ok(None);
+            }
+            let element = crate::lower::tensor::zero(&mut self.ctx.exprs, old.ty);
+            let dims = Vec::new();
+            return Ok(Some(Target {
+                name,
+                variable,
+                old,
+                dims,
+                at,
+                element,
+            }));
+        }
         let place = |n: &Name| subscripts.iter().position(|s| is_name(s, *n));
         let Some(dims) = names.iter().map(place).collect::<Option<Vec<usize>>>() else {
             return Ok(None);
@@ -285,6 +302,14 @@ impl Executor<'_, '_> {
     /// The array after all rounds.
     fn comprehension(&mut self, t: Target, ranges: &[(IterId, Range)]) -> Tensor {
         let x = &mut self.ctx.exprs;
+        if t.at.is_empty() {
+            let mut sum = t.element;
+            for &(iter, range) in ranges.iter().rev() {
+                sum = x.reduce(ReduceOp::Sum, iter, range, sum);
+            }
+            let body = x.add(&[t.old.body, sum]);
+            return Tensor { body, ..t.old };
+        }
         let mut guard = x.bool(true);
         let mut values: Vec<(IterId, ExprId)> = Vec::new();
         for (&(iter, range), &d) in ranges.iter().zip(&t.dims) {

@@ -389,3 +389,30 @@ fn integer_parameters_decide_sizes_and_recursion() {
     let all: Vec<Option<f64>> = (1..=6).map(element).collect();
     assert_eq!(all, [1.0, 2.0, 3.0, 7.0, 8.0, 9.0].map(Some));
 }
+
+#[test]
+fn sums_become_reductions() {
+    let f = "function energy
+      input Real v[:]; output Real e; output Integer positive;
+    algorithm
+      e := 1;
+      positive := 0;
+      for i in 1:size(v, 1) loop
+        e := e + v[i]*v[i] - i;
+        if v[i] > 0 then positive := positive + 1; end if;
+      end for;
+    end energy;";
+    let out = right_sides(
+        f,
+        "Real v[1000] = fill(time, 1000); Real e; Integer n;
+         equation (e, n) = energy(v);",
+    );
+    assert!(
+        out[1].starts_with("sum(v[i]*v[i] - i for i in 1:1000) + 1"),
+        "{out:?}"
+    );
+    assert!(
+        out[2].starts_with("sum(if noEvent(v[i] > 0) then 1 else 0 for i in 1:1000)"),
+        "{out:?}"
+    );
+}
