@@ -310,7 +310,7 @@ impl Walk<'_> {
             ctx.instances.display_name(other),
             ctx.instances.display_name(member),
         );
-        self.explain(ctx, error("connect-members", self.span, message), member)
+        self.explain(ctx, *error("connect-members", self.span, message), member)
     }
 
     fn mismatch(&self, ctx: &mut Context, insts: [InstId; 2]) -> Box<acausal_syntax::Diagnostic> {
@@ -325,13 +325,13 @@ impl Walk<'_> {
             }
         });
         let message = format!("cannot connect {} with {}", what[0], what[1]);
-        self.explain(ctx, error("connect-types", self.span, message), insts[0])
+        self.explain(ctx, *error("connect-types", self.span, message), insts[0])
     }
 
     fn explain(
         &self,
         ctx: &Context,
-        message: Box<acausal_syntax::Diagnostic>,
+        message: acausal_syntax::Diagnostic,
         declared: InstId,
     ) -> Box<acausal_syntax::Diagnostic> {
         let at = ctx.instances.data(declared).span;
