@@ -95,7 +95,9 @@ pub(crate) fn power_of_two_reciprocal(x: f64) -> f64 {
     }
 }
 
-/// Row maxima of |A| turned into scale factors.
+/// Row maxima of |A| turned into scale factors. Balancing rows and columns in turn before (Ruiz 2001) was tried on random
+/// matrices with columns over twelve decades and gave larger backward errors: pivots are compared inside a column, where
+/// its scale does not matter.
 pub(crate) fn row_scales(pattern: &Pattern, values: &[f64], scale: &mut [f64]) {
     scale.fill(0.0);
     for (&row, &v) in pattern.row_idx().iter().zip(values) {
