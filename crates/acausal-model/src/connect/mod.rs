@@ -1,7 +1,7 @@
 //! Connection sets as index ranges (MLS 3.6 §9).
 //!
 //! In: one [`Link`] per pair of connected primitive variables, over an iteration domain and with affine subscripts.
-//! Out: equations (and assertions) over domains, see [`generate`].
+//! Out: equations (and assertions) over domains, see [`generate()`].
 //!
 //! ```text
 //! connect(r[i].n, r[i+1].p) for i in 1:N-1      link  r.n[i] -- r.p[i+1]   (one per leaf: v and i)

@@ -25,7 +25,7 @@
 //!
 //! # Entry points
 //! - [`call`]: a call with lowered arguments, from expressions.
-//! - [`State`]: what lasts between calls; a field `function_state` of [`Context`](crate::lower::Context). After
+//! - [`State`]: what lasts between calls; a field `function_state` of [`Context`]. After
 //!   lowering an equation its [`State::asserts`] hold the assertions of the calls inlined in it.
 
 pub mod assertion;
