@@ -16,6 +16,8 @@
 //! 5. If a window is not uniform, or the small model is singular where it was shortened, the arrays of just that frame are
 //!    enumerated element by element and the analysis repeats; the result says which ones ([`Analysis::enumerated`]).
 //!
+//! Inside a coupled block the cuts depend on an arbitrary matching; [`Analysis::coarsened`] removes them.
+//!
 //! A singular model is reported only from elements that were not shortened, so the verdict is exact too.
 //! Equations whose iterators no index uses, and dimensions that are only touched as ranges, are single nodes with a
 //! capacity (full incidence), as in [`crate::flow`].
@@ -36,6 +38,7 @@
 //! assert_eq!(kinds, [&Kind::Elementwise, &Kind::Recurrence(vec![Direction::Ascending])]);
 //! ```
 
+mod coarsen;
 mod frames;
 mod grid;
 mod instance;

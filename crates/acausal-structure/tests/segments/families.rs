@@ -577,3 +577,31 @@ fn staggered_arrays_are_not_enumerated() {
     assert!(a.enumerated.variables.is_empty());
     assert!(kinds(&a).contains(&format!("Descending {}", 40 * (n - 1))));
 }
+
+/// What only the matching has cut apart inside a coupled block is put together again.
+#[test]
+fn coarsened_blocks_have_one_segment_per_equation() {
+    let m = sliding_mass(60);
+    let a = analyse(&m).unwrap();
+    assert_eq!(
+        a.segments.len(),
+        8,
+        "one element of 8a, 8b, 8c determines something else"
+    );
+    let c = a.coarsened();
+    agree(&m, &Ok(c.clone()));
+    assert_eq!(c.segments.len(), 5);
+    let elements: u64 = c.segments[0].determines.iter().map(|d| d.elements).sum();
+    assert_eq!((c.segments[0].spans[0], elements), (Span::new(1, 60), 60));
+    assert_eq!(
+        analyse(&tied_masses(1000))
+            .unwrap()
+            .coarsened()
+            .segments
+            .len(),
+        5
+    );
+    // nothing to do elsewhere
+    let a = analyse(&heat_flux(1000)).unwrap();
+    assert_eq!(a.coarsened(), a);
+}

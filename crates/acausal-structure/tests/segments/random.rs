@@ -121,7 +121,9 @@ proptest! {
     #[test]
     fn segments_equal_scalars(seed in any::<u64>(), n in prop_oneof![4i64..12, 40i64..70]) {
         let m = random_model(seed, n);
-        agree(&m, &analyse(&m));
+        let a = analyse(&m);
+        agree(&m, &a);
+        agree(&m, &a.map(|a| a.coarsened()));
     }
 }
 
@@ -272,7 +274,9 @@ proptest! {
     #[test]
     fn rich_models_equal_scalars(seed in any::<u64>(), n in prop_oneof![4i64..9, 26i64..32]) {
         let m = rich_model(seed, n);
-        agree(&m, &analyse(&m));
+        let a = analyse(&m);
+        agree(&m, &a);
+        agree(&m, &a.map(|a| a.coarsened()));
     }
 }
 
