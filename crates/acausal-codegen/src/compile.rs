@@ -3,7 +3,7 @@
 use acausal_expr::flat::{Causality, FlatModel, OriginId, Variability, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_index1::{Dae, Role, RowKind, Unknown, hoist_reductions};
-use acausal_jit::kernel::{Bank, Kernel, Program};
+use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
@@ -383,6 +383,16 @@ impl Compiled {
             .chain(&self.initial_rows)
             .find(|g| row >= g.first && row < g.first + g.len)
             .map(|g| (g, row - g.first))
+    }
+
+    /// True when a local assignment or an output reads a derivative of an unknown.
+    pub fn uses_slopes(&self) -> bool {
+        let reads = |a: &Address| matches!(a, Address::Affine { bank: Bank::Yp, .. } | Address::Table { bank: Bank::Yp, .. });
+        self.locals.iter().any(|c| c.slots.iter().any(reads))
+            || self.outputs.iter().any(|o| match &o.place {
+                Place::Whole(bank, _) => *bank == Bank::Yp,
+                Place::Table(t) => t.iter().any(|l| *l != Loc::NONE && l.bank() == Bank::Yp),
+            })
     }
 
     /// The role of component `i` of `x`.

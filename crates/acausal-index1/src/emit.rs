@@ -112,7 +112,9 @@ pub(crate) fn emit(
         hidden.push(Residual { domain: w.domain.clone(), value, origin: w.origin, kind: RowKind::Dynamic });
     }
     let mut unknowns = Vec::new();
-    let stabilised = stabilise::relations(&mut flat, nodes, &written, form, &mut unknowns, &mut residuals, &mut locals);
+    let slopes = slope_relations(nodes, selection);
+    let stabilised =
+        stabilise::relations(&mut flat, nodes, &written, form, &slopes, &mut unknowns, &mut residuals, &mut locals);
     for v in &selection.states {
         if !stabilised.contains(v) {
             unknowns.push(state(&flat, nodes, *v, None));
@@ -124,7 +126,26 @@ pub(crate) fn emit(
         unknowns.push(algebraic_unknown(&flat, nodes, v, dynamic && form.mu > 0));
     }
     unknowns.sort_by_key(|u| (u.role as u8, u.value.or(u.derivative), u.elements.as_ref().map_or(0, |e| e[0])));
+    let (n, m): (usize, usize) = (unknowns.iter().map(|u| u.len).sum(), residuals.iter().map(Residual::len).sum());
+    if n != m {
+        return Err(crate::transform::internal(&format!("the index-one form has {m} equations for {n} unknowns")));
+    }
     Ok(Dae { flat, unknowns, locals, residuals, hidden, discrete })
+}
+
+/// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,
+/// because `x1` and the slope of `x` in the integrator are different things.
+pub(crate) fn slope_relations(nodes: &Nodes, selection: &Selection) -> Vec<(NodeId, NodeId)> {
+    let mut given: FxHashSet<NodeId> = selection.states.iter().copied().collect();
+    given.extend(selection.dummies.iter().chain(&selection.explicit).map(|p| p.1));
+    given.extend(selection.linear.iter().flat_map(|l| l.unknowns.iter().copied()));
+    let derivative = &nodes.differentiated.var_derivative;
+    selection
+        .states
+        .iter()
+        .filter_map(|&v| derivative[v.index()].map(|w| (v, w)))
+        .filter(|(_, w)| given.contains(w))
+        .collect()
 }
 
 fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Local>) -> ExprId {

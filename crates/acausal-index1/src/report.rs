@@ -129,7 +129,13 @@ impl Report {
             states: selection.states.iter().map(|v| name(*v)).collect(),
             form: FormReport {
                 n: form.unknowns(),
-                fd: form.fd,
+                // Slopes that are given by an equation are relations too; the form counts those between states.
+                fd: form.fd
+                    + crate::emit::slope_relations(nodes, selection)
+                        .iter()
+                        .filter(|r| !form.der_relations.contains(r))
+                        .map(|(v, _)| d.graph.vlen[v.index()])
+                        .sum::<u64>(),
                 fc: form.fc,
                 lambda: form.lambda.iter().map(|v| d.graph.vlen[v.index()]).sum(),
                 mu: form.mu,

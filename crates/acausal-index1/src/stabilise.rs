@@ -1,11 +1,11 @@
 //! Derivative relations between states and their stabilisation (form (17), after Gear, Gupta & Leimkuhler).
 //!
-//! If a state and its derivative are both states, `der(x) = x1` becomes a residual. If a derivative of a constraint is
+//! If a state is kept and its derivative is a state too (or is given by an equation), `der(x) = x1` becomes a residual. If a derivative of a constraint is
 //! a residual too, each of its elements gets a multiplier μ and the relation becomes `der(x) - x1 + G'·μ = 0` with
 //! `G = ∂(constraint derivative)/∂x1`, taken symbolically from the constraint itself. The transposed product is written
 //! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginId, Variability};
+use acausal_expr::flat::{Equation, FlatModel, Variability};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation};
 use acausal_structure::VarId as NodeId;
 use acausal_structure::state_selection::Form;
@@ -16,13 +16,15 @@ use crate::incidence::{kind_of, order_of};
 use crate::nodes::Nodes;
 use crate::{Local, Residual, Role, RowKind, Unknown, auxiliary, hoist_reductions};
 
-/// Adds the states with derivative relations, the multipliers, and the relations as residuals. Gives the states that
+/// Adds the states with slope relations, the multipliers, and the relations as residuals. Gives the states that
 /// were added.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn relations(
     flat: &mut FlatModel,
     nodes: &Nodes,
     written: &[Written],
     form: &Form,
+    slopes: &[(NodeId, NodeId)],
     unknowns: &mut Vec<Unknown>,
     residuals: &mut Vec<Residual>,
     locals: &mut Vec<Local>,
@@ -46,7 +48,7 @@ pub(crate) fn relations(
         });
     }
     let mut done = FxHashSet::default();
-    for &(v, w) in &form.der_relations {
+    for &(v, w) in slopes {
         let node = nodes.variables[v.index()].clone();
         let box_domain: Vec<(IterId, Range)> = node
             .spans
@@ -71,7 +73,7 @@ pub(crate) fn relations(
             sum.push(flat.exprs.neg(t));
         }
         let rhs = flat.exprs.add(&sum);
-        let origin = multipliers.first().map_or(OriginId(0), |(w, _)| w.origin);
+        let origin = multipliers.first().map_or(written[0].origin, |(w, _)| w.origin);
         for piece in split_equation(&mut flat.exprs, Equation { domain: box_domain, lhs, rhs, origin }) {
             let value = flat.exprs.sub(piece.lhs, piece.rhs);
             let value = hoist_reductions(flat, &piece.domain, value, origin, Variability::Continuous, locals);

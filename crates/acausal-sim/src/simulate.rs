@@ -20,6 +20,9 @@ const ZENO_WINDOW: f64 = 1e-9;
 /// Step for slopes of algebraic unknowns, as a fraction of the time span: near the square root of the precision.
 const SLOPE_STEP: f64 = 1e-8;
 
+/// Models with more unknowns write interpolated derivatives.
+const REFINE_LIMIT: usize = 500;
+
 /// Simulates a compiled model and gives every output row to the sink.
 pub fn simulate(model: Arc<Compiled>, settings: &Settings, sink: &mut dyn Sink) -> Result<Summary, SimError> {
     settings.check()?;
@@ -54,6 +57,8 @@ struct Run {
     next_output: u64,
     /// Instant and number of recent events, to notice a standstill.
     zeno: (f64, u64),
+    /// Output rows are made consistent with the equations.
+    refines: bool,
 }
 
 impl Run {
@@ -85,7 +90,8 @@ impl Run {
         absorb(summary, outcome);
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
-        let mut run = Run { machine, events, restart, nominal: data.nominal, t, y, yp, next_output: 0, zeno: (t, 0) };
+        let refines = machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes();
+        let mut run = Run { refines, machine, events, restart, nominal: data.nominal, t, y, yp, next_output: 0, zeno: (t, 0) };
         run.algebraic_slopes(settings);
         Ok(run)
     }
@@ -248,9 +254,19 @@ impl Run {
                 return Ok(());
             }
             bdf.interpolate(at, &mut buffers.0, &mut buffers.1);
+            self.refine(at, &mut buffers.0, &mut buffers.1);
             self.machine.update(at, &buffers.0, &buffers.1);
             sink.row(at, &self.machine, &buffers.0, &buffers.1).map_err(SimError::Output)?;
             self.next_output += 1;
+        }
+    }
+
+    /// Derivatives from an interpolation polynomial are less accurate than the states. Where variables depend on them,
+    /// they are computed from the equations instead; for large models that would cost too much.
+    fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+        if self.refines && self.restart.solve(&mut self.machine, t, y, yp, &self.nominal).is_err() {
+            // Near a singularity the interpolated values are the best there is.
+            self.refines = false;
         }
     }
 
