@@ -532,6 +532,16 @@ fn loops_of_overdetermined_connectors_are_broken_once() {
     );
     assert_eq!(tree.asserts.len(), 1, "p.a is connected, q.a is not");
     assert_eq!(count(&tree), 25);
+    // The elements of an array are nodes of their own: a chain is no loop.
+    let chain = model(&format!(
+        "{library} model M P.World w; P.Bar p[4]; equation connect(w.b, p[1].a);
+         for i in 1:3 loop connect(p[i].b, p[i+1].a); end for; end M;"
+    ));
+    assert!(
+        equations(&chain)
+            .iter()
+            .any(|l| l.starts_with("for i1 in 1:4 loop p[i1].b.R.c = "))
+    );
     // In the loop one connect gives the constraint (1 equation) instead of the equality (2 equations).
     let closed = model(&format!(
         "{library} model M P.World w; P.Bar p, q; equation connect(w.b, p.a); connect(p.b, q.a); connect(q.b, w.b); end M;"

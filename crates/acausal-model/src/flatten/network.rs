@@ -2,8 +2,8 @@
 //!
 //! Only models that use these operators or have overdetermined connectors pay for the additional walk over their equations.
 
-use acausal_expr::Range;
 use acausal_expr::flat::{Equation, OriginId};
+use acausal_expr::{Affine, IterId, Range};
 use acausal_syntax::ast::{
     self, Call, Callee, ComponentRef, EquationKind, Expr, ExprKind, SectionKind,
 };
@@ -16,7 +16,7 @@ use super::loops::expressions;
 use super::{Flattener, Spot};
 use crate::connect::Link;
 use crate::instance::{InstId, Kind};
-use crate::lower::{Arguments, Iteration, Place, Result, Type, Value, error};
+use crate::lower::{Arguments, Iteration, Place, Result, Subscript, Type, Value, error, graph};
 
 impl Flattener {
     pub(super) fn network(&mut self) {
@@ -46,7 +46,7 @@ impl Flattener {
                 self.collect(&spot, equations);
             }
         }
-        for inst in self.ctx.graph.solve() {
+        for (inst, _) in self.ctx.graph.solve() {
             let name = self.ctx.instances.display_name(inst);
             let span = self.ctx.instances.data(inst).span;
             let message =
@@ -117,26 +117,21 @@ impl Flattener {
                     }
                 }
                 EquationKind::For { indices, body } => {
-                    let mut env = spot.env.clone();
+                    let mut inner = spot.clone();
                     let mut known = true;
                     for index in indices {
-                        match self.ctx.iteration(&env, index, &[]) {
+                        match self.ctx.iteration(&inner.env, index, &[]) {
                             Ok(Iteration::Range(ty, range)) if range.count > 0 => {
                                 let k = self.ctx.iterator(Some(index.name.name), range);
                                 let value = Value::scalar(ty, self.ctx.exprs.iter(k));
-                                env.loops.push((index.name.name, value));
+                                inner.env.loops.push((index.name.name, value));
+                                inner.domain.push((k, range));
                             }
                             _ => known = false,
                         }
                     }
                     if known {
-                        self.collect(
-                            &Spot {
-                                env,
-                                ..spot.clone()
-                            },
-                            body,
-                        );
+                        self.collect(&inner, body);
                     }
                 }
                 EquationKind::Equal(..) | EquationKind::When { .. } => {}
@@ -150,7 +145,9 @@ impl Flattener {
         };
         self.ctx.graph.count(p.inst, q.inst);
         for (x, y) in self.overdetermined(p.inst, q.inst) {
-            self.ctx.graph.connect(x, y);
+            for (_, a, b) in self.element_pairs(&spot.domain, (&p, x), (&q, y)).1 {
+                self.ctx.graph.connect((x, a), (y, b));
+            }
         }
     }
 
@@ -204,8 +201,16 @@ impl Flattener {
             }
         }
         match (operator.name.as_str(), places.as_slice()) {
-            ("branch", [a, b]) => self.ctx.graph.branch(a.inst, b.inst),
-            ("root", [a]) => self.ctx.graph.root(a.inst),
+            ("branch", [a, b]) => {
+                for (_, x, y) in self.element_pairs(&spot.domain, (a, a.inst), (b, b.inst)).1 {
+                    self.ctx.graph.branch((a.inst, x), (b.inst, y));
+                }
+            }
+            ("root", [a]) => {
+                for (_, x, _) in self.element_pairs(&spot.domain, (a, a.inst), (a, a.inst)).1 {
+                    self.ctx.graph.root((a.inst, x));
+                }
+            }
             ("potentialRoot", [a, ..]) => {
                 let priority = call
                     .args
@@ -215,13 +220,91 @@ impl Flattener {
                 let priority = priority
                     .and_then(|e| self.ctx.scalar(&env, e, Type::Integer).ok())
                     .and_then(|p| self.ctx.exprs.as_int(p));
-                self.ctx.graph.potential_root(a.inst, priority.unwrap_or(0));
+                for (_, x, _) in self.element_pairs(&spot.domain, (a, a.inst), (a, a.inst)).1 {
+                    self.ctx
+                        .graph
+                        .potential_root((a.inst, x), priority.unwrap_or(0));
+                }
             }
             _ => {}
         }
     }
 
-    /// Replaces the equality of overdetermined components by their constraint where the graph is broken.
+    /// The elements of two places that belong together, with the values of the iterators: those around the equation, then one
+    /// for each whole dimension. `x` and `y` lie inside of the places; their own dimensions count as whole.
+    fn element_pairs(
+        &mut self,
+        outer: &[(IterId, Range)],
+        (a, x): (&Place, InstId),
+        (b, y): (&Place, InstId),
+    ) -> (Domain, Vec<ElementPair>) {
+        let mut domain = outer.to_vec();
+        let (Ok(a), Ok(b)) = (self.inside(a, x), self.inside(b, y)) else {
+            return (domain, Vec::new());
+        };
+        let mut sides = Vec::new();
+        for (side, place) in [&a, &b].into_iter().enumerate() {
+            let mut next = outer.len();
+            let mut subs = Vec::new();
+            for (n, s) in &place.slots {
+                let count = match s {
+                    Subscript::Element(e) => {
+                        subs.push(*e);
+                        continue;
+                    }
+                    Subscript::Vector(v) => v.dims[0],
+                    Subscript::All => *n,
+                };
+                if side == 0 {
+                    let k = self.ctx.iterator(None, Range::upto(count));
+                    domain.push((k, Range::upto(count)));
+                }
+                let Some(&(k, _)) = domain.get(next) else {
+                    return (domain, Vec::new());
+                };
+                next += 1;
+                subs.push(match s {
+                    Subscript::Vector(v) => v.over(&mut self.ctx.exprs, &[k]),
+                    _ => self.ctx.exprs.iter(k),
+                });
+            }
+            sides.push(subs);
+        }
+        let exprs = &self.ctx.exprs;
+        let pairs = graph::points(&domain)
+            .into_iter()
+            .filter_map(|point| {
+                let a = graph::element(exprs, &sides[0], &domain, &point)?;
+                let b = graph::element(exprs, &sides[1], &domain, &point)?;
+                Some((point, a, b))
+            })
+            .collect();
+        (domain, pairs)
+    }
+
+    /// A component inside of a place, its own dimensions whole.
+    fn inside(&mut self, place: &Place, inst: InstId) -> Result<Place> {
+        let mut out = place.clone();
+        let mut path = Vec::new();
+        let mut at = inst;
+        while at != place.inst {
+            path.push(at);
+            match self.ctx.instances.data(at).parent {
+                Some(p) => at = p,
+                None => break,
+            }
+        }
+        for i in path.into_iter().rev() {
+            let dims = self.ctx.dims(i)?;
+            out.slots
+                .extend(dims.into_iter().map(|n| (n, Subscript::All)));
+            out.inst = i;
+        }
+        Ok(out)
+    }
+
+    /// Replaces the equality of overdetermined components by their constraint where the graph is broken. Where it is not, links
+    /// stay over their ranges.
     pub(super) fn break_loops(
         &mut self,
         spot: &Spot<'_>,
@@ -232,78 +315,126 @@ impl Flattener {
         out: &mut Vec<Item>,
     ) -> Result<()> {
         let mut kept = links;
+        if self.ctx.graph.is_unbroken() {
+            out.extend(kept.into_iter().map(Item::Link));
+            return Ok(());
+        }
         if let (Ok(a), Ok(b)) = (
             self.ctx.place(&spot.env, refs[0]),
             self.ctx.place(&spot.env, refs[1]),
         ) {
             for (x, y) in self.overdetermined(a.inst, b.inst) {
-                if !self.ctx.graph.is_broken(x, y) {
+                let (_, pairs) = self.element_pairs(&spot.domain, (&a, x), (&b, y));
+                let graph = &self.ctx.graph;
+                let broken =
+                    |p: &ElementPair| graph.is_broken(&(x, p.1.clone()), &(y, p.2.clone()));
+                if !pairs.iter().any(broken) {
                     continue;
                 }
-                let instances = &self.ctx.instances;
-                let insts = &self.ctx.var_insts;
-                kept.retain(|l| {
-                    let inst = insts[l.ends[0].port.var.index()];
-                    !crate::lower::is_inside(instances, inst, x)
+                let (cut, whole): (Vec<_>, Vec<_>) = pairs.into_iter().partition(broken);
+                let (instances, insts) = (&self.ctx.instances, &self.ctx.var_insts);
+                let (inner, rest): (Vec<Link>, Vec<Link>) = kept.into_iter().partition(|l| {
+                    crate::lower::is_inside(instances, insts[l.ends[0].port.var.index()], x)
                 });
-                let Some(function) = self.equality_constraint(x) else {
-                    continue;
-                };
-                let values = [self.part(spot, &a, x, span)?, self.part(spot, &b, y, span)?];
-                let arguments = Arguments {
-                    positional: values.into_iter().map(|v| (v, span)).collect(),
-                    named: Vec::new(),
-                };
-                let residue =
-                    crate::function::call(&mut self.ctx, &spot.env, function, arguments, span)?;
-                let t = self.ctx.as_tensor(residue, span)?;
-                let mut domain = spot.domain.clone();
-                domain.extend(
-                    t.iters
-                        .iter()
-                        .zip(&t.dims)
-                        .map(|(&i, &n)| (i, Range::upto(n))),
-                );
-                let lhs = self.ctx.exprs.real(0.0);
-                out.push(Item::Equation(Equation {
-                    domain,
-                    lhs,
-                    rhs: t.body,
-                    origin,
-                }));
+                kept = rest;
+                for (_, p, q) in &whole {
+                    kept.extend(inner.iter().map(|l| at_element(l, p, q)));
+                }
+                for (_, p, q) in cut {
+                    let values = [
+                        self.element_value(spot, x, &p, span)?,
+                        self.element_value(spot, y, &q, span)?,
+                    ];
+                    self.constrain(spot, x, values, span, origin, out)?;
+                }
             }
         }
         out.extend(kept.into_iter().map(Item::Link));
         Ok(())
     }
 
-    /// The value of a component inside of a connector.
-    fn part(
+    /// `equalityConstraint(a, b) = 0`
+    fn constrain(
         &mut self,
         spot: &Spot<'_>,
-        connector: &Place,
         inst: InstId,
+        values: [Value; 2],
+        span: Span,
+        origin: OriginId,
+        out: &mut Vec<Item>,
+    ) -> Result<()> {
+        let Some(function) = self.equality_constraint(inst) else {
+            return Ok(());
+        };
+        let arguments = Arguments {
+            positional: values.into_iter().map(|v| (v, span)).collect(),
+            named: Vec::new(),
+        };
+        let residue = crate::function::call(&mut self.ctx, &spot.env, function, arguments, span)?;
+        let t = self.ctx.as_tensor(residue, span)?;
+        let domain = t
+            .iters
+            .iter()
+            .zip(&t.dims)
+            .map(|(&i, &n)| (i, Range::upto(n)))
+            .collect();
+        let lhs = self.ctx.exprs.real(0.0);
+        out.push(Item::Equation(Equation {
+            domain,
+            lhs,
+            rhs: t.body,
+            origin,
+        }));
+        Ok(())
+    }
+
+    /// The value of one element of a component.
+    fn element_value(
+        &mut self,
+        spot: &Spot<'_>,
+        inst: InstId,
+        subs: &[i64],
         span: Span,
     ) -> Result<Value> {
-        let mut place = connector.clone();
-        let mut path = Vec::new();
-        let mut at = inst;
-        while at != connector.inst {
-            path.push(at);
-            match self.ctx.instances.data(at).parent {
-                Some(p) => at = p,
-                None => break,
+        let mut slots = Vec::new();
+        let mut next = subs.iter();
+        for array in self.ctx.enclosing_arrays(inst).into_iter().chain([inst]) {
+            for n in self.ctx.dims(array)? {
+                let s = match next.next() {
+                    Some(&k) => Subscript::Element(self.ctx.exprs.int(k)),
+                    None => Subscript::All,
+                };
+                slots.push((n, s));
             }
         }
-        for i in path.into_iter().rev() {
-            let dims = self.ctx.dims(i)?;
-            place
-                .slots
-                .extend(dims.into_iter().map(|n| (n, crate::lower::Subscript::All)));
-            place.inst = i;
-        }
-        self.ctx.value_at(&spot.env, &place, span)
+        self.ctx.value_at(&spot.env, &Place { inst, slots }, span)
     }
+}
+
+type Domain = Vec<(IterId, Range)>;
+
+/// Values of the iterators, and the elements of both sides.
+type ElementPair = (Vec<i64>, Box<[i64]>, Box<[i64]>);
+
+/// A link for one element of the components that it belongs to: their subscripts are constant, the others stay.
+fn at_element(link: &Link, a: &[i64], b: &[i64]) -> Link {
+    let mut link = link.clone();
+    for (end, element) in link.ends.iter_mut().zip([a, b]) {
+        for (sub, &k) in end.subs.iter_mut().zip(element) {
+            *sub = Affine {
+                constant: k,
+                terms: Vec::new(),
+            };
+        }
+    }
+    let used = |i: IterId| {
+        link.ends
+            .iter()
+            .flat_map(|e| &e.subs)
+            .any(|s| s.coefficient(i) != 0)
+    };
+    let domain = link.domain.iter().copied().filter(|d| used(d.0)).collect();
+    Link { domain, ..link }
 }
 
 /// True when `cardinality` is called somewhere in an expression.

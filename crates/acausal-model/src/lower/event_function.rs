@@ -309,13 +309,13 @@ impl Context {
             }
             "Connections.isRoot" => {
                 let place = self.connector_argument(env, call)?;
-                let b = self.graph.is_root(place.inst);
-                return Ok(Some(Value::scalar(Type::Boolean, self.exprs.bool(b))));
+                let b = self.per_element(&place, call.span, |g, n| g.is_root(n))?;
+                return Ok(Some(Value::scalar(Type::Boolean, b)));
             }
             "Connections.rooted" | "rooted" => {
                 let place = self.connector_argument(env, call)?;
-                let b = self.graph.is_rooted(place.inst);
-                return Ok(Some(Value::scalar(Type::Boolean, self.exprs.bool(b))));
+                let b = self.per_element(&place, call.span, |g, n| g.is_rooted(n))?;
+                return Ok(Some(Value::scalar(Type::Boolean, b)));
             }
             "spatialDistribution"
             | "inStream"

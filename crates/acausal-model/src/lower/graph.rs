@@ -12,23 +12,30 @@
 //!
 //! Complexity: one union-find pass over the edges and one breadth-first search, so near-linear in their number.
 
+use acausal_expr::{ExprId, Exprs, IterId, Range};
+use acausal_syntax::Span;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::{Context, Place, Result, Subscript, error};
 use crate::instance::InstId;
+
+/// An overdetermined component; of an array of components one element, by its subscripts.
+pub type Node = (InstId, Box<[i64]>);
 
 /// The graph, and what was decided by [`ConnectionGraph::solve`].
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionGraph {
     connections: FxHashMap<InstId, i64>,
-    nodes: IndexSet<InstId, FxBuildHasher>,
-    branches: Vec<(InstId, InstId)>,
-    connects: Vec<(InstId, InstId)>,
-    roots: Vec<InstId>,
-    potential_roots: IndexMap<InstId, i64, FxBuildHasher>,
-    broken: FxHashSet<(InstId, InstId)>,
-    chosen: FxHashSet<InstId>,
-    depth: FxHashMap<InstId, usize>,
+    nodes: IndexSet<Node, FxBuildHasher>,
+    branches: Vec<(Node, Node)>,
+    connects: Vec<(Node, Node)>,
+    roots: Vec<Node>,
+    potential_roots: IndexMap<Node, i64, FxBuildHasher>,
+    broken: FxHashSet<(Node, Node)>,
+    chosen: FxHashSet<Node>,
+    depth: FxHashMap<Node, usize>,
+    rooted: FxHashSet<Node>,
 }
 
 impl ConnectionGraph {
@@ -40,70 +47,70 @@ impl ConnectionGraph {
     }
 
     /// `Connections.branch(a, b)`: an edge that cannot be broken.
-    pub fn branch(&mut self, a: InstId, b: InstId) {
-        self.nodes.extend([a, b]);
+    pub fn branch(&mut self, a: Node, b: Node) {
+        self.nodes.extend([a.clone(), b.clone()]);
         self.branches.push((a, b));
     }
 
     /// `connect(a, b)` of overdetermined components: an edge that can be broken.
-    pub fn connect(&mut self, a: InstId, b: InstId) {
-        self.nodes.extend([a, b]);
+    pub fn connect(&mut self, a: Node, b: Node) {
+        self.nodes.extend([a.clone(), b.clone()]);
         self.connects.push((a, b));
     }
 
     /// `Connections.root(a)`
-    pub fn root(&mut self, a: InstId) {
-        self.nodes.insert(a);
+    pub fn root(&mut self, a: Node) {
+        self.nodes.insert(a.clone());
         self.roots.push(a);
     }
 
     /// `Connections.potentialRoot(a, priority)`
-    pub fn potential_root(&mut self, a: InstId, priority: i64) {
-        self.nodes.insert(a);
+    pub fn potential_root(&mut self, a: Node, priority: i64) {
+        self.nodes.insert(a.clone());
         self.potential_roots.insert(a, priority);
     }
 
     /// Breaks loops and chooses roots. Gives a component of each tree that has no root at all.
-    pub fn solve(&mut self) -> Vec<InstId> {
-        let index = |g: &Self, i: InstId| g.nodes.get_index_of(&i).unwrap_or(0);
+    pub fn solve(&mut self) -> Vec<Node> {
+        let index = |g: &Self, i: &Node| g.nodes.get_index_of(i).unwrap_or(0);
         let n = self.nodes.len();
         let mut sets = Sets {
             parent: (0..n).collect(),
             rooted: vec![false; n],
         };
-        for &r in &self.roots {
+        for r in &self.roots {
             let k = index(self, r);
             sets.rooted[k] = true;
-            self.chosen.insert(r);
+            self.chosen.insert(r.clone());
         }
         let mut tree: Vec<Vec<usize>> = vec![Vec::new(); n];
         let mut edge = |a: usize, b: usize| {
             tree[a].push(b);
             tree[b].push(a);
         };
-        for &(a, b) in &self.branches {
+        for (a, b) in &self.branches {
             let (a, b) = (index(self, a), index(self, b));
             sets.unite(a, b);
             edge(a, b);
         }
-        for &(a, b) in &self.connects {
+        for (a, b) in &self.connects {
             let (p, q) = (index(self, a), index(self, b));
             let (x, y) = (sets.find(p), sets.find(q));
             if x == y || sets.rooted[x] && sets.rooted[y] {
-                self.broken.insert((a, b));
+                self.broken.insert((a.clone(), b.clone()));
             } else {
                 sets.unite(x, y);
                 edge(p, q);
             }
         }
         // Trees without a root take the potential root of the smallest priority, the first one declared.
-        let mut best: IndexMap<usize, (i64, InstId), FxBuildHasher> = IndexMap::default();
-        for (&node, &priority) in &self.potential_roots {
+        let mut best: IndexMap<usize, (i64, Node), FxBuildHasher> = IndexMap::default();
+        for (node, &priority) in &self.potential_roots {
             let set = sets.find(index(self, node));
             if !sets.rooted[set] {
-                let entry = best.entry(set).or_insert((priority, node));
+                let entry = best.entry(set).or_insert((priority, node.clone()));
                 if priority < entry.0 {
-                    *entry = (priority, node);
+                    *entry = (priority, node.clone());
                 }
             }
         }
@@ -111,17 +118,17 @@ impl ConnectionGraph {
             sets.rooted[set] = true;
             self.chosen.insert(node);
         }
-        let mut missing = IndexMap::<usize, InstId, FxBuildHasher>::default();
-        for (k, &node) in self.nodes.iter().enumerate() {
+        let mut missing = IndexMap::<usize, Node, FxBuildHasher>::default();
+        for (k, node) in self.nodes.iter().enumerate() {
             let set = sets.find(k);
             if !sets.rooted[set] {
-                missing.entry(set).or_insert(node);
+                missing.entry(set).or_insert(node.clone());
             }
         }
         let mut queue: Vec<usize> = Vec::new();
         for (k, node) in self.nodes.iter().enumerate() {
             if self.chosen.contains(node) {
-                self.depth.insert(*node, 0);
+                self.depth.insert(node.clone(), 0);
                 queue.push(k);
             }
         }
@@ -132,10 +139,15 @@ impl ConnectionGraph {
             let depth = self.depth.get(&self.nodes[k]).copied().unwrap_or(0);
             for &m in &tree[k] {
                 if !self.depth.contains_key(&self.nodes[m]) {
-                    self.depth.insert(self.nodes[m], depth + 1);
+                    self.depth.insert(self.nodes[m].clone(), depth + 1);
                     queue.push(m);
                 }
             }
+        }
+        let depth = |i: &Node| self.depth.get(i).copied().unwrap_or(usize::MAX);
+        for (x, y) in &self.branches {
+            let near = if depth(x) <= depth(y) { x } else { y };
+            self.rooted.insert(near.clone());
         }
         missing.into_values().collect()
     }
@@ -145,23 +157,119 @@ impl ConnectionGraph {
         self.connections.get(&connector).copied().unwrap_or(0)
     }
 
+    /// True when no connection is broken.
+    pub fn is_unbroken(&self) -> bool {
+        self.broken.is_empty()
+    }
+
     /// Whether the equality of two connected components is replaced by their equality constraint.
-    pub fn is_broken(&self, a: InstId, b: InstId) -> bool {
-        self.broken.contains(&(a, b))
+    pub fn is_broken(&self, a: &Node, b: &Node) -> bool {
+        self.broken.contains(&(a.clone(), b.clone()))
     }
 
     /// Whether the component was chosen as a root.
-    pub fn is_root(&self, a: InstId) -> bool {
-        self.chosen.contains(&a)
+    pub fn is_root(&self, a: &Node) -> bool {
+        self.chosen.contains(a)
     }
 
     /// Whether the component is nearer to its root than the other end of its branch.
-    pub fn is_rooted(&self, a: InstId) -> bool {
-        let depth = |i: InstId| self.depth.get(&i).copied().unwrap_or(usize::MAX);
-        self.branches
-            .iter()
-            .any(|&(x, y)| x == a && depth(x) <= depth(y) || y == a && depth(y) <= depth(x))
+    pub fn is_rooted(&self, a: &Node) -> bool {
+        self.rooted.contains(a)
     }
+}
+
+impl Context {
+    /// A property of nodes for the elements that a place stands for: a literal if it is the same for all, else a selection by
+    /// the iterators in its subscripts.
+    pub(super) fn per_element(
+        &mut self,
+        place: &Place,
+        span: Span,
+        property: impl Fn(&ConnectionGraph, &Node) -> bool,
+    ) -> Result<ExprId> {
+        let mut subs = Vec::new();
+        for (_, s) in &place.slots {
+            match s {
+                Subscript::Element(e) => subs.push(*e),
+                _ => {
+                    let message = "one component is expected here, not an array of them";
+                    return Err(error("argument-shape", span, message));
+                }
+            }
+        }
+        let mut domain: Vec<(IterId, Range)> = Vec::new();
+        for &s in &subs {
+            for (i, _) in self.exprs.affine(s).map_or(Vec::new(), |a| a.terms) {
+                if let Some(&r) = self.ranges.get(&i)
+                    && !domain.iter().any(|d| d.0 == i)
+                {
+                    domain.push((i, r));
+                }
+            }
+        }
+        let mut values = Vec::new();
+        for point in points(&domain) {
+            let Some(element) = element(&self.exprs, &subs, &domain, &point) else {
+                let message = "the subscripts of this component must be known";
+                return Err(error("not-constant", span, message));
+            };
+            let value = property(&self.graph, &(place.inst, element));
+            values.push(self.exprs.bool(value));
+        }
+        for (iter, range) in domain.iter().rev() {
+            let k = self.exprs.iter(*iter);
+            let shift = self.exprs.int(range.start - 1);
+            let index = self.exprs.sub(k, shift);
+            let n = range.count.max(1) as usize;
+            values = values
+                .chunks(n)
+                .map(|row| self.exprs.select(index, row))
+                .collect();
+        }
+        Ok(values
+            .first()
+            .copied()
+            .unwrap_or_else(|| self.exprs.bool(false)))
+    }
+}
+
+/// All values of the iterators, the last one fastest.
+pub fn points(domain: &[(IterId, Range)]) -> Vec<Vec<i64>> {
+    let mut out = vec![Vec::new()];
+    for (_, range) in domain {
+        out = out
+            .into_iter()
+            .flat_map(|p: Vec<i64>| {
+                range.values().map(move |v| {
+                    let mut q = p.clone();
+                    q.push(v);
+                    q
+                })
+            })
+            .collect();
+    }
+    out
+}
+
+/// The subscripts at one point; `None` if one is not affine in the iterators.
+pub fn element(
+    exprs: &Exprs,
+    subs: &[ExprId],
+    domain: &[(IterId, Range)],
+    point: &[i64],
+) -> Option<Box<[i64]>> {
+    subs.iter()
+        .map(|&s| {
+            let affine = exprs.affine(s)?;
+            affine
+                .terms
+                .iter()
+                .try_fold(affine.constant, |sum, (i, c)| {
+                    let k = domain.iter().position(|d| d.0 == *i)?;
+                    Some(sum + c * point[k])
+                })
+        })
+        .collect()
 }
 
 /// Disjoint sets with the mark whether one member is a root.
@@ -190,42 +298,46 @@ impl Sets {
 mod tests {
     use super::*;
 
+    fn node(k: u32) -> Node {
+        (InstId(k), Box::new([]))
+    }
+
     #[test]
     fn a_loop_is_broken_once_and_branches_point_away_from_the_root() {
-        let [w, a, b, c, d] = [1, 2, 3, 4, 5].map(InstId);
+        let [w, a, b, c, d] = [1, 2, 3, 4, 5].map(node);
         let mut g = ConnectionGraph::default();
-        g.root(w);
-        g.connect(w, a);
-        g.branch(a, b);
-        g.connect(b, c);
-        g.branch(c, d);
-        g.connect(d, a);
+        g.root(w.clone());
+        g.connect(w.clone(), a.clone());
+        g.branch(a.clone(), b.clone());
+        g.connect(b.clone(), c.clone());
+        g.branch(c.clone(), d.clone());
+        g.connect(d.clone(), a.clone());
         assert!(g.solve().is_empty());
-        assert!(g.is_broken(d, a) && !g.is_broken(w, a) && !g.is_broken(b, c));
-        assert!(g.is_rooted(a) && !g.is_rooted(b) && g.is_rooted(c) && !g.is_rooted(d));
-        assert!(g.is_root(w) && !g.is_root(a));
+        assert!(g.is_broken(&d, &a) && !g.is_broken(&w, &a) && !g.is_broken(&b, &c));
+        assert!(g.is_rooted(&a) && !g.is_rooted(&b) && g.is_rooted(&c) && !g.is_rooted(&d));
+        assert!(g.is_root(&w) && !g.is_root(&a));
     }
 
     #[test]
     fn potential_roots_by_priority_and_trees_without_root() {
-        let [a, b, c] = [1, 2, 3].map(InstId);
+        let [a, b, c] = [1, 2, 3].map(node);
         let mut g = ConnectionGraph::default();
-        g.potential_root(a, 2);
-        g.potential_root(b, 1);
-        g.connect(a, b);
-        g.branch(c, InstId(4));
+        g.potential_root(a.clone(), 2);
+        g.potential_root(b.clone(), 1);
+        g.connect(a.clone(), b.clone());
+        g.branch(c.clone(), node(4));
         assert_eq!(g.solve(), [c]);
-        assert!(g.is_root(b) && !g.is_root(a));
+        assert!(g.is_root(&b) && !g.is_root(&a));
     }
 
     #[test]
     fn two_roots_are_never_joined() {
-        let [a, b] = [1, 2].map(InstId);
+        let [a, b] = [1, 2].map(node);
         let mut g = ConnectionGraph::default();
-        g.root(a);
-        g.root(b);
-        g.connect(a, b);
+        g.root(a.clone());
+        g.root(b.clone());
+        g.connect(a.clone(), b.clone());
         g.solve();
-        assert!(g.is_broken(a, b));
+        assert!(g.is_broken(&a, &b));
     }
 }
