@@ -153,12 +153,12 @@ fn not_a_number_names_equation_and_time() {
         .split("time = ")
         .nth(1)
         .unwrap()
-        .split([':', ' '])
+        .split([':', ' ', '\n'])
         .next()
         .unwrap()
         .parse()
         .unwrap();
-    assert!((time - 1.0).abs() < 1e-3, "{}", said.err);
+    assert!((time - 1.0).abs() < 1e-2, "{}", said.err);
     // What was computed is kept under a name that says so; no plot looks complete.
     assert_eq!(place.files(), ["Root.mo", "Root.partial.csv"]);
     assert!(said.err.contains("Root.partial.csv"));

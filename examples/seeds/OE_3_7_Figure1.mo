@@ -1,0 +1,34 @@
+model OE_3_7_Figure1 "Two inductors in series without a ground: one current law too many, no potential given (Otter & Elmqvist 2017, figure 1)"
+  parameter Real V0 = 10, L1 = 0.1, L2 = 0.2, R1 = 10, R2 = 20;
+  Real L1_v, L1_p_v, L1_n_v, L1_p_i(start = 0.1, fixed = true), L1_n_i "first inductor: voltage, potentials, currents";
+  Real L2_v, L2_p_v, L2_n_v, L2_p_i, L2_n_i "second inductor";
+  Real R1_v, R1_p_v, R1_n_v, R1_p_i, R1_n_i, R2_v, R2_p_v, R2_n_v, R2_p_i, R2_n_i "resistors";
+  Real V_v, V_p_v, V_n_v, V_p_i, V_n_i "source";
+equation
+  L1_v = L1_p_v - L1_n_v;
+  0 = L1_p_i + L1_n_i;
+  L1*der(L1_p_i) = L1_v;
+  L2_v = L2_p_v - L2_n_v;
+  0 = L2_p_i + L2_n_i;
+  L2*der(L2_p_i) = L2_v;
+  R1_v = R1_p_v - R1_n_v;
+  0 = R1_p_i + R1_n_i;
+  R1_v = R1*R1_p_i;
+  R2_v = R2_p_v - R2_n_v;
+  0 = R2_p_i + R2_n_i;
+  R2_v = R2*R2_p_i;
+  V_v = V_p_v - V_n_v;
+  0 = V_p_i + V_n_i;
+  V_v = V0;
+  V_p_v = L1_p_v;
+  0 = V_p_i + L1_p_i;
+  L1_n_v = R1_p_v;
+  L1_n_v = R2_p_v;
+  0 = L1_n_i + R1_p_i + R2_p_i;
+  R1_n_v = L2_p_v;
+  R2_n_v = L2_p_v;
+  0 = R1_n_i + R2_n_i + L2_p_i;
+  L2_n_v = V_n_v;
+  0 = L2_n_i + V_n_i;
+  annotation(experiment(StopTime = 0.1, Tolerance = 1e-8, Interval = 0.001));
+end OE_3_7_Figure1;
