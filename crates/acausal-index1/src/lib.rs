@@ -6,6 +6,7 @@ mod hoist;
 mod incidence;
 mod linear;
 mod nodes;
+mod regularise;
 mod report;
 mod scalarise;
 mod singular;
@@ -15,5 +16,6 @@ mod transform;
 
 pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, RowKind, Unknown};
 pub use hoist::{auxiliary, hoist_reductions};
+pub use regularise::Regularised;
 pub use report::{BlockReport, FormReport, Report};
 pub use transform::{Options, transform, transform_with};

@@ -6,6 +6,7 @@ use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::{EqId, VarId as NodeId};
 
+use crate::Regularised;
 use crate::nodes::{Nodes, VariableNode};
 
 /// Facts about the transformation.
@@ -15,6 +16,8 @@ pub struct Report {
     pub equations: u64,
     /// Scalar unknowns before.
     pub unknowns: u64,
+    /// Singularities of connection equations that were removed.
+    pub regularised: Regularised,
     /// Differentiated equations, as written, with how often.
     pub differentiated: Vec<(String, usize)>,
     /// Blocks of the highest derivatives, in solving order.
@@ -124,6 +127,7 @@ impl Report {
                 .filter(|v| v.order == 0)
                 .map(|v| size_of(&v.spans))
                 .sum(),
+            regularised: Regularised::default(),
             differentiated,
             blocks: block_reports,
             states: selection.states.iter().map(|v| name(*v)).collect(),

@@ -47,6 +47,7 @@ pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Re
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
     }
+    let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     add_dummy(&mut flat, &mut equations);
     let pieces = pieces(&mut flat, &mut equations)?;
     let solvable = if options.no_state_selection { Solvable::default() } else { Solvable::new(&mut flat, &pieces) };
@@ -62,7 +63,8 @@ pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Re
     );
     let sorted = sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
     let form = selection.form(d, &sorted);
-    let report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
+    let mut report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
+    report.regularised = regularised;
     let dae = crate::emit::emit(flat, &pieces, &solvable, &selection, &sorted, &form, discrete)?;
     Ok((dae, report))
 }

@@ -1,0 +1,43 @@
+//! The values of known expressions, as far as they are fixed before the simulation.
+//!
+//! In: an expression without unknowns. Out: its value from bindings of parameters, or `None` when it depends on time,
+//! on an input, on a discrete variable or on a function that runs later.
+
+use acausal_expr::flat::FlatModel;
+use acausal_expr::{ExprId, IterId, Kind, Node, Value};
+
+/// Parameters that depend on parameters: longer chains are not followed.
+const DEEPEST: usize = 100;
+
+/// The value of `e` with the iterators at the given values.
+pub(super) fn value(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)]) -> Option<f64> {
+    inner(flat, e, at, 0)?.as_f64()
+}
+
+fn inner(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)], depth: usize) -> Option<Value> {
+    if depth > DEEPEST {
+        return None;
+    }
+    flat.exprs
+        .evaluate(e, |x, leaf, subs| match x.node(leaf) {
+            Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
+            Node::Var(a) if a.kind == Kind::Value => {
+                let var = flat.var(a.var);
+                let fixed = var.fixed.as_ref().map(|f| x.as_bool(f.body));
+                let free = fixed.is_some_and(|f| f != Some(true));
+                if !var.is_parameter() || free {
+                    return None;
+                }
+                let binding = var.binding.as_ref().or(var.start.as_ref())?;
+                let at: Vec<(IterId, i64)> = binding
+                    .iters
+                    .iter()
+                    .copied()
+                    .zip(subs.iter().copied())
+                    .collect();
+                inner(flat, binding.body, &at, depth + 1)
+            }
+            _ => None,
+        })
+        .ok()
+}

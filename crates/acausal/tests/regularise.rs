@@ -1,0 +1,338 @@
+//! Singular connection equations, from Modelica text: Otter & Elmqvist 2017, §5, and circuits without ground.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use acausal::{InMemory, Load, Model, Settings, flatten_target};
+use acausal_index1::{Options, Report, transform_with};
+use common::{at, digits, run_text};
+
+/// The usual electrical components.
+const PARTS: &str = "
+connector Pin Real v; flow Real i; end Pin;
+partial model OnePort Pin p; Pin n; Real v; Real i;
+equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; end OnePort;
+model Resistor extends OnePort; parameter Real R = 1; equation v = R*i; end Resistor;
+model Capacitor extends OnePort; parameter Real C = 1; equation C*der(v) = i; end Capacitor;
+model Inductor extends OnePort; parameter Real L = 1; equation L*der(i) = v; end Inductor;
+model Source extends OnePort; parameter Real V = 10; equation v = V; end Source;
+model Ground Pin p; equation p.v = 0; end Ground;
+";
+
+fn settings(stop: f64, interval: f64) -> Settings {
+    Settings {
+        stop,
+        interval,
+        tolerance: 1e-9,
+        ..Settings::default()
+    }
+}
+
+/// The report of the transformation of a model.
+fn report(text: &str) -> Report {
+    transformed(text).unwrap_or_else(|m| panic!("{m}"))
+}
+
+fn transformed(text: &str) -> Result<Report, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("Test.mo");
+    std::fs::write(&path, text).unwrap();
+    let (flat, _, sources) =
+        flatten_target(path.to_str().unwrap(), &Load::default()).unwrap_or_else(|f| panic!("{f}"));
+    match transform_with(flat, &Options::default()) {
+        Ok((_, report)) => Ok(report),
+        Err(d) => Err(d.iter().map(|d| d.render(&sources, false)).collect()),
+    }
+}
+
+fn counts(r: &Report) -> (usize, usize, usize) {
+    let s = &r.regularised;
+    (s.removed.len(), s.replaced.len(), s.freed.len())
+}
+
+fn circuit(parts: &str, connections: &str) -> String {
+    format!("{PARTS} model Circuit {parts} equation {connections} end Circuit;")
+}
+
+/// The paper's Figure 1 as one flat model (sheet 3.7).
+const FIGURE_1_FLAT: &str = "
+model Fig1
+  Real L1_v, L1_p_v, L1_n_v, L1_p_i(start = 0.1, fixed = true), L1_n_i;
+  Real L2_v, L2_p_v, L2_n_v, L2_p_i, L2_n_i;
+  Real R1_v, R1_p_v, R1_n_v, R1_p_i, R1_n_i;
+  Real R2_v, R2_p_v, R2_n_v, R2_p_i, R2_n_i;
+  Real V_v, V_p_v, V_n_v, V_p_i, V_n_i;
+equation
+  L1_v = L1_p_v - L1_n_v; 0 = L1_p_i + L1_n_i; 0.1*der(L1_p_i) = L1_v;
+  L2_v = L2_p_v - L2_n_v; 0 = L2_p_i + L2_n_i; 0.2*der(L2_p_i) = L2_v;
+  R1_v = R1_p_v - R1_n_v; 0 = R1_p_i + R1_n_i; R1_v = 10*R1_p_i;
+  R2_v = R2_p_v - R2_n_v; 0 = R2_p_i + R2_n_i; R2_v = 20*R2_p_i;
+  V_v = V_p_v - V_n_v; 0 = V_p_i + V_n_i; V_v = 10;
+  V_p_v = L1_p_v; 0 = V_p_i + L1_p_i;
+  L1_n_v = R1_p_v; L1_n_v = R2_p_v; 0 = L1_n_i + R1_p_i + R2_p_i;
+  R1_n_v = L2_p_v; R2_n_v = L2_p_v; 0 = R1_n_i + R2_n_i + L2_p_i;
+  L2_n_v = V_n_v; 0 = L2_n_i + V_n_i;
+end Fig1;";
+
+fn figure_1() -> String {
+    circuit(
+        "Source V(V = 10); Inductor L1(L = 0.1, i(start = 0.1, fixed = true)); Inductor L2(L = 0.2);
+         Resistor R1(R = 10); Resistor R2(R = 20);",
+        "connect(V.p, L1.p); connect(L1.n, R1.p); connect(L1.n, R2.p); connect(R1.n, L2.p);
+         connect(R2.n, L2.p); connect(L2.n, V.n);",
+    )
+}
+
+/// i = 1.5 - 1.4 exp(-t/0.045)
+fn figure_1_current(run: &InMemory, names: [&str; 2]) {
+    for (t, i) in [
+        (0.02, 0.6023474562),
+        (0.05, 1.0391298171),
+        (0.1, 1.3482847675),
+    ] {
+        for name in names {
+            digits(at(run, name, t), i, 6);
+        }
+    }
+}
+
+#[test]
+fn f1_1_figure_1_flat() {
+    let r = report(FIGURE_1_FLAT);
+    assert_eq!(counts(&r), (1, 1, 1), "{:?}", r.regularised);
+    assert_eq!(r.states.len(), 1, "{:?}", r.states);
+    let run = run_text(FIGURE_1_FLAT, &settings(0.1, 0.01));
+    figure_1_current(&run, ["L1_p_i", "L2_p_i"]);
+    for (name, value) in [
+        ("L1_v", 1.0241559621),
+        ("L2_v", 2.0483119241),
+        ("R1_v", 6.9275321138),
+        ("R1_p_i", 0.6927532114),
+        ("R2_p_i", 0.3463766057),
+    ] {
+        digits(at(&run, name, 0.05), value, 6);
+    }
+}
+
+#[test]
+fn f1_1_figure_1_from_components() {
+    let text = figure_1();
+    let r = report(&text);
+    assert_eq!(counts(&r), (1, 1, 1), "{:?}", r.regularised);
+    assert_eq!(r.states.len(), 1, "{:?}", r.states);
+    let warning = &r.regularised.notes[0].message;
+    assert!(
+        warning.contains(&format!("`{}`", r.regularised.freed[0])) && warning.contains("no ground"),
+        "{warning}"
+    );
+    figure_1_current(&run_text(&text, &settings(0.1, 0.01)), ["L1.i", "L2.i"]);
+}
+
+#[test]
+fn source_and_resistor_without_ground() {
+    let text = circuit(
+        "Source V; Resistor R(R = 5);",
+        "connect(V.p, R.p); connect(V.n, R.n);",
+    );
+    let r = report(&text);
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    let run = run_text(&text, &settings(0.1, 0.1));
+    digits(at(&run, "R.i", 0.1), 2.0, 9);
+    digits(at(&run, "V.i", 0.1), -2.0, 9);
+}
+
+#[test]
+fn parallel_capacitors_with_ground() {
+    let text = circuit(
+        "Source V; Resistor R(R = 100); Capacitor C1(C = 1e-3, v(start = 0, fixed = true)); Capacitor C2(C = 2e-3);
+         Ground g;",
+        "connect(V.p, R.p); connect(R.n, C1.p); connect(R.n, C2.p); connect(C1.n, g.p); connect(C2.n, g.p);
+         connect(V.n, g.p);",
+    );
+    let r = report(&text);
+    assert_eq!(counts(&r), (0, 1, 0), "{:?}", r.regularised);
+    assert_eq!(r.regularised.replaced[0].1, "C1.v = C2.v");
+    assert_eq!(r.states.len(), 1);
+    let run = run_text(&text, &settings(0.3, 0.1));
+    // u = 10 (1 - exp(-t/0.3))
+    digits(at(&run, "C1.v", 0.1), 2.8346868943, 6);
+    digits(at(&run, "C2.i", 0.1), 0.0477687540, 6);
+}
+
+#[test]
+fn grounded_circuit_is_left_alone() {
+    let text = circuit(
+        "Source V; Resistor R; Capacitor C; Ground g;",
+        "connect(V.p, R.p); connect(R.n, C.p); connect(C.n, g.p); connect(V.n, g.p);",
+    );
+    assert_eq!(counts(&report(&text)), (0, 0, 0));
+}
+
+/// A closed loop of four vectors whose derivatives occur (sheet 3.8): rk 3, rkx 1.
+#[test]
+fn four_bar_loop() {
+    let text = "model Loop Real R41[3], R12[3], R23[3], R34[3], R1[3], R2[3], R3[3], u[3];
+      equation R1 = R41; R2 = R12 + R1; R3 = R23 + R2; zeros(3) = R34 + R3;
+      der(R41) = ones(3); der(R12) = 2*ones(3); der(R23) = 3*ones(3); der(R34) = u; end Loop;";
+    let r = report(text);
+    assert_eq!(counts(&r), (0, 1, 0), "{:?}", r.regularised);
+    let constraint = &r.regularised.replaced[0].1;
+    for name in ["R12", "R23", "R34", "R41"] {
+        assert!(constraint.contains(name), "{constraint}");
+    }
+    assert!(
+        constraint.starts_with("for "),
+        "arrays stay whole: {constraint}"
+    );
+    digits(
+        at(&run_text(text, &settings(0.1, 0.1)), "u[2]", 0.1),
+        -6.0,
+        9,
+    );
+}
+
+#[test]
+fn parallel_sources_contradict_each_other() {
+    let text = |a: f64, b: f64| {
+        circuit(
+            &format!("Source V1(V = {a}); Source V2(V = {b}); Resistor R; Ground g;"),
+            "connect(V1.p, V2.p); connect(V1.p, R.p); connect(V1.n, g.p); connect(V2.n, g.p); connect(R.n, g.p);",
+        )
+    };
+    let message = transformed(&text(10.0, 12.0)).err().unwrap();
+    for part in ["contradiction", "V1.V = V2.V", "V1", "V2"] {
+        assert!(message.contains(part), "{message}");
+    }
+    // Equal sources share the current in an undetermined way; one of them gives none.
+    let r = report(&text(10.0, 10.0));
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    let run = run_text(&text(10.0, 10.0), &settings(0.1, 0.1));
+    digits(at(&run, "R.i", 0.1), 10.0, 9);
+}
+
+#[test]
+fn arrays_of_components() {
+    // N circuits side by side, none of them grounded: three array equations stay three.
+    let many = |n: usize| {
+        circuit(
+            &format!("Source V[{n}](each V = 10); Resistor R[{n}](each R = 5);"),
+            &format!(
+                "for k in 1:{n} loop connect(V[k].p, R[k].p); connect(V[k].n, R[k].n); end for;"
+            ),
+        )
+    };
+    let r = report(&many(1000));
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    let run = run_text(&many(3), &settings(0.1, 0.1));
+    digits(at(&run, "R[2].i", 0.1), 2.0, 9);
+    // A chain of them: the elements hang together.
+    let chain = circuit(
+        "Source V; Resistor R[5];",
+        "connect(V.p, R[1].p); for k in 1:4 loop connect(R[k].n, R[k+1].p); end for; connect(R[5].n, V.n);",
+    );
+    let r = report(&chain);
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    let run = run_text(&chain, &settings(0.1, 0.1));
+    digits(at(&run, "R[3].i", 0.1), 2.0, 9);
+}
+
+#[test]
+fn the_order_of_the_source_does_not_matter() {
+    let shuffled = circuit(
+        "Resistor R2(R = 20); Inductor L2(L = 0.2); Resistor R1(R = 10);
+         Inductor L1(L = 0.1, i(start = 0.1, fixed = true)); Source V(V = 10);",
+        "connect(L2.n, V.n); connect(R2.n, L2.p); connect(R1.n, L2.p); connect(L1.n, R2.p); connect(L1.n, R1.p);
+         connect(V.p, L1.p);",
+    );
+    let (a, b) = (report(&figure_1()), report(&shuffled));
+    assert_eq!(a.states, b.states);
+    assert_eq!(a.regularised.freed, b.regularised.freed);
+}
+
+#[test]
+fn missing_equations_are_still_errors() {
+    let text = "model M Real x, y, a; equation x = y; a = sin(time); a*a = cos(a); end M;";
+    let message = transformed(text).err().unwrap();
+    assert!(message.contains("underdetermined"), "{message}");
+}
+
+/// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.
+fn random_circuit(seed: u64, ground: Option<usize>) -> (String, Vec<String>) {
+    let mut state = seed;
+    let mut next = |n: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let nodes = 5;
+    let mut parts = "Source V(V = 10); Resistor RV(R = 3);".to_string();
+    // Node k is the pin `pins[k]`; the source with its resistor lies between the first and the last node.
+    let mut edges = vec![
+        ("RV".to_string(), 0, nodes),
+        ("V".to_string(), nodes, nodes - 1),
+    ];
+    let mut names = vec!["RV.v".to_string()];
+    for k in 0..nodes - 1 + 4 {
+        let (a, b) = if k < nodes - 1 {
+            (k, k + 1)
+        } else {
+            (next(nodes), next(nodes))
+        };
+        if a == b {
+            continue;
+        }
+        // Capacitors only in the chain: a tree has no loops of them.
+        let name = format!("E{k}");
+        if k < nodes - 1 && next(2) == 0 {
+            parts += &format!(
+                "Capacitor {name}(C = {}, v(start = 1, fixed = true));",
+                1 + next(3)
+            );
+        } else {
+            parts += &format!("Resistor {name}(R = {});", 1 + next(9));
+        }
+        names.push(format!("{name}.v"));
+        edges.push((name, a, b));
+    }
+    let mut first: Vec<Option<String>> = vec![None; nodes + 1];
+    let mut connections = String::new();
+    for (name, a, b) in edges {
+        for (pin, node) in [("p", a), ("n", b)] {
+            let pin = format!("{name}.{pin}");
+            match &first[node] {
+                None => first[node] = Some(pin),
+                Some(other) => connections += &format!("connect({other}, {pin});"),
+            }
+        }
+    }
+    if let Some(g) = ground {
+        parts += "Ground g;";
+        connections += &format!("connect(g.p, {});", first[g].as_ref().unwrap());
+    }
+    (circuit(&parts, &connections), names)
+}
+
+#[test]
+fn moving_the_ground_keeps_all_voltages() {
+    for seed in 1..=6 {
+        let run = |ground| {
+            let (text, names) = random_circuit(seed, ground);
+            let model = Model::from_text("Test.mo", &text, &Load::default())
+                .unwrap_or_else(|f| panic!("seed {seed}: {f}"));
+            let run = model
+                .simulate_in_memory(&settings(2.0, 0.5))
+                .unwrap_or_else(|f| panic!("seed {seed}: {f}"));
+            names.iter().map(|n| at(&run, n, 2.0)).collect::<Vec<f64>>()
+        };
+        let expected = run(Some(0));
+        for ground in [Some(2), Some(4), None] {
+            for (a, b) in expected.iter().zip(run(ground)) {
+                assert!(
+                    (a - b).abs() < 1e-6,
+                    "seed {seed}, ground {ground:?}: {a} {b}"
+                );
+            }
+        }
+    }
+}
