@@ -1,8 +1,8 @@
 //! Singularities of connection equations, found and cured exactly before the structural analysis (Otter & Elmqvist
 //! 2017, §5).
 //!
-//! In: the flat equations. Out: equations with the same solutions, in which no integer equation is redundant, every
-//! constraint between states stands in an equation of its own (so that index reduction sees it), and potentials that
+//! In: the flat equations. Out: equations with the same solutions, in which no integer equation is redundant, constraints
+//! between states stand in equations of their own (so that index reduction sees those that cancellation hides), and potentials that
 //! nothing determines are zero. Constraints between known quantities that do not hold are errors. A model without such
 //! singularities is not touched; a model with more or fewer equations than unknowns is left to the structural analysis,
 //! whose messages fit better. The choice of names does not depend on the order of the source.
@@ -15,11 +15,13 @@
 mod apply;
 mod evaluate;
 mod free;
+mod hidden;
 mod linear_form;
 mod system;
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_structure::integer_elimination::{IntegerSystem, decide};
+use acausal_structure::VarId;
+use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
 use acausal_syntax::{Diagnostic, Span};
 
 use crate::incidence::is_unknown;
@@ -69,6 +71,13 @@ pub(crate) fn regularise(
             rows: system.rows.iter().map(|r| r.terms.clone()).collect(),
         };
         let mut decisions = decide(&integers);
+        let hidden = hidden::hidden(&integers, &decisions);
+        // A relation between states alone is simpler than the equations it follows from. One that also holds known
+        // quantities is left where it is, unless it is hidden.
+        decisions.constraints.retain(|c| {
+            let state = |v: VarId| system.classes[v.index()] == Class::State;
+            hidden[c.replaces] || c.terms.iter().all(|(v, _)| state(*v))
+        });
         if !decisions.free.is_empty() {
             decisions.free = free::by_name(integers, &decisions);
         }

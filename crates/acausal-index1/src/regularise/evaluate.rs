@@ -1,7 +1,7 @@
 //! The values of known expressions, as far as they are fixed before the simulation.
 //!
-//! In: an expression without unknowns. Out: its value from bindings of parameters, or `None` when it depends on time,
-//! on an input, on a discrete variable or on a function that runs later.
+//! In: an expression of parameters. Out: its value from their bindings, or `None` when it depends on a parameter without
+//! value or on a function that runs later.
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, IterId, Kind, Node, Value};

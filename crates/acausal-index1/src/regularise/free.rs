@@ -48,7 +48,7 @@ pub(super) fn by_name(mut system: IntegerSystem, decisions: &Decisions) -> Vec<V
 }
 
 /// The smallest column of a group stands for it.
-fn root(group: &mut [usize], mut c: usize) -> usize {
+pub(super) fn root(group: &mut [usize], mut c: usize) -> usize {
     while group[c] != c {
         group[c] = group[group[c]];
         c = group[c];

@@ -1,14 +1,14 @@
 //! Which equations are linear with integer coefficients, and their terms.
 //!
 //! In: a flat equation. Out: its terms `coefficient * (unknown or known expression)`, which sum up to zero, or `None`.
-//! Only values of continuous unknowns count as unknowns; whatever holds none of them (parameters, literals, `time`,
-//! inputs, discrete variables) is *known* and stays an opaque expression. An array equation is looked at once, whatever
-//! its length.
+//! Only values of continuous unknowns count as unknowns; an expression of parameters and literals is *known* and stays
+//! as it is. An equation with anything else, such as `time` or an input, is none of these. An array equation is looked at
+//! once, whatever its length.
 //!
-//! Example: `v = 2*(p.v - n.v) + V0` has the terms `v - 2*p.v + 2*n.v - V0`; `v = R*i` has none.
+//! Example: `v = 2*(p.v - n.v) + V0` has the terms `v - 2*p.v + 2*n.v - V0`; `v = R*i` and `v = sin(time)` have none.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, ExprId, Kind, Node};
+use acausal_expr::{Access, Builtin, ExprId, Kind, Node};
 
 use crate::incidence::is_unknown;
 
@@ -17,7 +17,7 @@ use crate::incidence::is_unknown;
 pub(super) enum Factor {
     /// The value of an unknown.
     Unknown(Access),
-    /// An expression without unknowns, not zero.
+    /// An expression of parameters, not zero.
     Known(ExprId),
 }
 
@@ -62,9 +62,14 @@ fn integer(v: Option<f64>) -> Option<i64> {
 }
 
 fn known(flat: &FlatModel, e: ExprId) -> Option<Factor> {
-    let holds_unknown = flat.exprs.any(
-        e,
-        |x, n| matches!(x.node(n), Node::Var(a) if is_unknown(flat, a.var)),
-    );
-    (!holds_unknown).then_some(Factor::Known(e))
+    let varies = flat.exprs.any(e, |x, n| match x.node(n) {
+        Node::Var(a) => !flat.var(a.var).is_parameter(),
+        Node::Time => true,
+        Node::Call(f, _) => matches!(
+            f,
+            Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Delay
+        ),
+        _ => false,
+    });
+    (!varies).then_some(Factor::Known(e))
 }
