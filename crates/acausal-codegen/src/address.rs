@@ -24,13 +24,19 @@ pub fn for_each_element(
     origin: OriginId,
     f: impl FnMut(usize),
 ) -> Result<(), CodegenError> {
-    acausal_index1::element::for_each_element(flat, domain, access, f).map_err(|error| CodegenError::Element { error, origin })
+    acausal_index1::element::for_each_element(flat, domain, access, f)
+        .map_err(|error| CodegenError::Element { error, origin })
 }
 
 /// True when every subscript follows from the iterators.
 pub fn is_static(exprs: &Exprs, access: Access) -> bool {
     exprs.list(access.subs).iter().all(|&s| {
-        !exprs.any(s, |x, e| matches!(x.node(e), Node::Var(_) | Node::Time | Node::Apply { .. } | Node::Local { .. }))
+        !exprs.any(s, |x, e| {
+            matches!(
+                x.node(e),
+                Node::Var(_) | Node::Time | Node::Apply { .. } | Node::Local { .. }
+            )
+        })
     })
 }
 
@@ -68,11 +74,21 @@ pub fn compress(bank: Bank, list: Vec<u32>) -> Address {
         Some(&second) => second as i64 - base as i64,
         None => 0,
     };
-    let regular = list.iter().enumerate().all(|(k, &a)| a as i64 == base as i64 + stride * k as i64);
+    let regular = list
+        .iter()
+        .enumerate()
+        .all(|(k, &a)| a as i64 == base as i64 + stride * k as i64);
     if regular {
-        Address::Affine { bank, base, stride: stride as isize }
+        Address::Affine {
+            bank,
+            base,
+            stride: stride as isize,
+        }
     } else {
-        Address::Table { bank, table: Arc::from(list) }
+        Address::Table {
+            bank,
+            table: Arc::from(list),
+        }
     }
 }
 
@@ -88,7 +104,11 @@ pub fn locate(
     if let (Place::Whole(bank, base), Some(a)) = (place, flat_affine(flat, domain, access))
         && let Some((start, stride)) = flatten_strides(domain, &a)
     {
-        return Ok(Locations::Strided { bank: *bank, base: (*base as i64 + start) as usize, stride: stride as isize });
+        return Ok(Locations::Strided {
+            bank: *bank,
+            base: (*base as i64 + start) as usize,
+            stride: stride as isize,
+        });
     }
     let mut list = Vec::with_capacity(count);
     for_each_element(flat, domain, access, origin, |e| list.push(place.at(e)))?;
@@ -97,4 +117,3 @@ pub fn locate(
     }
     Ok(Locations::List(list))
 }
-

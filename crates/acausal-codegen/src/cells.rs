@@ -50,10 +50,13 @@ pub struct CellGroup {
     pub origin: OriginId,
 }
 
+/// An expression with the iterators that it depends on.
+type GroupKey = (ExprId, Vec<(IterId, Range)>);
+
 /// All groups.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
-    groups: IndexMap<(ExprId, Vec<(IterId, Range)>), CellGroup, FxBuildHasher>,
+    groups: IndexMap<GroupKey, CellGroup, FxBuildHasher>,
 }
 
 /// True when the value can change between events.
@@ -85,27 +88,47 @@ impl Cells {
             {
                 CellKind::Relation(op, a, b)
             }
-            Node::Call(Builtin::Floor | Builtin::Integer, l) if !quiet && is_continuous(flat, x.list(l)[0]) => {
+            Node::Call(Builtin::Floor | Builtin::Integer, l)
+                if !quiet && is_continuous(flat, x.list(l)[0]) =>
+            {
                 CellKind::Floor(x.list(l)[0])
             }
             Node::Call(Builtin::Sample, l) => CellKind::Sample(x.list(l)[0], x.list(l)[1]),
-            Node::Call(Builtin::Delay, l) => CellKind::Delay(x.list(l)[0], x.list(l)[1], x.list(l)[2]),
+            Node::Call(Builtin::Delay, l) => {
+                CellKind::Delay(x.list(l)[0], x.list(l)[1], x.list(l)[2])
+            }
             _ => return None,
         };
         Some(CellKey { expr: e, kind })
     }
 
     /// The group of a key in a domain; new ones get a place.
-    pub fn group(&mut self, flat: &FlatModel, layout: &mut Layout, key: CellKey, domain: &Domain, origin: OriginId) -> u32 {
-        let used: Vec<(IterId, Range)> =
-            domain.iter().copied().filter(|(i, _)| flat.exprs.depends_on_iter(key.expr, *i)).collect();
+    pub fn group(
+        &mut self,
+        flat: &FlatModel,
+        layout: &mut Layout,
+        key: CellKey,
+        domain: &Domain,
+        origin: OriginId,
+    ) -> u32 {
+        let used: Vec<(IterId, Range)> = domain
+            .iter()
+            .copied()
+            .filter(|(i, _)| flat.exprs.depends_on_iter(key.expr, *i))
+            .collect();
         let id = (key.expr, used);
         if let Some(k) = self.groups.get_index_of(&id) {
             return k as u32;
         }
         let len = domain_len(&id.1);
         let base = layout.reserve(len);
-        let group = CellGroup { key, domain: id.1.clone(), base, len, origin };
+        let group = CellGroup {
+            key,
+            domain: id.1.clone(),
+            base,
+            len,
+            origin,
+        };
         self.groups.insert_full(id, group).0 as u32
     }
 
@@ -114,13 +137,24 @@ impl Cells {
         let g = &self.groups[group as usize];
         let count = domain_len(domain);
         if g.domain.is_empty() {
-            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 0 };
+            return Locations::Strided {
+                bank: Bank::Mem,
+                base: g.base,
+                stride: 0,
+            };
         }
         if g.domain == domain {
-            return Locations::Strided { bank: Bank::Mem, base: g.base, stride: 1 };
+            return Locations::Strided {
+                bank: Bank::Mem,
+                base: g.base,
+                stride: 1,
+            };
         }
-        let places: Vec<usize> =
-            g.domain.iter().filter_map(|(i, _)| domain.iter().position(|(j, _)| i == j)).collect();
+        let places: Vec<usize> = g
+            .domain
+            .iter()
+            .filter_map(|(i, _)| domain.iter().position(|(j, _)| i == j))
+            .collect();
         let mut list = Vec::with_capacity(count);
         for_each_point(domain, |v| {
             let mut k = 0;

@@ -1,6 +1,6 @@
 //! The whole compilation, and what it gives.
 
-use acausal_expr::flat::{Causality, FlatModel, OriginId, Variability, VarType};
+use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType, Variability};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_index1::{Dae, Role, RowKind, Unknown, hoist_reductions};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
@@ -119,15 +119,24 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let continuous_pre = left_limits(&mut low);
 
     let parameters = low.parameter_program(origin)?;
-    let (starts, start_of) = low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
-    let (nominals, nominal_of) =
-        low.attribute_program(|v| v.nominal.clone(), |v| !v.is_parameter() && !v.is_discrete(), origin)?;
+    let (starts, start_of) =
+        low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
+    let (nominals, nominal_of) = low.attribute_program(
+        |v| v.nominal.clone(),
+        |v| !v.is_parameter() && !v.is_discrete(),
+        origin,
+    )?;
     let (fixeds, fixed_of) = low.attribute_program(|v| v.fixed.clone(), |_| true, origin)?;
 
     let local_items: Vec<Item> = dae
         .locals
         .iter()
-        .map(|l| Item { domain: l.domain.clone(), value: l.value, target: Target::Access(l.target), origin: l.origin })
+        .map(|l| Item {
+            domain: l.domain.clone(),
+            value: l.value,
+            target: Target::Access(l.target),
+            origin: l.origin,
+        })
         .collect();
     let locals = low.ordered_program(&local_items)?;
 
@@ -137,7 +146,13 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let mut next = 0;
     for r in &dae.residuals {
         let len = r.len();
-        rows.push(RowGroup { first: next, len, origin: r.origin, domain: r.domain.clone(), value: r.value });
+        rows.push(RowGroup {
+            first: next,
+            len,
+            origin: r.origin,
+            domain: r.domain.clone(),
+            value: r.value,
+        });
         row_kinds.extend(std::iter::repeat_n(r.kind, len));
         residual_items.push(Item {
             domain: r.domain.clone(),
@@ -155,7 +170,13 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let mut initial_rows = Vec::new();
     let first_initial = next;
     for r in &dae.hidden {
-        initial_rows.push(RowGroup { first: next, len: r.len(), origin: r.origin, domain: r.domain.clone(), value: r.value });
+        initial_rows.push(RowGroup {
+            first: next,
+            len: r.len(),
+            origin: r.origin,
+            domain: r.domain.clone(),
+            value: r.value,
+        });
         initial_items.push(Item {
             domain: r.domain.clone(),
             value: r.value,
@@ -168,14 +189,34 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     for eq in &initial_equations {
         let value = low.flat.exprs.sub(eq.lhs, eq.rhs);
         let mut hoisted = Vec::new();
-        let value =
-            hoist_reductions(low.flat, &eq.domain, value, eq.origin, Variability::Continuous, &mut hoisted);
+        let value = hoist_reductions(
+            low.flat,
+            &eq.domain,
+            value,
+            eq.origin,
+            Variability::Continuous,
+            &mut hoisted,
+        );
         for l in hoisted {
-            low.layout.add_mem((l.target.var, Kind::Value), low.flat.var(l.target.var).len());
-            initial_locals.push(Item { domain: l.domain, value: l.value, target: Target::Access(l.target), origin: l.origin });
+            low.layout.add_mem(
+                (l.target.var, Kind::Value),
+                low.flat.var(l.target.var).len(),
+            );
+            initial_locals.push(Item {
+                domain: l.domain,
+                value: l.value,
+                target: Target::Access(l.target),
+                origin: l.origin,
+            });
         }
         let len = domain_len(&eq.domain);
-        initial_rows.push(RowGroup { first: next, len, origin: eq.origin, domain: eq.domain.clone(), value });
+        initial_rows.push(RowGroup {
+            first: next,
+            len,
+            origin: eq.origin,
+            domain: eq.domain.clone(),
+            value,
+        });
         initial_items.push(Item {
             domain: eq.domain.clone(),
             value,
@@ -186,13 +227,19 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     }
     let mut initial_residuals = low.ordered_program(&initial_locals[local_items.len()..])?;
     initial_residuals.extend(low.ordered_program(&initial_items[residual_items.len()..])?);
-    let initial_jacobian = low.jacobian(&initial_locals, &initial_items, next, Columns::Separate)?;
+    let initial_jacobian =
+        low.jacobian(&initial_locals, &initial_items, next, Columns::Separate)?;
 
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae
         .discrete
         .iter()
-        .map(|d| Item { domain: d.domain.clone(), value: d.value, target: Target::Access(d.target), origin: d.origin })
+        .map(|d| Item {
+            domain: d.domain.clone(),
+            value: d.value,
+            target: Target::Access(d.target),
+            origin: d.origin,
+        })
         .collect();
     events.discrete = low.ordered_program(&discrete_items)?;
     low.when_code(&whens, &mut events)?;
@@ -266,7 +313,11 @@ fn left_limits(low: &mut Lowering<'_>) -> Vec<(VarId, usize)> {
         .exprs
         .ids()
         .filter_map(|e| match low.flat.exprs.node(e) {
-            acausal_expr::Node::Var(a) if a.kind == Kind::Pre && !low.flat.var(a.var).is_discrete() => Some(a.var),
+            acausal_expr::Node::Var(a)
+                if a.kind == Kind::Pre && !low.flat.var(a.var).is_discrete() =>
+            {
+                Some(a.var)
+            }
             _ => None,
         })
         .collect();
@@ -284,15 +335,28 @@ fn outputs(low: &Lowering<'_>) -> Vec<Output> {
     low.flat
         .var_ids()
         .filter(|(_, v)| !v.auxiliary && v.ty != VarType::String)
-        .filter_map(|(var, _)| Some(Output { var, place: low.layout.place((var, Kind::Value))?.clone() }))
+        .filter_map(|(var, _)| {
+            Some(Output {
+                var,
+                place: low.layout.place((var, Kind::Value))?.clone(),
+            })
+        })
         .collect()
 }
 
 impl Compiled {
     fn longest_out(&self) -> usize {
         let e = &self.events;
-        let mut len = (self.n + self.initial_len).max(e.cells).max(e.conditions_len);
-        len = len.max(e.time_events.iter().map(|t| t.out + t.len).max().unwrap_or(0));
+        let mut len = (self.n + self.initial_len)
+            .max(e.cells)
+            .max(e.conditions_len);
+        len = len.max(
+            e.time_events
+                .iter()
+                .map(|t| t.out + t.len)
+                .max()
+                .unwrap_or(0),
+        );
         len = len.max(e.samples.iter().map(|s| 2 * s.len).max().unwrap_or(0));
         len = len.max(e.delays.iter().map(|d| 3 * d.len).max().unwrap_or(0));
         len = len.max(e.asserts.iter().map(|a| a.len).max().unwrap_or(0));
@@ -322,7 +386,10 @@ impl Compiled {
                     (None, None) => return format!("x[{}]", i + 1),
                 };
                 let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
-                return format!("{prefix}{}", self.element_name(quantity.0, quantity.1, element));
+                return format!(
+                    "{prefix}{}",
+                    self.element_name(quantity.0, quantity.1, element)
+                );
             }
             first += u.len;
         }
@@ -372,7 +439,11 @@ impl Compiled {
         match kind {
             Kind::Value => name,
             Kind::Pre => format!("pre({name})"),
-            Kind::Der(order) => format!("{}{name}{}", "der(".repeat(order as usize), ")".repeat(order as usize)),
+            Kind::Der(order) => format!(
+                "{}{name}{}",
+                "der(".repeat(order as usize),
+                ")".repeat(order as usize)
+            ),
         }
     }
 
@@ -387,7 +458,12 @@ impl Compiled {
 
     /// True when a local assignment or an output reads a derivative of an unknown.
     pub fn uses_slopes(&self) -> bool {
-        let reads = |a: &Address| matches!(a, Address::Affine { bank: Bank::Yp, .. } | Address::Table { bank: Bank::Yp, .. });
+        let reads = |a: &Address| {
+            matches!(
+                a,
+                Address::Affine { bank: Bank::Yp, .. } | Address::Table { bank: Bank::Yp, .. }
+            )
+        };
         self.locals.iter().any(|c| c.slots.iter().any(reads))
             || self.outputs.iter().any(|o| match &o.place {
                 Place::Whole(bank, _) => *bank == Bank::Yp,

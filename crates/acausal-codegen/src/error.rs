@@ -53,12 +53,18 @@ impl CodegenError {
             CodegenError::Expression { expr, origin } => Diagnostic::error(
                 "not-numeric",
                 at(*origin),
-                format!("`{}` cannot be evaluated during the simulation", printer.expr(*expr)),
+                format!(
+                    "`{}` cannot be evaluated during the simulation",
+                    printer.expr(*expr)
+                ),
             ),
             CodegenError::ParameterCycle { names, span } => Diagnostic::error(
                 "parameter-cycle",
                 *span,
-                format!("the values of these parameters depend on each other: {}", names.join(", ")),
+                format!(
+                    "the values of these parameters depend on each other: {}",
+                    names.join(", ")
+                ),
             ),
         }
     }

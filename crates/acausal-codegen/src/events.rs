@@ -173,13 +173,33 @@ impl Lowering<'_> {
         origin: OriginId,
     ) -> Result<Program, CodegenError> {
         let mut locals = Vec::new();
-        let value = hoist_reductions(self.flat, domain, value, origin, Variability::Continuous, &mut locals);
+        let value = hoist_reductions(
+            self.flat,
+            domain,
+            value,
+            origin,
+            Variability::Continuous,
+            &mut locals,
+        );
         let mut items = Vec::new();
         for l in locals {
-            self.layout.add_mem((l.target.var, Kind::Value), self.flat.var(l.target.var).len());
-            items.push(Item { domain: l.domain, value: l.value, target: Target::Access(l.target), origin });
+            self.layout.add_mem(
+                (l.target.var, Kind::Value),
+                self.flat.var(l.target.var).len(),
+            );
+            items.push(Item {
+                domain: l.domain,
+                value: l.value,
+                target: Target::Access(l.target),
+                origin,
+            });
         }
-        items.push(Item { domain: domain.to_vec(), value, target: Target::Consecutive(Bank::Out, first), origin });
+        items.push(Item {
+            domain: domain.to_vec(),
+            value,
+            target: Target::Consecutive(Bank::Out, first),
+            origin,
+        });
         self.ordered_program(&items)
     }
 
@@ -212,13 +232,23 @@ impl Lowering<'_> {
                 CellKind::Sample(start, interval) => {
                     let mut arguments = self.out_program(&g.domain, start, 0, g.origin)?;
                     arguments.extend(self.out_program(&g.domain, interval, g.len, g.origin)?);
-                    code.samples.push(SampleCode { base: g.base, len: g.len, arguments, origin: g.origin });
+                    code.samples.push(SampleCode {
+                        base: g.base,
+                        len: g.len,
+                        arguments,
+                        origin: g.origin,
+                    });
                 }
                 CellKind::Delay(value, time, longest) => {
                     let mut arguments = self.out_program(&g.domain, value, 0, g.origin)?;
                     arguments.extend(self.out_program(&g.domain, time, g.len, g.origin)?);
                     arguments.extend(self.out_program(&g.domain, longest, 2 * g.len, g.origin)?);
-                    code.delays.push(DelayCode { base: g.base, len: g.len, arguments, origin: g.origin });
+                    code.delays.push(DelayCode {
+                        base: g.base,
+                        len: g.len,
+                        arguments,
+                        origin: g.origin,
+                    });
                 }
             }
         }
@@ -237,17 +267,21 @@ impl Lowering<'_> {
     ) -> Result<(), CodegenError> {
         let first = code.cells;
         code.cells += g.len;
-        code.values.extend(self.out_program(&g.domain, value, first, g.origin)?);
+        code.values
+            .extend(self.out_program(&g.domain, value, first, g.origin)?);
         let instant = op.and_then(|_| self.event_instant(gap));
         if let Some(instant) = instant {
             let out = code.time_events.iter().map(|t| t.len).sum();
-            code.times.extend(self.out_program(&g.domain, instant, out, g.origin)?);
+            code.times
+                .extend(self.out_program(&g.domain, instant, out, g.origin)?);
             code.time_events.push(TimeEventCode { out, len: g.len });
             // The indicator never changes sign: the time event does its work.
             let one = self.flat.exprs.real(1.0);
-            code.indicators.extend(self.out_program(&g.domain, one, first, g.origin)?);
+            code.indicators
+                .extend(self.out_program(&g.domain, one, first, g.origin)?);
         } else {
-            code.indicators.extend(self.out_program(&g.domain, gap, first, g.origin)?);
+            code.indicators
+                .extend(self.out_program(&g.domain, gap, first, g.origin)?);
         }
         let relation = RelationCode {
             base: g.base,
@@ -285,35 +319,57 @@ impl Lowering<'_> {
                 let mut conditions = Vec::new();
                 let mut at_start = false;
                 for &c in &branch.conditions {
-                    at_start |= self
-                        .flat
-                        .exprs
-                        .any(c, |x, n| matches!(x.node(n), Node::Call(acausal_expr::Builtin::Initial, _)));
+                    at_start |= self.flat.exprs.any(c, |x, n| {
+                        matches!(x.node(n), Node::Call(acausal_expr::Builtin::Initial, _))
+                    });
                     let first = code.conditions_len;
                     code.conditions_len += points;
-                    code.conditions.extend(self.out_program(&when.domain, c, first, when.origin)?);
+                    code.conditions.extend(self.out_program(
+                        &when.domain,
+                        c,
+                        first,
+                        when.origin,
+                    )?);
                     conditions.push(first);
                 }
                 let mut actions = Vec::new();
                 for action in &branch.actions {
                     actions.push(self.action(when, action)?);
                 }
-                branches.push(BranchCode { conditions, at_start, actions });
+                branches.push(BranchCode {
+                    conditions,
+                    at_start,
+                    actions,
+                });
             }
-            code.whens.push(WhenCode { points, branches, origin: when.origin });
+            code.whens.push(WhenCode {
+                points,
+                branches,
+                origin: when.origin,
+            });
         }
         Ok(())
     }
 
     fn action(&mut self, when: &When, action: &Action) -> Result<ActionCode, CodegenError> {
-        let joined = |inner: &DomainVec| -> DomainVec { when.domain.iter().chain(inner).copied().collect() };
+        let joined =
+            |inner: &DomainVec| -> DomainVec { when.domain.iter().chain(inner).copied().collect() };
         Ok(match action {
-            Action::Assign { domain, target, value } => self.set(&joined(domain), domain, *target, *value, false, when.origin)?,
-            Action::Reinit { domain, target, value } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
+            Action::Assign {
+                domain,
+                target,
+                value,
+            } => self.set(&joined(domain), domain, *target, *value, false, when.origin)?,
+            Action::Reinit {
+                domain,
+                target,
+                value,
+            } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
             Action::Assert(a) => ActionCode::Assert(self.assert_code(a, &joined(&a.domain))?),
-            Action::Terminate { message, origin } => {
-                ActionCode::Terminate { message: message.clone(), origin: *origin }
-            }
+            Action::Terminate { message, origin } => ActionCode::Terminate {
+                message: message.clone(),
+                origin: *origin,
+            },
         })
     }
 
@@ -327,17 +383,30 @@ impl Lowering<'_> {
         origin: OriginId,
     ) -> Result<ActionCode, CodegenError> {
         let values = self.out_program(domain, value, 0, origin)?;
-        let place = self
-            .layout
-            .place((target.var, target.kind))
-            .ok_or(CodegenError::Unassigned { access: target, origin })?;
+        let place =
+            self.layout
+                .place((target.var, target.kind))
+                .ok_or(CodegenError::Unassigned {
+                    access: target,
+                    origin,
+                })?;
         let locations = crate::address::locate(self.flat, place, domain, target, origin)?;
         let targets = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
-        Ok(ActionCode::Set { values, targets, inner: domain_len(inner), reinit, target })
+        Ok(ActionCode::Set {
+            values,
+            targets,
+            inner: domain_len(inner),
+            reinit,
+            target,
+        })
     }
 
     /// Code of an assertion over a domain.
-    pub fn assert_code(&mut self, a: &Assert, domain: &DomainVec) -> Result<AssertCode, CodegenError> {
+    pub fn assert_code(
+        &mut self,
+        a: &Assert,
+        domain: &DomainVec,
+    ) -> Result<AssertCode, CodegenError> {
         // An assertion does not trigger events: it is looked at when a step is complete.
         let quiet = self.flat.exprs.no_event(a.condition);
         let conditions = self.out_program(domain, quiet, 0, a.origin)?;
@@ -345,6 +414,12 @@ impl Lowering<'_> {
             Node::Str(s) => self.flat.exprs.string(s).to_string(),
             _ => acausal_expr::Printer::new(self.flat).expr(a.message),
         };
-        Ok(AssertCode { conditions, len: domain_len(domain), message, warning: a.warning, origin: a.origin })
+        Ok(AssertCode {
+            conditions,
+            len: domain_len(domain),
+            message,
+            warning: a.warning,
+            origin: a.origin,
+        })
     }
 }

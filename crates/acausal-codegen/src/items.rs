@@ -54,13 +54,17 @@ impl Lowering<'_> {
     ) -> Result<Locations, CodegenError> {
         match target {
             Target::Access(access) => {
-                let place =
-                    self.layout.place((access.var, access.kind)).ok_or(CodegenError::Unassigned { access, origin })?;
+                let place = self
+                    .layout
+                    .place((access.var, access.kind))
+                    .ok_or(CodegenError::Unassigned { access, origin })?;
                 locate(self.flat, place, domain, access, origin)
             }
-            Target::Consecutive(bank, base) => {
-                Ok(Locations::Strided { bank, base, stride: 1 })
-            }
+            Target::Consecutive(bank, base) => Ok(Locations::Strided {
+                bank,
+                base,
+                stride: 1,
+            }),
         }
     }
 
@@ -68,7 +72,12 @@ impl Lowering<'_> {
     pub fn expand(&self, item: &Item) -> Expanded {
         let mut domain = item.domain.clone();
         match self.flat.exprs.node(item.value) {
-            Node::Reduce { op, iter, range, body } => {
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            } => {
                 domain.push((iter, range));
                 let (store, neutral) = match op {
                     ReduceOp::Sum => (Store::Add, 0.0),
@@ -76,9 +85,19 @@ impl Lowering<'_> {
                     ReduceOp::Min => (Store::Min, f64::MAX),
                     ReduceOp::Max => (Store::Max, f64::MIN),
                 };
-                Expanded { domain, body, store, neutral: Some(neutral) }
+                Expanded {
+                    domain,
+                    body,
+                    store,
+                    neutral: Some(neutral),
+                }
             }
-            _ => Expanded { domain, body: item.value, store: Store::Set, neutral: None },
+            _ => Expanded {
+                domain,
+                body: item.value,
+                store: Store::Set,
+                neutral: None,
+            },
         }
     }
 
@@ -99,7 +118,9 @@ impl Lowering<'_> {
         let out = match item.target {
             Target::Consecutive(bank, base) if x.neutral.is_some() => {
                 let inner = x.domain.last().map_or(1, |(_, r)| r.count as usize);
-                let list = (0..domain_len(&x.domain)).map(|k| crate::layout::Loc::new(bank, base + k / inner)).collect();
+                let list = (0..domain_len(&x.domain))
+                    .map(|k| crate::layout::Loc::new(bank, base + k / inner))
+                    .collect();
                 Locations::List(list)
             }
             target => self.locate_target(target, &x.domain, item.origin)?,
@@ -125,7 +146,8 @@ impl Lowering<'_> {
         outputs: Vec<Locations>,
         origin: OriginId,
     ) -> Result<Vec<Call>, CodegenError> {
-        let outputs: Vec<(Locations, Store)> = outputs.into_iter().map(|l| (l, Store::Set)).collect();
+        let outputs: Vec<(Locations, Store)> =
+            outputs.into_iter().map(|l| (l, Store::Set)).collect();
         self.calls(lowered, domain, &outputs, origin)
     }
 }
@@ -151,7 +173,12 @@ fn merge_group(calls: Vec<Call>, out: &mut Program) {
     // Slots must agree in bank, counters cannot be tabulated, and accumulating stores keep their own call.
     let mut classes: IndexMap<Vec<u8>, Vec<Call>, FxBuildHasher> = IndexMap::default();
     for call in short {
-        let mut key: Vec<u8> = call.slots.iter().chain(call.outputs.iter().map(|o| &o.0)).map(bank_code).collect();
+        let mut key: Vec<u8> = call
+            .slots
+            .iter()
+            .chain(call.outputs.iter().map(|o| &o.0))
+            .map(bank_code)
+            .collect();
         if key.contains(&u8::MAX) || call.outputs.iter().any(|o| o.1 != Store::Set) {
             out.push(call);
             continue;
@@ -173,9 +200,18 @@ fn merge_group(calls: Vec<Call>, out: &mut Program) {
             }
             compress(bank, list)
         };
-        let slots = (0..first.slots.len()).map(|s| column(&|c: &Call| c.slots[s].clone())).collect();
-        let outputs = (0..first.outputs.len()).map(|o| (column(&|c: &Call| c.outputs[o].0.clone()), Store::Set)).collect();
-        out.push(Call { kernel: first.kernel, count: calls.iter().map(|c| c.count).sum(), slots, outputs });
+        let slots = (0..first.slots.len())
+            .map(|s| column(&|c: &Call| c.slots[s].clone()))
+            .collect();
+        let outputs = (0..first.outputs.len())
+            .map(|o| (column(&|c: &Call| c.outputs[o].0.clone()), Store::Set))
+            .collect();
+        out.push(Call {
+            kernel: first.kernel,
+            count: calls.iter().map(|c| c.count).sum(),
+            slots,
+            outputs,
+        });
     }
 }
 

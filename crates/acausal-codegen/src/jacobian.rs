@@ -93,16 +93,33 @@ impl Lowering<'_> {
         }
         jac.partials = merge(std::mem::take(&mut jac.partials));
         let n = self.layout.n;
-        let cols = if columns == Columns::Combined { n } else { 2 * n };
-        schedule(&mut jac, &item_rows, self.layout.mem_len, n, rows, cols, columns);
+        let cols = if columns == Columns::Combined {
+            n
+        } else {
+            2 * n
+        };
+        schedule(
+            &mut jac,
+            &item_rows,
+            self.layout.mem_len,
+            n,
+            rows,
+            cols,
+            columns,
+        );
         Ok(jac)
     }
 
     fn partials_of(&mut self, item: &Item, jac: &mut Jacobian) -> Result<ItemRows, CodegenError> {
         let x = self.expand(item);
         let count = domain_len(&x.domain);
-        let target = if x.neutral.is_some() && matches!(item.target, crate::items::Target::Consecutive(..)) {
-            return Err(CodegenError::Expression { expr: item.value, origin: item.origin });
+        let target = if x.neutral.is_some()
+            && matches!(item.target, crate::items::Target::Consecutive(..))
+        {
+            return Err(CodegenError::Expression {
+                expr: item.value,
+                origin: item.origin,
+            });
         } else {
             self.locate_target(item.target, &x.domain, item.origin)?
         };
@@ -112,15 +129,25 @@ impl Lowering<'_> {
         let mut accesses = Vec::new();
         for (access, partial) in gradient {
             let place =
-                self.layout.place((access.var, access.kind)).ok_or(CodegenError::Unassigned { access, origin: item.origin })?;
-            let locations = crate::address::locate(self.flat, place, &x.domain, access, item.origin)?;
+                self.layout
+                    .place((access.var, access.kind))
+                    .ok_or(CodegenError::Unassigned {
+                        access,
+                        origin: item.origin,
+                    })?;
+            let locations =
+                crate::address::locate(self.flat, place, &x.domain, access, item.origin)?;
             let first = jac.partials_len;
             jac.partials_len += count;
             match self.flat.exprs.as_f64(partial) {
                 Some(v) => jac.constants.push((first, count, v)),
                 None => {
                     outputs.push(partial);
-                    places.push(Locations::Strided { bank: Bank::Out, base: first, stride: 1 });
+                    places.push(Locations::Strided {
+                        bank: Bank::Out,
+                        base: first,
+                        stride: 1,
+                    });
                 }
             }
             accesses.push((locations, first));
@@ -130,7 +157,11 @@ impl Lowering<'_> {
             let calls = self.outputs_calls(&lowered, &x.domain, places, item.origin)?;
             jac.partials.extend(calls);
         }
-        Ok(ItemRows { target, accesses, count })
+        Ok(ItemRows {
+            target,
+            accesses,
+            count,
+        })
     }
 
     /// The gradient with respect to accesses that depend on the unknowns.
@@ -148,7 +179,9 @@ impl Lowering<'_> {
         let gradient = exprs.gradient(body, |e, n| matches!(e.node(n), Node::Var(_)));
         let mut out = Vec::new();
         for (leaf, mut partial) in gradient {
-            let Node::Var(access) = exprs.node(leaf) else { continue };
+            let Node::Var(access) = exprs.node(leaf) else {
+                continue;
+            };
             if !active(access) {
                 continue;
             }
@@ -218,7 +251,10 @@ fn schedule(
     let mut local_rows: Vec<LocalRow> = vec![LocalRow::default(); mem_len];
     let mut entry_cols: Vec<u32> = Vec::new();
     let mut row_start: Vec<u32> = vec![0; rows + 1];
-    let mut builder = RowBuilder { mark: vec![(0, 0); cols], stamp: 0 };
+    let mut builder = RowBuilder {
+        mark: vec![(0, 0); cols],
+        stamp: 0,
+    };
     let mut next = UNITS;
     let mut current: Option<Loc> = None;
     let mut current_first = UNITS;
@@ -227,7 +263,13 @@ fn schedule(
         for j in 0..item.count {
             let target = item.target.at(j);
             if current != Some(target) {
-                finish_row(current, current_first, next, &mut local_rows, &mut row_of_entry);
+                finish_row(
+                    current,
+                    current_first,
+                    next,
+                    &mut local_rows,
+                    &mut row_of_entry,
+                );
                 builder.stamp += 1;
                 current = Some(target);
                 current_first = next;
@@ -238,7 +280,11 @@ fn schedule(
                 match source.bank() {
                     Bank::Y => {
                         let dst = builder.entry(source.index(), &mut next, &mut entry_cols);
-                        jac.ops.push(MulAdd { dst, partial, src: 0 });
+                        jac.ops.push(MulAdd {
+                            dst,
+                            partial,
+                            src: 0,
+                        });
                     }
                     Bank::Yp => {
                         let (col, src) = match columns {
@@ -253,7 +299,11 @@ fn schedule(
                         for k in row.first..row.first + row.len {
                             let col = entry_cols[(k - UNITS) as usize] as usize;
                             let dst = builder.entry(col, &mut next, &mut entry_cols);
-                            jac.ops.push(MulAdd { dst, partial, src: k });
+                            jac.ops.push(MulAdd {
+                                dst,
+                                partial,
+                                src: k,
+                            });
                         }
                     }
                     Bank::Out => {}
@@ -261,21 +311,45 @@ fn schedule(
             }
         }
     }
-    finish_row(current, current_first, next, &mut local_rows, &mut row_of_entry);
+    finish_row(
+        current,
+        current_first,
+        next,
+        &mut local_rows,
+        &mut row_of_entry,
+    );
     let _ = &mut row_start;
     number_by_columns(jac, &entry_cols, &row_of_entry, next, rows, cols);
 }
 
-fn finish_row(current: Option<Loc>, first: u32, next: u32, local_rows: &mut [LocalRow], residual_rows: &mut Vec<(u32, u32)>) {
+fn finish_row(
+    current: Option<Loc>,
+    first: u32,
+    next: u32,
+    local_rows: &mut [LocalRow],
+    residual_rows: &mut Vec<(u32, u32)>,
+) {
     match current {
-        Some(loc) if loc.bank() == Bank::Mem => local_rows[loc.index()] = LocalRow { first, len: next - first },
+        Some(loc) if loc.bank() == Bank::Mem => {
+            local_rows[loc.index()] = LocalRow {
+                first,
+                len: next - first,
+            }
+        }
         Some(loc) => residual_rows.push((loc.index() as u32, first)),
         None => {}
     }
 }
 
 /// Renumbers the entries of residual rows so that they come last, in the order of compressed sparse columns.
-fn number_by_columns(jac: &mut Jacobian, entry_cols: &[u32], residual_rows: &[(u32, u32)], next: u32, rows: usize, cols: usize) {
+fn number_by_columns(
+    jac: &mut Jacobian,
+    entry_cols: &[u32],
+    residual_rows: &[(u32, u32)],
+    next: u32,
+    rows: usize,
+    cols: usize,
+) {
     const UNITS: usize = 2;
     // Residual rows follow the local rows, so their entries are contiguous from the first residual row on.
     let first_value = residual_rows.first().map_or(next, |r| r.1) as usize;
@@ -315,7 +389,12 @@ fn number_by_columns(jac: &mut Jacobian, entry_cols: &[u32], residual_rows: &[(u
     }
     jac.values = first_value;
     jac.acc_len = next as usize;
-    jac.sparsity = Sparsity { rows, cols, col_ptr, row_idx };
+    jac.sparsity = Sparsity {
+        rows,
+        cols,
+        col_ptr,
+        row_idx,
+    };
 }
 
 impl Jacobian {

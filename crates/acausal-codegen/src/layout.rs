@@ -107,7 +107,10 @@ impl Layout {
 
     /// The layout of a DAE: parameters, discrete variables with their left limits, unknowns, local assignments.
     pub fn new(dae: &Dae) -> Result<Layout, CodegenError> {
-        let mut layout = Layout { mem_len: fixed::FREE, ..Layout::default() };
+        let mut layout = Layout {
+            mem_len: fixed::FREE,
+            ..Layout::default()
+        };
         for (id, var) in dae.flat.var_ids() {
             if var.ty == VarType::String {
                 continue;
@@ -145,7 +148,10 @@ impl Layout {
 
     fn table(&mut self, flat: &FlatModel, q: Quantity) -> &mut Vec<Loc> {
         let len = flat.var(q.0).len();
-        let place = self.places.entry(q).or_insert_with(|| Place::Table(vec![Loc::NONE; len]));
+        let place = self
+            .places
+            .entry(q)
+            .or_insert_with(|| Place::Table(vec![Loc::NONE; len]));
         if let Place::Whole(bank, base) = *place {
             *place = Place::Table((0..len).map(|k| Loc::new(bank, base + k)).collect());
         }
@@ -158,22 +164,24 @@ impl Layout {
     fn add_local(&mut self, dae: &Dae, local: &acausal_index1::Local) -> Result<(), CodegenError> {
         let q = (local.target.var, local.target.kind);
         let var = dae.flat.var(q.0);
-        let covered: usize = local.domain.iter().map(|(_, r)| r.count.max(0) as usize).product();
+        let covered: usize = local
+            .domain
+            .iter()
+            .map(|(_, r)| r.count.max(0) as usize)
+            .product();
         if covered == var.len() && !self.places.contains_key(&q) {
             // One assignment covers the array: its elements lie side by side in their natural order.
             self.add_mem(q, var.len());
             return Ok(());
         }
         let base = self.reserve(covered);
-        let mut next = base;
         let mut elements = Vec::with_capacity(covered);
         for_each_element(&dae.flat, &local.domain, local.target, local.origin, |e| {
             elements.push(e);
         })?;
         let table = self.table(&dae.flat, q);
-        for e in elements {
-            table[e] = Loc::new(Bank::Mem, next);
-            next += 1;
+        for (k, e) in elements.into_iter().enumerate() {
+            table[e] = Loc::new(Bank::Mem, base + k);
         }
         Ok(())
     }

@@ -17,6 +17,9 @@ mod parameters;
 pub use cells::{CellGroup, CellKind};
 pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
 pub use error::CodegenError;
-pub use events::{ActionCode, BranchCode, AssertCode, DelayCode, EventCode, RelationCode, SampleCode, TimeEventCode, WhenCode};
+pub use events::{
+    ActionCode, AssertCode, BranchCode, DelayCode, EventCode, RelationCode, SampleCode,
+    TimeEventCode, WhenCode,
+};
 pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
 pub use layout::{Layout, Loc, Place, fixed};

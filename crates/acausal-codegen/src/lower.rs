@@ -57,7 +57,13 @@ pub struct Lowered {
 impl<'a> Lowering<'a> {
     /// Starts with the given layout.
     pub fn new(flat: &'a mut FlatModel, layout: Layout) -> Lowering<'a> {
-        Lowering { flat, layout, cells: Cells::default(), kernels: IndexMap::default(), tables: IndexMap::default() }
+        Lowering {
+            flat,
+            layout,
+            cells: Cells::default(),
+            kernels: IndexMap::default(),
+            tables: IndexMap::default(),
+        }
     }
 
     /// The kernels so far.
@@ -72,8 +78,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// Compiles expressions over a domain into one kernel with one output each.
-    pub fn lower(&mut self, domain: &Domain, roots: &[ExprId], origin: OriginId) -> Result<Lowered, CodegenError> {
-        let roots: Vec<ExprId> = roots.iter().map(|&r| self.resolve_dynamic(r, origin)).collect::<Result<_, _>>()?;
+    pub fn lower(
+        &mut self,
+        domain: &Domain,
+        roots: &[ExprId],
+        origin: OriginId,
+    ) -> Result<Lowered, CodegenError> {
+        let roots: Vec<ExprId> = roots
+            .iter()
+            .map(|&r| self.resolve_dynamic(r, origin))
+            .collect::<Result<_, _>>()?;
         let mut builder = Builder {
             ctx: self,
             domain,
@@ -90,13 +104,25 @@ impl<'a> Lowering<'a> {
         builder.kernel.outputs = outputs;
         builder.kernel.slots = builder.leaves.len() as u32;
         let leaves = builder.leaves.into_keys().collect();
-        Ok(Lowered { kernel: builder.kernel, leaves })
+        Ok(Lowered {
+            kernel: builder.kernel,
+            leaves,
+        })
     }
 
     /// Writes an access with a subscript that is only known at run time as a selection among its elements.
-    pub fn resolve_dynamic(&mut self, root: ExprId, origin: OriginId) -> Result<ExprId, CodegenError> {
-        let dynamic: Vec<(ExprId, Access)> =
-            self.flat.exprs.accesses(root).into_iter().filter(|(_, a)| !is_static(&self.flat.exprs, *a)).collect();
+    pub fn resolve_dynamic(
+        &mut self,
+        root: ExprId,
+        origin: OriginId,
+    ) -> Result<ExprId, CodegenError> {
+        let dynamic: Vec<(ExprId, Access)> = self
+            .flat
+            .exprs
+            .accesses(root)
+            .into_iter()
+            .filter(|(_, a)| !is_static(&self.flat.exprs, *a))
+            .collect();
         if dynamic.is_empty() {
             return Ok(root);
         }
@@ -104,34 +130,54 @@ impl<'a> Lowering<'a> {
         for (e, access) in dynamic {
             let dims = self.flat.var(access.var).dims.clone();
             if dims.iter().product::<usize>() > DYNAMIC_INDEX_LIMIT {
-                return Err(CodegenError::Element { error: ElementError::DynamicIndex { access }, origin });
+                return Err(CodegenError::Element {
+                    error: ElementError::DynamicIndex { access },
+                    origin,
+                });
             }
             let x = &mut self.flat.exprs;
             let subs: Vec<ExprId> = x.list(access.subs).to_vec();
             let ty = x.ty(e);
             // From the innermost dimension outwards: select(s1, [select(s2, ..), ..]).
             let mut level: Vec<ExprId> = Vec::new();
-            let ranges: Vec<(IterId, Range)> =
-                dims.iter().map(|&d| (IterId(u32::MAX), Range::upto(d))).collect();
+            let ranges: Vec<(IterId, Range)> = dims
+                .iter()
+                .map(|&d| (IterId(u32::MAX), Range::upto(d)))
+                .collect();
             for_each_point(&ranges, |point| {
                 let fixed: Vec<ExprId> = point.iter().map(|&p| x.int(p)).collect();
                 level.push(x.var(access.var, access.kind, &fixed, ty));
             });
             for (s, &d) in subs.iter().zip(&dims).rev() {
-                level = level.chunks(d.max(1)).map(|chunk| x.select(*s, chunk)).collect();
+                level = level
+                    .chunks(d.max(1))
+                    .map(|chunk| x.select(*s, chunk))
+                    .collect();
             }
             replaced.insert(e, level[0]);
         }
-        let new = self.flat.exprs.rewrite(root, |_, e| replaced.get(&e).copied());
+        let new = self
+            .flat
+            .exprs
+            .rewrite(root, |_, e| replaced.get(&e).copied());
         Ok(new)
     }
 
     /// The locations of a leaf over a domain, unless it is a counter.
-    pub fn locate_leaf(&mut self, leaf: Leaf, domain: &Domain, origin: OriginId) -> Result<Option<Locations>, CodegenError> {
+    pub fn locate_leaf(
+        &mut self,
+        leaf: Leaf,
+        domain: &Domain,
+        origin: OriginId,
+    ) -> Result<Option<Locations>, CodegenError> {
         let count = domain_len(domain);
         Ok(match leaf {
             Leaf::Iter(_) => None,
-            Leaf::Fixed(base) => Some(Locations::Strided { bank: Bank::Mem, base, stride: 0 }),
+            Leaf::Fixed(base) => Some(Locations::Strided {
+                bank: Bank::Mem,
+                base,
+                stride: 0,
+            }),
             Leaf::Access(access) => {
                 let place = self
                     .layout
@@ -145,9 +191,10 @@ impl<'a> Lowering<'a> {
                 let exprs = &self.flat.exprs;
                 for_each_point(domain, |values| {
                     let v = exprs.evaluate(index, |x, e, _| match x.node(e) {
-                        Node::Iter(i) => {
-                            domain.iter().position(|(j, _)| *j == i).map(|k| acausal_expr::Value::Int(values[k]))
-                        }
+                        Node::Iter(i) => domain
+                            .iter()
+                            .position(|(j, _)| *j == i)
+                            .map(|k| acausal_expr::Value::Int(values[k])),
                         _ => None,
                     });
                     let k = v.ok().and_then(|v| v.as_f64()).unwrap_or(1.0) as usize;
@@ -174,7 +221,9 @@ impl<'a> Lowering<'a> {
             slots.push(match self.locate_leaf(leaf, domain, origin)? {
                 Some(l) => SlotSource::Memory(l),
                 None => {
-                    let Leaf::Iter(i) = leaf else { unreachable!("only iterators have no location") };
+                    let Leaf::Iter(i) = leaf else {
+                        unreachable!("only iterators have no location")
+                    };
                     SlotSource::Counter(counter(domain, i))
                 }
             });
@@ -184,8 +233,16 @@ impl<'a> Lowering<'a> {
         let mut start = 0;
         for end in run_ends {
             let slots = slots.iter().map(|s| s.address(start, end)).collect();
-            let outputs = outputs.iter().map(|(l, s)| (memory_address(l, start, end), *s)).collect();
-            calls.push(Call { kernel, count: end - start, slots, outputs });
+            let outputs = outputs
+                .iter()
+                .map(|(l, s)| (memory_address(l, start, end), *s))
+                .collect();
+            calls.push(Call {
+                kernel,
+                count: end - start,
+                slots,
+                outputs,
+            });
             start = end;
         }
         Ok(calls)
@@ -207,12 +264,20 @@ impl SlotSource {
     fn address(&self, start: usize, end: usize) -> Address {
         match self {
             SlotSource::Memory(l) => memory_address(l, start, end),
-            SlotSource::Counter(CounterValues::Linear(first, step)) => {
-                Address::Counter { start: first + step * start as f64, step: *step }
-            }
+            SlotSource::Counter(CounterValues::Linear(first, step)) => Address::Counter {
+                start: first + step * start as f64,
+                step: *step,
+            },
             SlotSource::Counter(CounterValues::List(v)) => {
-                let step = if end > start + 1 { v[start + 1] - v[start] } else { 0.0 };
-                Address::Counter { start: v[start], step }
+                let step = if end > start + 1 {
+                    v[start + 1] - v[start]
+                } else {
+                    0.0
+                };
+                Address::Counter {
+                    start: v[start],
+                    step,
+                }
             }
         }
     }
@@ -220,12 +285,17 @@ impl SlotSource {
 
 fn memory_address(l: &Locations, start: usize, end: usize) -> Address {
     match l {
-        Locations::Strided { bank, base, stride } => {
-            Address::Affine { bank: *bank, base: (*base as isize + stride * start as isize) as usize, stride: *stride }
-        }
+        Locations::Strided { bank, base, stride } => Address::Affine {
+            bank: *bank,
+            base: (*base as isize + stride * start as isize) as usize,
+            stride: *stride,
+        },
         Locations::List(list) => {
             let part = &list[start..end];
-            crate::address::compress(part[0].bank(), part.iter().map(|x| x.index() as u32).collect())
+            crate::address::compress(
+                part[0].bank(),
+                part.iter().map(|x| x.index() as u32).collect(),
+            )
         }
     }
 }
@@ -234,7 +304,12 @@ fn memory_address(l: &Locations, start: usize, end: usize) -> Address {
 fn counter(domain: &Domain, iter: IterId) -> CounterValues {
     let k = domain.iter().position(|(i, _)| *i == iter).unwrap_or(0);
     let range = domain[k].1;
-    let others: i64 = domain.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, (_, r))| r.count).product();
+    let others: i64 = domain
+        .iter()
+        .enumerate()
+        .filter(|(j, _)| *j != k)
+        .map(|(_, (_, r))| r.count)
+        .product();
     if others == 1 {
         return CounterValues::Linear(range.start as f64, range.step as f64);
     }
@@ -265,7 +340,9 @@ fn runs(slots: &[SlotSource], outputs: &[(Locations, Store)], count: usize) -> V
     let mut start = 0;
     for j in 1..count {
         let bank_changes = lists.iter().any(|l| l[j].bank() != l[j - 1].bank());
-        let bends = counters.iter().any(|v| j >= start + 2 && v[j] - v[j - 1] != v[j - 1] - v[j - 2]);
+        let bends = counters
+            .iter()
+            .any(|v| j >= start + 2 && v[j] - v[j - 1] != v[j - 1] - v[j - 2]);
         if bank_changes || bends {
             ends.push(j);
             start = j;
@@ -322,10 +399,17 @@ impl Builder<'_, '_, '_> {
                 self.done.insert((e, quiet), node);
                 continue;
             }
-            let inner_quiet = quiet || matches!(self.ctx.flat.exprs.node(e), Node::NoEvent(_) | Node::Smooth(..));
+            let inner_quiet = quiet
+                || matches!(
+                    self.ctx.flat.exprs.node(e),
+                    Node::NoEvent(_) | Node::Smooth(..)
+                );
             if !ready {
                 stack.push((e, quiet, true));
-                self.ctx.flat.exprs.for_each_child(e, |c| stack.push((c, inner_quiet, false)));
+                self.ctx
+                    .flat
+                    .exprs
+                    .for_each_child(e, |c| stack.push((c, inner_quiet, false)));
                 continue;
             }
             let node = self.operation(e, inner_quiet)?;
@@ -341,7 +425,10 @@ impl Builder<'_, '_, '_> {
             Node::Int(i) => self.constant(i as f64),
             Node::Bool(b) => self.constant(b as u8 as f64),
             Node::Str(_) | Node::Local { .. } | Node::Reduce { .. } => {
-                return Err(CodegenError::Expression { expr: e, origin: self.origin });
+                return Err(CodegenError::Expression {
+                    expr: e,
+                    origin: self.origin,
+                });
             }
             Node::Time => self.slot(Leaf::Fixed(fixed::TIME)),
             Node::Iter(i) => self.slot(Leaf::Iter(i)),
@@ -350,27 +437,47 @@ impl Builder<'_, '_, '_> {
             Node::Call(Builtin::Terminal, _) => self.slot(Leaf::Fixed(fixed::TERMINAL)),
             Node::Select(index, list) => return self.literal_table(index, list),
             _ => {
-                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet) else { return Ok(None) };
+                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet) else {
+                    return Ok(None);
+                };
                 self.cell(key)
             }
         }))
     }
 
     fn cell(&mut self, key: CellKey) -> u32 {
-        let group = self.ctx.cells.group(self.ctx.flat, &mut self.ctx.layout, key, self.domain, self.origin);
+        let group = self.ctx.cells.group(
+            self.ctx.flat,
+            &mut self.ctx.layout,
+            key,
+            self.domain,
+            self.origin,
+        );
         self.slot(Leaf::Cell(group))
     }
 
     /// A selection from literals by an expression of iterators is a table in memory.
-    fn literal_table(&mut self, index: ExprId, list: acausal_expr::List) -> Result<Option<u32>, CodegenError> {
+    fn literal_table(
+        &mut self,
+        index: ExprId,
+        list: acausal_expr::List,
+    ) -> Result<Option<u32>, CodegenError> {
         let x = &self.ctx.flat.exprs;
         let number = |m: ExprId| x.as_f64(m).or(x.as_bool(m).map(|b| b as u8 as f64));
         let values: Option<Vec<f64>> = x.list(list).iter().map(|&m| number(m)).collect();
-        let static_index = !x.any(index, |x, e| matches!(x.node(e), Node::Var(_) | Node::Time | Node::Apply { .. }));
-        let Some(values) = values.filter(|_| static_index) else { return Ok(None) };
+        let static_index = !x.any(index, |x, e| {
+            matches!(x.node(e), Node::Var(_) | Node::Time | Node::Apply { .. })
+        });
+        let Some(values) = values.filter(|_| static_index) else {
+            return Ok(None);
+        };
         let bits: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
         let layout = &mut self.ctx.layout;
-        let base = *self.ctx.tables.entry(bits).or_insert_with(|| layout.reserve(values.len()));
+        let base = *self
+            .ctx
+            .tables
+            .entry(bits)
+            .or_insert_with(|| layout.reserve(values.len()));
         Ok(Some(self.slot(Leaf::Table(base, index))))
     }
 
@@ -385,13 +492,21 @@ impl Builder<'_, '_, '_> {
             Node::Mul(l) => {
                 let factors = self.ctx.flat.exprs.list(l).to_vec();
                 let negative = self.ctx.flat.exprs.as_f64(factors[0]) == Some(-1.0);
-                let rest = if negative { &factors[1..] } else { &factors[..] };
+                let rest = if negative {
+                    &factors[1..]
+                } else {
+                    &factors[..]
+                };
                 let mut acc = get(self, rest[0]);
                 for &f in &rest[1..] {
                     let f = get(self, f);
                     acc = self.push(Op::Binary(Binary::Mul, acc, f));
                 }
-                if negative { self.push(Op::Unary(Unary::Neg, acc)) } else { acc }
+                if negative {
+                    self.push(Op::Unary(Unary::Neg, acc))
+                } else {
+                    acc
+                }
             }
             Node::Div(a, b) => self.binary(Binary::Div, get(self, a), get(self, b)),
             Node::Pow(a, b) => self.binary(Binary::Pow, get(self, a), get(self, b)),
@@ -414,16 +529,43 @@ impl Builder<'_, '_, '_> {
                 acc
             }
             Node::Call(f, l) => {
-                let args: Vec<u32> = self.ctx.flat.exprs.list(l).iter().map(|&a| get(self, a)).collect();
+                let args: Vec<u32> = self
+                    .ctx
+                    .flat
+                    .exprs
+                    .list(l)
+                    .iter()
+                    .map(|&a| get(self, a))
+                    .collect();
                 self.builtin(e, f, &args)?
             }
-            Node::Apply { func, args, output, wrt } => {
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            } => {
                 let x = &self.ctx.flat.exprs;
                 let args = x.list(args).iter().map(|&a| get(self, a)).collect();
-                let wrt = x.list(wrt).iter().filter_map(|&w| x.as_int(w)).map(|w| w as u32).collect();
-                self.push(Op::Apply { function: func.0, args, output, wrt })
+                let wrt = x
+                    .list(wrt)
+                    .iter()
+                    .filter_map(|&w| x.as_int(w))
+                    .map(|w| w as u32)
+                    .collect();
+                self.push(Op::Apply {
+                    function: func.0,
+                    args,
+                    output,
+                    wrt,
+                })
             }
-            _ => return Err(CodegenError::Expression { expr: e, origin: self.origin }),
+            _ => {
+                return Err(CodegenError::Expression {
+                    expr: e,
+                    origin: self.origin,
+                });
+            }
         })
     }
 
@@ -439,7 +581,8 @@ impl Builder<'_, '_, '_> {
             let x = &self.ctx.flat.exprs;
             if let Node::Mul(l) = x.node(t)
                 && x.as_f64(x.list(l)[0]) == Some(-1.0)
-                && let Some(Op::Unary(Unary::Neg, inner)) = self.kernel.nodes.get(self.done[&(t, quiet)] as usize)
+                && let Some(Op::Unary(Unary::Neg, inner)) =
+                    self.kernel.nodes.get(self.done[&(t, quiet)] as usize)
             {
                 subtracted.push(*inner);
                 continue;
@@ -505,9 +648,17 @@ impl Builder<'_, '_, '_> {
             }
             Builtin::Edge | Builtin::Change => {
                 let x = &self.ctx.flat.exprs;
-                let Node::Call(_, l) = x.node(e) else { return Err(CodegenError::Expression { expr: e, origin: self.origin }) };
+                let Node::Call(_, l) = x.node(e) else {
+                    return Err(CodegenError::Expression {
+                        expr: e,
+                        origin: self.origin,
+                    });
+                };
                 let Node::Var(mut access) = x.node(x.list(l)[0]) else {
-                    return Err(CodegenError::Expression { expr: e, origin: self.origin });
+                    return Err(CodegenError::Expression {
+                        expr: e,
+                        origin: self.origin,
+                    });
                 };
                 access.kind = Kind::Pre;
                 let before = self.slot(Leaf::Access(access));
@@ -518,7 +669,12 @@ impl Builder<'_, '_, '_> {
                     self.binary(Binary::And, a[0], not)
                 }
             }
-            _ => return Err(CodegenError::Expression { expr: e, origin: self.origin }),
+            _ => {
+                return Err(CodegenError::Expression {
+                    expr: e,
+                    origin: self.origin,
+                });
+            }
         })
     }
 }
@@ -544,8 +700,19 @@ fn encode(kernel: &Kernel) -> Vec<u64> {
             Op::Unary(u, a) => w.extend([3, *u as u64, *a as u64]),
             Op::Binary(b, x, y) => w.extend([4, *b as u64, *x as u64, *y as u64]),
             Op::Select(c, x, y) => w.extend([5, *c as u64, *x as u64, *y as u64]),
-            Op::Apply { function, args, output, wrt } => {
-                w.extend([6, *function as u64, *output as u64, args.len() as u64, wrt.len() as u64]);
+            Op::Apply {
+                function,
+                args,
+                output,
+                wrt,
+            } => {
+                w.extend([
+                    6,
+                    *function as u64,
+                    *output as u64,
+                    args.len() as u64,
+                    wrt.len() as u64,
+                ]);
                 w.extend(args.iter().chain(wrt).map(|&a| a as u64));
             }
         }

@@ -40,19 +40,50 @@ impl Lowering<'_> {
         if dims.contains(&0) {
             return Ok(());
         }
-        let domain: Vec<(IterId, Range)> =
-            value.iters.iter().copied().zip(dims.iter().map(|&d| Range::upto(d))).collect();
+        let domain: Vec<(IterId, Range)> = value
+            .iters
+            .iter()
+            .copied()
+            .zip(dims.iter().map(|&d| Range::upto(d)))
+            .collect();
         let mut locals = Vec::new();
-        let body =
-            hoist_reductions(self.flat, &domain, value.body, origin, Variability::Parameter, &mut locals);
+        let body = hoist_reductions(
+            self.flat,
+            &domain,
+            value.body,
+            origin,
+            Variability::Parameter,
+            &mut locals,
+        );
         for local in locals {
-            self.layout.add_mem((local.target.var, Kind::Value), self.flat.var(local.target.var).len());
-            items.push(Item { domain: local.domain, value: local.value, target: Target::Access(local.target), origin });
+            self.layout.add_mem(
+                (local.target.var, Kind::Value),
+                self.flat.var(local.target.var).len(),
+            );
+            items.push(Item {
+                domain: local.domain,
+                value: local.value,
+                target: Target::Access(local.target),
+                origin,
+            });
         }
-        let subs: Vec<ExprId> = value.iters.iter().map(|&i| self.flat.exprs.iter(i)).collect();
+        let subs: Vec<ExprId> = value
+            .iters
+            .iter()
+            .map(|&i| self.flat.exprs.iter(i))
+            .collect();
         let subs = self.flat.exprs.make_list(&subs);
-        let access = Access { var: id, kind: Kind::Value, subs };
-        items.push(Item { domain, value: body, target: target(access), origin });
+        let access = Access {
+            var: id,
+            kind: Kind::Value,
+            subs,
+        };
+        items.push(Item {
+            domain,
+            value: body,
+            target: target(access),
+            origin,
+        });
         Ok(())
     }
 
@@ -72,18 +103,30 @@ impl Lowering<'_> {
         let mut bases = FxHashMap::default();
         let mut items = Vec::new();
         for id in ids {
-            let Some(value) = pick(self.flat.var(id)) else { continue };
+            let Some(value) = pick(self.flat.var(id)) else {
+                continue;
+            };
             let base = self.layout.reserve(self.flat.var(id).len());
             bases.insert(id, base);
-            self.array_items(id, &value, |_| Target::Consecutive(Bank::Mem, base), origin, &mut items)?;
+            self.array_items(
+                id,
+                &value,
+                |_| Target::Consecutive(Bank::Mem, base),
+                origin,
+                &mut items,
+            )?;
         }
         Ok((self.ordered_program(&items)?, bases))
     }
 
     /// Parameters such that each one comes after those its value depends on.
     fn parameter_order(&self) -> Result<Vec<VarId>, CodegenError> {
-        let params: Vec<VarId> =
-            self.flat.var_ids().filter(|(_, v)| v.is_parameter() && !v.auxiliary).map(|(id, _)| id).collect();
+        let params: Vec<VarId> = self
+            .flat
+            .var_ids()
+            .filter(|(_, v)| v.is_parameter() && !v.auxiliary)
+            .map(|(id, _)| id)
+            .collect();
         let mut done: FxHashSet<VarId> = FxHashSet::default();
         let mut order = Vec::with_capacity(params.len());
         for &start in &params {
@@ -102,15 +145,24 @@ impl Lowering<'_> {
                     continue;
                 }
                 if open.contains(&id) {
-                    let names = open.iter().map(|v| self.flat.var(*v).name.plain()).collect();
-                    return Err(CodegenError::ParameterCycle { names, span: self.flat.var(id).span });
+                    let names = open
+                        .iter()
+                        .map(|v| self.flat.var(*v).name.plain())
+                        .collect();
+                    return Err(CodegenError::ParameterCycle {
+                        names,
+                        span: self.flat.var(id).span,
+                    });
                 }
                 open.push(id);
                 stack.push((id, true));
                 let var = self.flat.var(id);
                 if let Some(value) = var.binding.as_ref().or(var.start.as_ref()) {
                     for (_, a) in self.flat.exprs.accesses(value.body) {
-                        if a.var != id && self.flat.var(a.var).is_parameter() && !done.contains(&a.var) {
+                        if a.var != id
+                            && self.flat.var(a.var).is_parameter()
+                            && !done.contains(&a.var)
+                        {
                             stack.push((a.var, false));
                         }
                     }

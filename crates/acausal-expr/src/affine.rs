@@ -41,14 +41,21 @@ impl Exprs {
     /// The affine form of an integer expression, if it has one.
     pub fn affine(&self, e: ExprId) -> Option<Affine> {
         match self.node(e) {
-            Node::Int(c) => Some(Affine { constant: c, terms: vec![] }),
-            Node::Real(r) if f64::from_bits(r).fract() == 0.0 => {
-                Some(Affine { constant: f64::from_bits(r) as i64, terms: vec![] })
-            }
-            Node::Iter(i) => Some(Affine { constant: 0, terms: vec![(i, 1)] }),
-            Node::Add(l) => {
-                self.list(l).iter().try_fold(Affine::default(), |acc, &t| Some(acc.add(&self.affine(t)?, 1)))
-            }
+            Node::Int(c) => Some(Affine {
+                constant: c,
+                terms: vec![],
+            }),
+            Node::Real(r) if f64::from_bits(r).fract() == 0.0 => Some(Affine {
+                constant: f64::from_bits(r) as i64,
+                terms: vec![],
+            }),
+            Node::Iter(i) => Some(Affine {
+                constant: 0,
+                terms: vec![(i, 1)],
+            }),
+            Node::Add(l) => self.list(l).iter().try_fold(Affine::default(), |acc, &t| {
+                Some(acc.add(&self.affine(t)?, 1))
+            }),
             Node::Mul(l) => {
                 let members = self.list(l);
                 let (&first, rest) = members.split_first()?;

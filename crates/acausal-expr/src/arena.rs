@@ -98,11 +98,20 @@ impl Exprs {
     /// Calls `f` for each direct child.
     pub fn for_each_child(&self, e: ExprId, mut f: impl FnMut(ExprId)) {
         match self.node(e) {
-            Node::Real(_) | Node::Int(_) | Node::Bool(_) | Node::Str(_) | Node::Time | Node::Iter(_) => {}
+            Node::Real(_)
+            | Node::Int(_)
+            | Node::Bool(_)
+            | Node::Str(_)
+            | Node::Time
+            | Node::Iter(_) => {}
             Node::Var(Access { subs: l, .. }) | Node::Add(l) | Node::Mul(l) | Node::Call(_, l) => {
                 self.list(l).iter().copied().for_each(f)
             }
-            Node::Div(a, b) | Node::Pow(a, b) | Node::Rel(_, a, b) | Node::And(a, b) | Node::Or(a, b) => {
+            Node::Div(a, b)
+            | Node::Pow(a, b)
+            | Node::Rel(_, a, b)
+            | Node::And(a, b)
+            | Node::Or(a, b) => {
                 f(a);
                 f(b);
             }

@@ -8,7 +8,10 @@
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::{Access, Builtin, ExprId, Exprs, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, Ty, VarId};
+use crate::{
+    Access, Builtin, ExprId, Exprs, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, Ty,
+    VarId,
+};
 
 /// A numeric literal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,7 +146,11 @@ impl Exprs {
     }
 
     fn join(&self, members: &[ExprId]) -> Ty {
-        if members.iter().all(|&m| self.ty(m) == Ty::Int) { Ty::Int } else { Ty::Real }
+        if members.iter().all(|&m| self.ty(m) == Ty::Int) {
+            Ty::Int
+        } else {
+            Ty::Real
+        }
     }
 
     /// Splits `c*rest` into the literal factor and the rest (`None`: the expression is the literal itself).
@@ -155,7 +162,11 @@ impl Exprs {
             let members = self.list(l);
             if let Some(n) = self.as_num(members[0]) {
                 let rest = members[1..].to_vec();
-                let rest = if rest.len() == 1 { rest[0] } else { self.product_node(&rest) };
+                let rest = if rest.len() == 1 {
+                    rest[0]
+                } else {
+                    self.product_node(&rest)
+                };
                 return (n, Some(rest));
             }
         }
@@ -208,7 +219,13 @@ impl Exprs {
             }
         }
         if !constant.is_zero() || out.is_empty() {
-            let constant = if all_int { constant } else if out.is_empty() { Num::Real(constant.f()) } else { constant };
+            let constant = if all_int {
+                constant
+            } else if out.is_empty() {
+                Num::Real(constant.f())
+            } else {
+                constant
+            };
             out.push(self.num(constant));
         }
         if out.len() == 1 {
@@ -262,7 +279,11 @@ impl Exprs {
             }
         }
         if constant.is_zero() || out.is_empty() {
-            let c = if ty == Ty::Real { Num::Real(constant.f()) } else { constant };
+            let c = if ty == Ty::Real {
+                Num::Real(constant.f())
+            } else {
+                constant
+            };
             return self.num(c);
         }
         if out.len() == 1 {
@@ -271,7 +292,10 @@ impl Exprs {
                 && constant == Num::Int(-1)
             {
                 let members = self.list(l).to_vec();
-                let negated: Vec<ExprId> = members.into_iter().map(|m| self.scale_term(constant, m)).collect();
+                let negated: Vec<ExprId> = members
+                    .into_iter()
+                    .map(|m| self.scale_term(constant, m))
+                    .collect();
                 return self.add(&negated);
             }
             return self.scaled(constant, out[0]);
@@ -389,8 +413,17 @@ impl Exprs {
         }
         let ty = match f {
             Builtin::Integer => Ty::Int,
-            Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Edge | Builtin::Change => Ty::Bool,
-            Builtin::Abs | Builtin::Min | Builtin::Max | Builtin::Div | Builtin::Mod | Builtin::Rem => self.join(args),
+            Builtin::Initial
+            | Builtin::Terminal
+            | Builtin::Sample
+            | Builtin::Edge
+            | Builtin::Change => Ty::Bool,
+            Builtin::Abs
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Div
+            | Builtin::Mod
+            | Builtin::Rem => self.join(args),
             Builtin::Sign => Ty::Int,
             Builtin::Concat | Builtin::Text => Ty::Str,
             Builtin::Start | Builtin::Homotopy => self.ty(args[0]),
@@ -418,15 +451,22 @@ impl Exprs {
         let v = crate::apply_builtin(f, &values?)?;
         let int = match f {
             Builtin::Integer | Builtin::Sign => true,
-            Builtin::Abs | Builtin::Min | Builtin::Max | Builtin::Div | Builtin::Mod | Builtin::Rem => {
-                self.join(args) == Ty::Int
-            }
+            Builtin::Abs
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Div
+            | Builtin::Mod
+            | Builtin::Rem => self.join(args) == Ty::Int,
             _ => false,
         };
         if !v.is_finite() {
             return None; // keep sqrt(-1) as it stands: the error is reported where it is evaluated
         }
-        Some(if int { self.int(v as i64) } else { self.real(v) })
+        Some(if int {
+            self.int(v as i64)
+        } else {
+            self.real(v)
+        })
     }
 
     /// A reduction; short ones are written out, so that small vector products need no loop.
@@ -456,7 +496,15 @@ impl Exprs {
             return self.mul(&[n, body]);
         }
         let ty = self.ty(body);
-        self.intern(Node::Reduce { op, iter, range, body }, ty)
+        self.intern(
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            },
+            ty,
+        )
     }
 
     fn fold(&mut self, f: Builtin, terms: &[ExprId], empty: f64) -> ExprId {
@@ -480,7 +528,9 @@ impl Exprs {
             return first;
         }
         let ty = match list.split_first() {
-            Some((&first, rest)) if rest.iter().all(|&m| self.ty(m) == self.ty(first)) => self.ty(first),
+            Some((&first, rest)) if rest.iter().all(|&m| self.ty(m) == self.ty(first)) => {
+                self.ty(first)
+            }
             _ => Ty::Real,
         };
         let l = self.make_list(list);
@@ -489,7 +539,9 @@ impl Exprs {
 
     /// `noEvent(e)`; constants need no protection.
     pub fn no_event(&mut self, e: ExprId) -> ExprId {
-        if self.any(e, |x, n| matches!(x.node(n), Node::Rel(..) | Node::Call(..))) {
+        if self.any(e, |x, n| {
+            matches!(x.node(n), Node::Rel(..) | Node::Call(..))
+        }) {
             self.intern(Node::NoEvent(e), self.ty(e))
         } else {
             e
@@ -502,13 +554,28 @@ impl Exprs {
     }
 
     /// A scalar output of a run-time function.
-    pub fn apply(&mut self, func: FuncId, args: &[ExprId], output: u32, wrt: &[u32], ty: Ty) -> ExprId {
+    pub fn apply(
+        &mut self,
+        func: FuncId,
+        args: &[ExprId],
+        output: u32,
+        wrt: &[u32],
+        ty: Ty,
+    ) -> ExprId {
         let mut positions: Vec<u32> = wrt.to_vec();
         positions.sort_unstable();
         let positions: Vec<ExprId> = positions.into_iter().map(|p| self.int(p as i64)).collect();
         let wrt: List = self.make_list(&positions);
         let args = self.make_list(args);
-        self.intern(Node::Apply { func, args, output, wrt }, ty)
+        self.intern(
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            },
+            ty,
+        )
     }
 
     /// A scalar of a function's frame.

@@ -12,7 +12,11 @@ use crate::{Builtin, ExprId, Exprs, Kind, Node, ReduceOp, RelOp, Ty};
 
 impl Exprs {
     /// The derivative of `root`, given the derivative of each variable access and of `time` by `leaf`.
-    pub fn differentiate(&mut self, root: ExprId, mut leaf: impl FnMut(&mut Exprs, ExprId) -> ExprId) -> ExprId {
+    pub fn differentiate(
+        &mut self,
+        root: ExprId,
+        mut leaf: impl FnMut(&mut Exprs, ExprId) -> ExprId,
+    ) -> ExprId {
         let order = self.reachable_values(root);
         let mut d: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for e in order {
@@ -27,7 +31,11 @@ impl Exprs {
 
     /// The time derivative: values become derivatives of one order more unless `constant` says the access does not
     /// change continuously (parameters, discrete variables, left limits).
-    pub fn time_derivative(&mut self, root: ExprId, constant: impl Fn(crate::Access) -> bool) -> ExprId {
+    pub fn time_derivative(
+        &mut self,
+        root: ExprId,
+        constant: impl Fn(crate::Access) -> bool,
+    ) -> ExprId {
         self.differentiate(root, |x, e| match x.node(e) {
             Node::Time => x.real(1.0),
             Node::Var(a) if constant(a) => x.real(0.0),
@@ -48,7 +56,10 @@ impl Exprs {
 
     /// The partial derivative with respect to one access (as an expression node).
     pub fn partial(&mut self, root: ExprId, wrt: ExprId) -> ExprId {
-        self.differentiate(root, |x, e| if e == wrt { x.real(1.0) } else { x.real(0.0) })
+        self.differentiate(
+            root,
+            |x, e| if e == wrt { x.real(1.0) } else { x.real(0.0) },
+        )
     }
 
     /// Reachable subexpressions that carry value, that is without subscripts, conditions and indices.
@@ -89,7 +100,11 @@ impl Exprs {
                         terms.push(self.mul(&product));
                     }
                 }
-                if terms.is_empty() { zero } else { self.add(&terms) }
+                if terms.is_empty() {
+                    zero
+                } else {
+                    self.add(&terms)
+                }
             }
             Node::Div(a, b) => {
                 // (a/b)' = a'/b - (a/b)*b'/b
@@ -103,8 +118,18 @@ impl Exprs {
             }
             Node::Pow(a, b) => self.derive_pow(e, a, b, d[&a], d[&b]),
             Node::If(c, a, b) => self.if_(c, d[&a], d[&b]),
-            Node::Reduce { op: ReduceOp::Sum, iter, range, body } => self.reduce(ReduceOp::Sum, iter, range, d[&body]),
-            Node::Reduce { op: ReduceOp::Product, iter, range, body } => {
+            Node::Reduce {
+                op: ReduceOp::Sum,
+                iter,
+                range,
+                body,
+            } => self.reduce(ReduceOp::Sum, iter, range, d[&body]),
+            Node::Reduce {
+                op: ReduceOp::Product,
+                iter,
+                range,
+                body,
+            } => {
                 // (prod f)' = prod f * sum f'/f; only reached for long products, short ones are written out.
                 if self.is_zero(d[&body]) {
                     return zero;
@@ -113,7 +138,12 @@ impl Exprs {
                 let s = self.reduce(ReduceOp::Sum, iter, range, q);
                 self.mul(&[e, s])
             }
-            Node::Reduce { op, iter, range, body } => {
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            } => {
                 // The extremum moves with the member that attains it (the first one, where several do).
                 if self.is_zero(d[&body]) {
                     return zero;
@@ -141,9 +171,19 @@ impl Exprs {
                 let dargs: Vec<ExprId> = args.iter().map(|a| d[a]).collect();
                 self.derive_call(e, f, &args, &dargs)
             }
-            Node::Apply { func, args, output, wrt } => {
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            } => {
                 let args = self.list(args).to_vec();
-                let before: Vec<u32> = self.list(wrt).iter().filter_map(|&w| self.as_int(w)).map(|w| w as u32).collect();
+                let before: Vec<u32> = self
+                    .list(wrt)
+                    .iter()
+                    .filter_map(|&w| self.as_int(w))
+                    .map(|w| w as u32)
+                    .collect();
                 let mut terms = Vec::new();
                 for (k, a) in args.iter().enumerate() {
                     if !self.is_zero(d[a]) {
@@ -153,7 +193,11 @@ impl Exprs {
                         terms.push(self.mul(&[p, d[a]]));
                     }
                 }
-                if terms.is_empty() { zero } else { self.add(&terms) }
+                if terms.is_empty() {
+                    zero
+                } else {
+                    self.add(&terms)
+                }
             }
             _ => zero,
         }
@@ -171,10 +215,20 @@ impl Exprs {
             let ln = self.call(Builtin::Log, &[a]);
             terms.push(self.mul(&[e, ln, db]));
         }
-        if terms.is_empty() { self.real(0.0) } else { self.add(&terms) }
+        if terms.is_empty() {
+            self.real(0.0)
+        } else {
+            self.add(&terms)
+        }
     }
 
-    pub(crate) fn derive_call(&mut self, e: ExprId, f: Builtin, args: &[ExprId], d: &[ExprId]) -> ExprId {
+    pub(crate) fn derive_call(
+        &mut self,
+        e: ExprId,
+        f: Builtin,
+        args: &[ExprId],
+        d: &[ExprId],
+    ) -> ExprId {
         let zero = self.real(0.0);
         if d.iter().all(|&x| self.is_zero(x)) {
             return zero;
@@ -201,7 +255,11 @@ impl Exprs {
             }
             Builtin::Tan | Builtin::Tanh => {
                 let s = self.pow(e, two);
-                if f == Builtin::Tan { self.add(&[one, s]) } else { self.sub(one, s) }
+                if f == Builtin::Tan {
+                    self.add(&[one, s])
+                } else {
+                    self.sub(one, s)
+                }
             }
             Builtin::Asin | Builtin::Acos => {
                 let s = self.pow(a, two);
@@ -235,7 +293,11 @@ impl Exprs {
                 return self.div(num, den);
             }
             Builtin::Min | Builtin::Max => {
-                let op = if f == Builtin::Min { RelOp::Le } else { RelOp::Ge };
+                let op = if f == Builtin::Min {
+                    RelOp::Le
+                } else {
+                    RelOp::Ge
+                };
                 let c = self.rel(op, args[0], args[1]);
                 let c = self.no_event(c);
                 return self.if_(c, d[0], d[1]);

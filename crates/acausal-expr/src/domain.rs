@@ -32,7 +32,11 @@ pub fn split_equation(exprs: &mut Exprs, equation: Equation) -> Vec<Equation> {
                 let range = eq.domain[k].1;
                 for v in range.values().rev_collect() {
                     let mut one = eq.clone();
-                    one.domain[k].1 = Range { start: v, step: 1, count: 1 };
+                    one.domain[k].1 = Range {
+                        start: v,
+                        step: 1,
+                        count: 1,
+                    };
                     todo.push(one);
                 }
             }
@@ -40,7 +44,11 @@ pub fn split_equation(exprs: &mut Exprs, equation: Equation) -> Vec<Equation> {
                 let k = position(&eq, iter);
                 let range = eq.domain[k].1;
                 let mut tail = eq.clone();
-                tail.domain[k].1 = Range { start: range.at(count), step: range.step, count: range.count - count };
+                tail.domain[k].1 = Range {
+                    start: range.at(count),
+                    step: range.step,
+                    count: range.count - count,
+                };
                 eq.domain[k].1.count = count;
                 todo.push(tail);
                 todo.push(eq);
@@ -80,11 +88,17 @@ fn find_cut(exprs: &Exprs, eq: &Equation) -> Option<Cut> {
     for e in exprs.reachable(&[eq.lhs, eq.rhs]) {
         match exprs.node(e) {
             Node::Select(index, list) => {
-                let literals = exprs.list(list).iter().all(|&m| exprs.as_f64(m).is_some() || exprs.as_bool(m).is_some());
+                let literals = exprs
+                    .list(list)
+                    .iter()
+                    .all(|&m| exprs.as_f64(m).is_some() || exprs.as_bool(m).is_some());
                 if literals {
                     continue;
                 }
-                let used = eq.domain.iter().find(|(i, _)| exprs.depends_on_iter(index, *i));
+                let used = eq
+                    .domain
+                    .iter()
+                    .find(|(i, _)| exprs.depends_on_iter(index, *i));
                 if let Some((iter, _)) = used {
                     return Some(Cut::Elements(*iter));
                 }
@@ -101,12 +115,22 @@ fn find_cut(exprs: &Exprs, eq: &Equation) -> Option<Cut> {
 }
 
 /// A relation between affine integer expressions of one iterator of the domain.
-fn relation_cut(exprs: &Exprs, eq: &Equation, e: ExprId, op: RelOp, a: ExprId, b: ExprId) -> Option<Cut> {
+fn relation_cut(
+    exprs: &Exprs,
+    eq: &Equation,
+    e: ExprId,
+    op: RelOp,
+    a: ExprId,
+    b: ExprId,
+) -> Option<Cut> {
     let (a, b) = (exprs.affine(a)?, exprs.affine(b)?);
     let mut iters: Vec<IterId> = a.terms.iter().chain(&b.terms).map(|t| t.0).collect();
     iters.sort_unstable();
     iters.dedup();
-    let iters: Vec<IterId> = iters.into_iter().filter(|i| eq.domain.iter().any(|(j, _)| i == j)).collect();
+    let iters: Vec<IterId> = iters
+        .into_iter()
+        .filter(|i| eq.domain.iter().any(|(j, _)| i == j))
+        .collect();
     let &iter = iters.first()?;
     if iters.len() > 1 {
         // Two iterators meet in one condition (`i == j`): single values of the first decide it.
@@ -143,7 +167,11 @@ fn relation_cut(exprs: &Exprs, eq: &Equation, e: ExprId, op: RelOp, a: ExprId, b
                 let (mut lo, mut hi) = (0, range.count - 1);
                 while hi - lo > 1 {
                     let mid = lo + (hi - lo) / 2;
-                    if holds(mid) == first { lo = mid } else { hi = mid }
+                    if holds(mid) == first {
+                        lo = mid
+                    } else {
+                        hi = mid
+                    }
                 }
                 Some(hi)
             }

@@ -93,7 +93,11 @@ pub fn apply_builtin(f: Builtin, a: &[f64]) -> Option<f64> {
 impl Exprs {
     /// The value of `root` when `leaf` gives the values of accesses (with their evaluated subscripts), `time` and
     /// other leaves.
-    pub fn evaluate(&self, root: ExprId, mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>) -> Result<Value, EvalError> {
+    pub fn evaluate(
+        &self,
+        root: ExprId,
+        mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>,
+    ) -> Result<Value, EvalError> {
         self.evaluate_in(root, &mut Vec::new(), &mut leaf)
     }
 
@@ -114,7 +118,12 @@ impl Exprs {
             let node = self.node(e);
             let lazy = matches!(
                 node,
-                Node::If(..) | Node::And(..) | Node::Or(..) | Node::Reduce { .. } | Node::Select(..) | Node::Var(_)
+                Node::If(..)
+                    | Node::And(..)
+                    | Node::Or(..)
+                    | Node::Reduce { .. }
+                    | Node::Select(..)
+                    | Node::Var(_)
             );
             if !ready && !lazy {
                 stack.push((e, true));
@@ -136,7 +145,11 @@ impl Exprs {
         leaf: &mut Leaf<'_>,
     ) -> Result<Value, EvalError> {
         let undefined = EvalError::Undefined(e);
-        let num = |c: ExprId| done.get(&c).and_then(|v| v.as_f64()).ok_or(EvalError::Undefined(c));
+        let num = |c: ExprId| {
+            done.get(&c)
+                .and_then(|v| v.as_f64())
+                .ok_or(EvalError::Undefined(c))
+        };
         let truth = |v: Value| match v {
             Value::Bool(b) => Ok(b),
             _ => Err(EvalError::Undefined(e)),
@@ -150,7 +163,9 @@ impl Exprs {
                 Some((_, v)) => Value::Int(*v),
                 None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
             },
-            Node::Time | Node::Apply { .. } | Node::Local { .. } => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+            Node::Time | Node::Apply { .. } | Node::Local { .. } => {
+                leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?
+            }
             Node::Var(access) => {
                 let mut subs = Vec::new();
                 for &s in self.list(access.subs) {
@@ -168,7 +183,13 @@ impl Exprs {
                 for &c in self.list(l) {
                     let v = num(c)?;
                     int = match done[&c] {
-                        Value::Int(i) => int.and_then(|a| if sum { a.checked_add(i) } else { a.checked_mul(i) }),
+                        Value::Int(i) => int.and_then(|a| {
+                            if sum {
+                                a.checked_add(i)
+                            } else {
+                                a.checked_mul(i)
+                            }
+                        }),
                         _ => None,
                     };
                     real = if sum { real + v } else { real * v };
@@ -184,9 +205,11 @@ impl Exprs {
             }
             Node::Pow(a, b) => Value::Real(num(a)?.powf(num(b)?)),
             Node::Rel(op, a, b) => match (done[&a], done[&b]) {
-                (Value::Str(x), Value::Str(y)) => {
-                    Value::Bool(compare(op, self.string(x).cmp(self.string(y)) as i8 as f64, 0.0))
-                }
+                (Value::Str(x), Value::Str(y)) => Value::Bool(compare(
+                    op,
+                    self.string(x).cmp(self.string(y)) as i8 as f64,
+                    0.0,
+                )),
                 _ => Value::Bool(compare(op, num(a)?, num(b)?)),
             },
             Node::Not(a) => Value::Bool(!truth(done[&a])?),
@@ -199,18 +222,28 @@ impl Exprs {
                 Value::Bool(first || truth(self.evaluate_in(b, iters, leaf)?)?)
             }
             Node::If(c, a, b) => {
-                let branch = if truth(self.evaluate_in(c, iters, leaf)?)? { a } else { b };
+                let branch = if truth(self.evaluate_in(c, iters, leaf)?)? {
+                    a
+                } else {
+                    b
+                };
                 self.evaluate_in(branch, iters, leaf)?
             }
             Node::Call(f, l) => {
-                let args: Result<Vec<f64>, EvalError> = self.list(l).iter().map(|&c| num(c)).collect();
+                let args: Result<Vec<f64>, EvalError> =
+                    self.list(l).iter().map(|&c| num(c)).collect();
                 match apply_builtin(f, &args?) {
                     Some(v) if self.ty(e) == crate::Ty::Int => Value::Int(v as i64),
                     Some(v) => Value::Real(v),
                     None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
                 }
             }
-            Node::Reduce { op, iter, range, body } => {
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            } => {
                 let mut acc: Option<f64> = None;
                 let mut int = true;
                 for k in range.values() {

@@ -44,7 +44,10 @@ impl FlatModel {
 
     /// Variables with their ids.
     pub fn var_ids(&self) -> impl Iterator<Item = (VarId, &Variable)> {
-        self.vars.iter().enumerate().map(|(i, v)| (VarId(i as u32), v))
+        self.vars
+            .iter()
+            .enumerate()
+            .map(|(i, v)| (VarId(i as u32), v))
     }
 
     /// The origin of an equation or clause.
@@ -176,7 +179,10 @@ pub struct Comprehension {
 impl Comprehension {
     /// A scalar.
     pub fn scalar(body: ExprId) -> Comprehension {
-        Comprehension { iters: Vec::new(), body }
+        Comprehension {
+            iters: Vec::new(),
+            body,
+        }
     }
 }
 
@@ -301,7 +307,10 @@ pub struct Equation {
 impl Equation {
     /// Number of scalar equations.
     pub fn len(&self) -> usize {
-        self.domain.iter().map(|(_, r)| r.count.max(0) as usize).product()
+        self.domain
+            .iter()
+            .map(|(_, r)| r.count.max(0) as usize)
+            .product()
     }
 
     /// True when a range is empty.

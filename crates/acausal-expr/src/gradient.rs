@@ -11,7 +11,11 @@ use crate::{Builtin, ExprId, Exprs, Node, RelOp, Ty};
 impl Exprs {
     /// The partial derivatives of `root` with respect to every subexpression that `is_leaf` accepts (variable accesses,
     /// or whatever the caller treats as a variable); zero ones are left out. Ascending by leaf.
-    pub fn gradient(&mut self, root: ExprId, is_leaf: impl Fn(&Exprs, ExprId) -> bool) -> Vec<(ExprId, ExprId)> {
+    pub fn gradient(
+        &mut self,
+        root: ExprId,
+        is_leaf: impl Fn(&Exprs, ExprId) -> bool,
+    ) -> Vec<(ExprId, ExprId)> {
         let mut order = self.value_nodes(root, &is_leaf);
         order.reverse();
         let mut contributions: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
@@ -19,8 +23,14 @@ impl Exprs {
         contributions.insert(root, vec![one]);
         let mut gradient = Vec::new();
         for e in order {
-            let Some(parts) = contributions.remove(&e) else { continue };
-            let adjoint = if parts.len() == 1 { parts[0] } else { self.add(&parts) };
+            let Some(parts) = contributions.remove(&e) else {
+                continue;
+            };
+            let adjoint = if parts.len() == 1 {
+                parts[0]
+            } else {
+                self.add(&parts)
+            };
             if self.is_zero(adjoint) {
                 continue;
             }
@@ -28,7 +38,9 @@ impl Exprs {
                 gradient.push((e, adjoint));
                 continue;
             }
-            self.pass_down(e, adjoint, &mut |child, part| contributions.entry(child).or_default().push(part));
+            self.pass_down(e, adjoint, &mut |child, part| {
+                contributions.entry(child).or_default().push(part)
+            });
         }
         gradient.reverse();
         gradient
@@ -48,7 +60,12 @@ impl Exprs {
                 continue;
             }
             match self.node(e) {
-                Node::Var(_) | Node::Rel(..) | Node::Local { .. } | Node::Not(_) | Node::And(..) | Node::Or(..) => {}
+                Node::Var(_)
+                | Node::Rel(..)
+                | Node::Local { .. }
+                | Node::Not(_)
+                | Node::And(..)
+                | Node::Or(..) => {}
                 Node::If(_, a, b) => stack.extend([a, b]),
                 Node::Select(_, l) => stack.extend_from_slice(self.list(l)),
                 _ => self.for_each_child(e, |c| stack.push(c)),
@@ -118,9 +135,19 @@ impl Exprs {
                     give(args[k], part);
                 }
             }
-            Node::Apply { func, args, output, wrt } => {
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            } => {
                 let args = self.list(args).to_vec();
-                let before: Vec<u32> = self.list(wrt).iter().filter_map(|&w| self.as_int(w)).map(|w| w as u32).collect();
+                let before: Vec<u32> = self
+                    .list(wrt)
+                    .iter()
+                    .filter_map(|&w| self.as_int(w))
+                    .map(|w| w as u32)
+                    .collect();
                 for k in 0..args.len() {
                     let mut wrt = before.clone();
                     wrt.push(k as u32);
@@ -143,7 +170,9 @@ mod tests {
     #[test]
     fn gradient_equals_forward_partials() {
         let mut e = Exprs::default();
-        let v: Vec<ExprId> = (0..3).map(|k| e.scalar_var(VarId(k), Kind::Value, Ty::Real)).collect();
+        let v: Vec<ExprId> = (0..3)
+            .map(|k| e.scalar_var(VarId(k), Kind::Value, Ty::Real))
+            .collect();
         let s = e.call(Builtin::Sin, &[v[0]]);
         let p = e.mul(&[s, v[1], v[2]]);
         let q = e.div(p, v[1]);
@@ -162,7 +191,10 @@ mod tests {
         };
         for &leaf in &v {
             let forward = e.partial(root, leaf);
-            let reverse = gradient.iter().find(|g| g.0 == leaf).map_or(0.0, |g| at(&e, g.1));
+            let reverse = gradient
+                .iter()
+                .find(|g| g.0 == leaf)
+                .map_or(0.0, |g| at(&e, g.1));
             assert!((at(&e, forward) - reverse).abs() < 1e-14);
         }
     }

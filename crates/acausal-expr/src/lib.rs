@@ -21,8 +21,8 @@ mod build;
 mod differentiate;
 mod domain;
 mod evaluate;
-mod gradient;
 pub mod flat;
+mod gradient;
 pub mod node;
 mod print;
 mod run_function;
@@ -35,8 +35,9 @@ pub use arena::Exprs;
 pub use domain::split_equation;
 pub use evaluate::{EvalError, Value, apply_builtin};
 pub use node::{
-    Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty, VarId,
+    Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
+    VarId,
 };
 pub use print::{Printer, print_real};
-pub use text::{format_number, format_printf};
 pub use run_function::{FunctionError, Functions, STEP_LIMIT, run_function};
+pub use text::{format_number, format_printf};

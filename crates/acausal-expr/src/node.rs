@@ -110,13 +110,25 @@ pub struct Range {
 impl Range {
     /// `1:n`.
     pub fn upto(n: usize) -> Range {
-        Range { start: 1, step: 1, count: n as i64 }
+        Range {
+            start: 1,
+            step: 1,
+            count: n as i64,
+        }
     }
 
     /// `start:step:stop` with Modelica's meaning: empty when the stop lies on the wrong side.
     pub fn from_to(start: i64, step: i64, stop: i64) -> Range {
-        let count = if step == 0 { 0 } else { ((stop - start) / step + 1).max(0) };
-        let count = if step > 0 && stop < start || step < 0 && stop > start { 0 } else { count };
+        let count = if step == 0 {
+            0
+        } else {
+            ((stop - start) / step + 1).max(0)
+        };
+        let count = if step > 0 && stop < start || step < 0 && stop > start {
+            0
+        } else {
+            count
+        };
         Range { start, step, count }
     }
 

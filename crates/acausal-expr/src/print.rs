@@ -28,7 +28,10 @@ enum Level {
 impl<'a> Printer<'a> {
     /// A printer for the expressions of `model`.
     pub fn new(model: &'a FlatModel) -> Printer<'a> {
-        Printer { model, exprs: &model.exprs }
+        Printer {
+            model,
+            exprs: &model.exprs,
+        }
     }
 
     /// A printer for expressions in an arena that has grown since the model was made.
@@ -63,7 +66,12 @@ impl<'a> Printer<'a> {
 
     /// An element of a variable.
     pub fn access(&self, a: Access) -> String {
-        let subs: Vec<String> = self.exprs.list(a.subs).iter().map(|&s| self.expr(s)).collect();
+        let subs: Vec<String> = self
+            .exprs
+            .list(a.subs)
+            .iter()
+            .map(|&s| self.expr(s))
+            .collect();
         let name = match self.model.vars.get(a.var.index()) {
             Some(v) => v.name.with_subscripts(&subs),
             None => format!("v{}", a.var.0),
@@ -71,7 +79,12 @@ impl<'a> Printer<'a> {
         match a.kind {
             Kind::Value => name,
             Kind::Pre => format!("pre({name})"),
-            Kind::Der(n) => format!("{}{}{}", "der(".repeat(n as usize), name, ")".repeat(n as usize)),
+            Kind::Der(n) => format!(
+                "{}{}{}",
+                "der(".repeat(n as usize),
+                name,
+                ")".repeat(n as usize)
+            ),
         }
     }
 
@@ -98,7 +111,10 @@ impl<'a> Printer<'a> {
             Node::Rel(..) => Level::Relation,
             Node::Add(_) => Level::Sum,
             Node::Mul(l) => {
-                let negative = self.exprs.as_f64(self.exprs.list(l)[0]).is_some_and(|v| v < 0.0);
+                let negative = self
+                    .exprs
+                    .as_f64(self.exprs.list(l)[0])
+                    .is_some_and(|v| v < 0.0);
                 if negative { Level::Sum } else { Level::Product }
             }
             Node::Div(..) => Level::Product,
@@ -169,7 +185,12 @@ impl<'a> Printer<'a> {
                 self.write(out, b, Level::Expression);
             }
             Node::Call(f, l) => self.write_call(out, builtin_name(f), self.exprs.list(l)),
-            Node::Reduce { op, iter, range, body } => {
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            } => {
                 out.push_str(match op {
                     ReduceOp::Sum => "sum(",
                     ReduceOp::Product => "product(",
@@ -177,7 +198,12 @@ impl<'a> Printer<'a> {
                     ReduceOp::Max => "max(",
                 });
                 self.write(out, body, Level::Expression);
-                let _ = write!(out, " for {} in {})", self.exprs.iter_name(iter), range_text(range));
+                let _ = write!(
+                    out,
+                    " for {} in {})",
+                    self.exprs.iter_name(iter),
+                    range_text(range)
+                );
             }
             Node::Select(i, l) => {
                 self.write_call_with(out, "{", self.exprs.list(l), "}");
@@ -191,8 +217,17 @@ impl<'a> Printer<'a> {
                 self.write(out, a, Level::Expression);
                 out.push(')');
             }
-            Node::Apply { func, args, output, wrt } => {
-                let name = self.model.functions.get(func.0 as usize).map_or("function", |f| &f.name);
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            } => {
+                let name = self
+                    .model
+                    .functions
+                    .get(func.0 as usize)
+                    .map_or("function", |f| &f.name);
                 if !self.exprs.list(wrt).is_empty() {
                     out.push_str("der:");
                 }
@@ -211,12 +246,19 @@ impl<'a> Printer<'a> {
         for (k, &t) in terms.iter().enumerate() {
             let text = self.exprs.node(t);
             let negative = match text {
-                Node::Mul(l) => self.exprs.as_f64(self.exprs.list(l)[0]).is_some_and(|v| v < 0.0),
+                Node::Mul(l) => self
+                    .exprs
+                    .as_f64(self.exprs.list(l)[0])
+                    .is_some_and(|v| v < 0.0),
                 Node::Real(_) | Node::Int(_) => self.exprs.as_f64(t).is_some_and(|v| v < 0.0),
                 _ => false,
             };
             let mut piece = String::new();
-            self.write(&mut piece, t, if negative { Level::Sum } else { Level::Product });
+            self.write(
+                &mut piece,
+                t,
+                if negative { Level::Sum } else { Level::Product },
+            );
             match (k, negative) {
                 (0, _) => out.push_str(&piece),
                 (_, true) => {
@@ -288,11 +330,19 @@ pub fn print_real(v: f64) -> String {
         return format!("{v:e}");
     }
     let text = format!("{v}");
-    if text.contains('.') || !v.is_finite() { text } else { format!("{text}.0") }
+    if text.contains('.') || !v.is_finite() {
+        text
+    } else {
+        format!("{text}.0")
+    }
 }
 
 fn range_text(r: Range) -> String {
-    if r.step == 1 { format!("{}:{}", r.start, r.last()) } else { format!("{}:{}:{}", r.start, r.step, r.last()) }
+    if r.step == 1 {
+        format!("{}:{}", r.start, r.last())
+    } else {
+        format!("{}:{}:{}", r.start, r.step, r.last())
+    }
 }
 
 fn builtin_name(f: Builtin) -> &'static str {
@@ -343,7 +393,10 @@ impl FlatModel {
             VarType::Integer => "Integer",
             VarType::Boolean => "Boolean",
             VarType::String => "String",
-            VarType::Enum(k) => self.enums.get(k as usize).map_or("enumeration", |e| &e.name),
+            VarType::Enum(k) => self
+                .enums
+                .get(k as usize)
+                .map_or("enumeration", |e| &e.name),
         }
     }
 }

@@ -16,7 +16,12 @@ impl Exprs {
     }
 
     /// Solves `lhs = rhs` for `unknown`: the solution and the coefficient it divides by.
-    pub fn solve_for(&mut self, lhs: ExprId, rhs: ExprId, unknown: ExprId) -> Option<(ExprId, ExprId)> {
+    pub fn solve_for(
+        &mut self,
+        lhs: ExprId,
+        rhs: ExprId,
+        unknown: ExprId,
+    ) -> Option<(ExprId, ExprId)> {
         if lhs == unknown && !self.contains(rhs, unknown) {
             let one = self.real(1.0);
             return Some((rhs, one));

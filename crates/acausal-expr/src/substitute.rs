@@ -9,7 +9,11 @@ use crate::{Access, ExprId, Exprs, IterId, Node};
 impl Exprs {
     /// Rebuilds `root`, replacing every subexpression for which `replace` gives a value. Replacement is top-most only
     /// in effect: a replaced node's children do not matter any more.
-    pub fn rewrite(&mut self, root: ExprId, mut replace: impl FnMut(&mut Exprs, ExprId) -> Option<ExprId>) -> ExprId {
+    pub fn rewrite(
+        &mut self,
+        root: ExprId,
+        mut replace: impl FnMut(&mut Exprs, ExprId) -> Option<ExprId>,
+    ) -> ExprId {
         let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for e in self.reachable(&[root]) {
             let new = match replace(self, e) {
@@ -31,7 +35,12 @@ impl Exprs {
         }
         let map = |x: &Exprs, l| -> Vec<ExprId> { x.list(l).iter().map(|&c| m(c)).collect() };
         match self.node(e) {
-            Node::Real(_) | Node::Int(_) | Node::Bool(_) | Node::Str(_) | Node::Time | Node::Iter(_) => e,
+            Node::Real(_)
+            | Node::Int(_)
+            | Node::Bool(_)
+            | Node::Str(_)
+            | Node::Time
+            | Node::Iter(_) => e,
             Node::Var(Access { var, kind, subs }) => {
                 let subs = map(self, subs);
                 let ty = self.ty(e);
@@ -56,18 +65,36 @@ impl Exprs {
                 let l = map(self, l);
                 self.call(f, &l)
             }
-            Node::Reduce { op, iter, range, body } => self.reduce(op, iter, range, m(body)),
+            Node::Reduce {
+                op,
+                iter,
+                range,
+                body,
+            } => self.reduce(op, iter, range, m(body)),
             Node::Select(i, l) => {
                 let l = map(self, l);
                 self.select(m(i), &l)
             }
             Node::NoEvent(a) => self.no_event(m(a)),
             Node::Smooth(p, a) => self.smooth(p, m(a)),
-            Node::Apply { func, args, output, wrt } => {
+            Node::Apply {
+                func,
+                args,
+                output,
+                wrt,
+            } => {
                 let args = map(self, args);
                 let args = self.make_list(&args);
                 let ty = self.ty(e);
-                self.intern(Node::Apply { func, args, output, wrt }, ty)
+                self.intern(
+                    Node::Apply {
+                        func,
+                        args,
+                        output,
+                        wrt,
+                    },
+                    ty,
+                )
             }
             Node::Local { base, len, offset } => {
                 let ty = self.ty(e);
@@ -78,7 +105,9 @@ impl Exprs {
 
     /// Sets an iterator.
     pub fn substitute_iter(&mut self, root: ExprId, iter: IterId, value: ExprId) -> ExprId {
-        self.rewrite(root, |x, e| (x.node(e) == Node::Iter(iter)).then_some(value))
+        self.rewrite(root, |x, e| {
+            (x.node(e) == Node::Iter(iter)).then_some(value)
+        })
     }
 
     /// Sets several iterators at once.

@@ -12,26 +12,42 @@ pub fn format_number(value: Value, digits: usize, minimum: usize, left: bool) ->
         Value::Bool(b) => b.to_string(),
         Value::Str(_) => String::new(),
     };
-    if left { format!("{text:<minimum$}") } else { format!("{text:>minimum$}") }
+    if left {
+        format!("{text:<minimum$}")
+    } else {
+        format!("{text:>minimum$}")
+    }
 }
 
 /// C's `%.{digits}g`: exponent form for very large and small numbers, no trailing zeros.
 fn general(v: f64, digits: usize) -> String {
     let digits = digits.max(1);
     if v == 0.0 || !v.is_finite() {
-        return if v == 0.0 { "0".into() } else { format!("{v}").to_lowercase() };
+        return if v == 0.0 {
+            "0".into()
+        } else {
+            format!("{v}").to_lowercase()
+        };
     }
     let scientific = format!("{:.*e}", digits - 1, v);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let trim = |s: &str| {
-        if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s.to_string() }
+        if s.contains('.') {
+            s.trim_end_matches('0').trim_end_matches('.').to_string()
+        } else {
+            s.to_string()
+        }
     };
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };
         format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
     } else {
-        trim(&format!("{:.*}", (digits as i32 - 1 - exponent).max(0) as usize, v))
+        trim(&format!(
+            "{:.*}",
+            (digits as i32 - 1 - exponent).max(0) as usize,
+            v
+        ))
     }
 }
 
@@ -48,8 +64,16 @@ pub fn format_printf(format: &str, value: Value) -> Option<String> {
         rest = &rest[1..];
     }
     let (width, precision) = rest.split_once('.').unwrap_or((rest, ""));
-    let width: usize = if width.is_empty() { 0 } else { width.parse().ok()? };
-    let precision: usize = if precision.is_empty() { 6 } else { precision.parse().ok()? };
+    let width: usize = if width.is_empty() {
+        0
+    } else {
+        width.parse().ok()?
+    };
+    let precision: usize = if precision.is_empty() {
+        6
+    } else {
+        precision.parse().ok()?
+    };
     let v = value.as_f64()?;
     let mut text = match kind {
         'd' | 'i' => format!("{}", v as i64),
@@ -92,7 +116,9 @@ impl Exprs {
                     _ => return Err(EvalError::Undefined(c)),
                 },
                 Node::Select(i, l) => match self.evaluate(i, &mut *leaf)? {
-                    Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => todo.push(self.list(l)[k as usize - 1]),
+                    Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
+                        todo.push(self.list(l)[k as usize - 1])
+                    }
                     _ => return Err(EvalError::Undefined(i)),
                 },
                 Node::Call(Builtin::Text, args) => {
@@ -102,17 +128,27 @@ impl Exprs {
                         let Value::Str(f) = self.evaluate(*format, &mut *leaf)? else {
                             return Err(EvalError::Undefined(*format));
                         };
-                        out.push_str(&format_printf(self.string(f), value).ok_or(EvalError::Undefined(e))?);
+                        out.push_str(
+                            &format_printf(self.string(f), value).ok_or(EvalError::Undefined(e))?,
+                        );
                         continue;
                     }
                     let mut setting = |k: usize| -> Result<f64, EvalError> {
                         match args.get(k) {
-                            Some(&a) => self.evaluate(a, &mut *leaf)?.as_f64().ok_or(EvalError::Undefined(a)),
+                            Some(&a) => self
+                                .evaluate(a, &mut *leaf)?
+                                .as_f64()
+                                .ok_or(EvalError::Undefined(a)),
                             None => Ok(0.0),
                         }
                     };
                     let (digits, minimum, left) = (setting(1)?, setting(2)?, setting(3)?);
-                    out.push_str(&format_number(value, digits as usize, minimum as usize, left != 0.0));
+                    out.push_str(&format_number(
+                        value,
+                        digits as usize,
+                        minimum as usize,
+                        left != 0.0,
+                    ));
                 }
                 _ => match self.evaluate(e, &mut *leaf)? {
                     Value::Str(s) => out.push_str(self.string(s)),
@@ -130,13 +166,26 @@ mod tests {
 
     #[test]
     fn numbers_as_c_prints_them() {
-        let cases = [(0.1, 6, "0.1"), (1234567.0, 6, "1.23457e+06"), (1e-5, 6, "1e-05"), (100000.0, 6, "100000"), (2.0 / 3.0, 3, "0.667"), (0.0, 6, "0")];
+        let cases = [
+            (0.1, 6, "0.1"),
+            (1234567.0, 6, "1.23457e+06"),
+            (1e-5, 6, "1e-05"),
+            (100000.0, 6, "100000"),
+            (2.0 / 3.0, 3, "0.667"),
+            (0.0, 6, "0"),
+        ];
         for (v, digits, expected) in cases {
             assert_eq!(format_number(Value::Real(v), digits, 0, true), expected);
         }
         assert_eq!(format_number(Value::Int(42), 6, 5, false), "   42");
-        assert_eq!(format_printf("%6.2f", Value::Real(3.14159)).as_deref(), Some("  3.14"));
-        assert_eq!(format_printf("-8.3e", Value::Real(1234.5)).as_deref(), Some("1.234e+03").or(None));
+        assert_eq!(
+            format_printf("%6.2f", Value::Real(3.14159)).as_deref(),
+            Some("  3.14")
+        );
+        assert_eq!(
+            format_printf("-8.3e", Value::Real(1234.5)).as_deref(),
+            Some("1.234e+03").or(None)
+        );
         assert_eq!(format_printf("%q", Value::Real(1.0)), None);
     }
 
@@ -148,6 +197,9 @@ mod tests {
         let number = x.call(Builtin::Text, &[time, digits, minimum, left]);
         let (a, b) = (x.str("t = "), x.str(" s"));
         let message = x.call(Builtin::Concat, &[a, number, b]);
-        assert_eq!(x.text(message, &mut |_, _, _| Some(Value::Real(0.25))), Ok("t = 0.25 s".into()));
+        assert_eq!(
+            x.text(message, &mut |_, _, _| Some(Value::Real(0.25))),
+            Ok("t = 0.25 s".into())
+        );
     }
 }

@@ -77,7 +77,10 @@ pub enum RowKind {
 impl Residual {
     /// Number of scalar rows.
     pub fn len(&self) -> usize {
-        self.domain.iter().map(|(_, r)| r.count.max(0) as usize).product()
+        self.domain
+            .iter()
+            .map(|(_, r)| r.count.max(0) as usize)
+            .product()
     }
 
     /// True when the domain is empty.

@@ -52,7 +52,10 @@ pub type Domain = [(IterId, Range)];
 
 /// Number of points of a domain.
 pub fn domain_len(domain: &Domain) -> usize {
-    domain.iter().map(|(_, r)| r.count.max(0) as usize).product()
+    domain
+        .iter()
+        .map(|(_, r)| r.count.max(0) as usize)
+        .product()
 }
 
 /// Calls `f` with the iterator values of every point, in order.
@@ -94,7 +97,10 @@ pub fn flat_affine(flat: &FlatModel, domain: &Domain, access: Access) -> Option<
     let exprs = &flat.exprs;
     let dims = &flat.var(access.var).dims;
     let subs = exprs.list(access.subs);
-    let mut out = FlatIndex { constant: 0, coefficients: vec![0; domain.len()] };
+    let mut out = FlatIndex {
+        constant: 0,
+        coefficients: vec![0; domain.len()],
+    };
     let mut weight = dims.iter().product::<usize>() as i64;
     for (&s, &d) in subs.iter().zip(dims) {
         weight /= d.max(1) as i64;
@@ -124,7 +130,11 @@ pub fn for_each_element(
 ) -> Result<(), ElementError> {
     if let Some(a) = flat_affine(flat, domain, access) {
         for_each_point(domain, |v| {
-            let index: i64 = a.constant + v.iter().zip(&a.coefficients).map(|(x, c)| x * c).sum::<i64>();
+            let index: i64 = a.constant
+                + v.iter()
+                    .zip(&a.coefficients)
+                    .map(|(x, c)| x * c)
+                    .sum::<i64>();
             f(index as usize);
         });
         return Ok(());
@@ -138,7 +148,11 @@ pub fn for_each_element(
             match subscript(exprs, s, domain, values) {
                 Some(k) if k >= 1 && k as usize <= d => index = index * d + (k as usize - 1),
                 Some(k) => {
-                    failure.get_or_insert(ElementError::IndexRange { access, index: k, size: d });
+                    failure.get_or_insert(ElementError::IndexRange {
+                        access,
+                        index: k,
+                        size: d,
+                    });
                 }
                 None => {
                     failure.get_or_insert(ElementError::DynamicIndex { access });
@@ -154,7 +168,10 @@ pub fn for_each_element(
 
 fn subscript(exprs: &Exprs, s: ExprId, domain: &Domain, values: &[i64]) -> Option<i64> {
     let v = exprs.evaluate(s, |x, e, _| match x.node(e) {
-        Node::Iter(i) => domain.iter().position(|(j, _)| *j == i).map(|k| Value::Int(values[k])),
+        Node::Iter(i) => domain
+            .iter()
+            .position(|(j, _)| *j == i)
+            .map(|k| Value::Int(values[k])),
         _ => None,
     });
     match v {
@@ -166,7 +183,12 @@ fn subscript(exprs: &Exprs, s: ExprId, domain: &Domain, values: &[i64]) -> Optio
 
 /// One stride over the flattened domain, if the strides of the dimensions fit together.
 pub fn flatten_strides(domain: &Domain, a: &FlatIndex) -> Option<(i64, i64)> {
-    let start = a.constant + domain.iter().zip(&a.coefficients).map(|((_, r), c)| r.start * c).sum::<i64>();
+    let start = a.constant
+        + domain
+            .iter()
+            .zip(&a.coefficients)
+            .map(|((_, r), c)| r.start * c)
+            .sum::<i64>();
     let mut stride = None;
     let mut inner = 1i64;
     for ((_, range), c) in domain.iter().zip(&a.coefficients).rev() {

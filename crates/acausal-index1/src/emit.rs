@@ -17,7 +17,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::incidence::{kind_of, order_of};
 use crate::nodes::Nodes;
 use crate::solvable::Solvable;
-use crate::{Dae, DiscreteEquation, Local, Residual, Role, RowKind, Unknown, hoist_reductions, linear, stabilise};
+use crate::{
+    Dae, DiscreteEquation, Local, Residual, Role, RowKind, Unknown, hoist_reductions, linear,
+    stabilise,
+};
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
 const SMALL: u64 = 500;
@@ -56,7 +59,12 @@ pub(crate) fn emit(
     let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
     residual_equations.extend(form.r0d.iter().map(|e| (*e, RowKind::Dynamic)));
     residual_equations.extend(form.r0a.iter().map(|e| (*e, RowKind::Algebraic)));
-    residual_equations.extend(form.der0.iter().chain(&form.der1).map(|e| (*e, RowKind::Constraint)));
+    residual_equations.extend(
+        form.der0
+            .iter()
+            .chain(&form.der1)
+            .map(|e| (*e, RowKind::Constraint)),
+    );
     let mut algebraic: Vec<NodeId> = selection.torn.clone();
 
     let mut candidates = Vec::new();
@@ -71,30 +79,58 @@ pub(crate) fn emit(
             Some(solved) => candidates.extend(solved),
             None => {
                 for (e, v) in set.equations.iter().zip(&set.unknowns) {
-                    demote(nodes, sorted, *e, *v, &mut residual_equations, &mut algebraic);
+                    demote(
+                        nodes,
+                        sorted,
+                        *e,
+                        *v,
+                        &mut residual_equations,
+                        &mut algebraic,
+                    );
                 }
             }
         }
     }
     let (kept, rejected) = order(&flat, nodes, candidates);
     for c in rejected {
-        demote(nodes, sorted, c.equation, c.node, &mut residual_equations, &mut algebraic);
+        demote(
+            nodes,
+            sorted,
+            c.equation,
+            c.node,
+            &mut residual_equations,
+            &mut algebraic,
+        );
     }
     let (kept, rejected) = limit_fill(&flat, nodes, kept);
     for c in rejected {
-        demote(nodes, sorted, c.equation, c.node, &mut residual_equations, &mut algebraic);
+        demote(
+            nodes,
+            sorted,
+            c.equation,
+            c.node,
+            &mut residual_equations,
+            &mut algebraic,
+        );
     }
 
     let mut locals: Vec<Local> = Vec::new();
     for c in &kept {
         let w = &written[c.equation.index()];
-        let Node::Var(target) = flat.exprs.node(c.target) else { continue };
+        let Node::Var(target) = flat.exprs.node(c.target) else {
+            continue;
+        };
         let value = if matches!(flat.exprs.node(c.value), Node::Reduce { .. }) {
             c.value
         } else {
             hoist(&mut flat, w, c.value, &mut locals)
         };
-        locals.push(Local { domain: w.domain.clone(), target, value, origin: w.origin });
+        locals.push(Local {
+            domain: w.domain.clone(),
+            target,
+            value,
+            origin: w.origin,
+        });
     }
     let mut residuals = Vec::new();
     residual_equations.sort_by_key(|(e, _)| (written[e.index()].root, written[e.index()].times));
@@ -102,19 +138,37 @@ pub(crate) fn emit(
         let w = &written[e.index()];
         let value = flat.exprs.sub(w.lhs, w.rhs);
         let value = hoist(&mut flat, w, value, &mut locals);
-        residuals.push(Residual { domain: w.domain.clone(), value, origin: w.origin, kind: *kind });
+        residuals.push(Residual {
+            domain: w.domain.clone(),
+            value,
+            origin: w.origin,
+            kind: *kind,
+        });
     }
     let mut hidden = Vec::new();
     for e in &selection.dropped {
         let w = &written[e.index()];
         let value = flat.exprs.sub(w.lhs, w.rhs);
         let value = hoist(&mut flat, w, value, &mut locals);
-        hidden.push(Residual { domain: w.domain.clone(), value, origin: w.origin, kind: RowKind::Dynamic });
+        hidden.push(Residual {
+            domain: w.domain.clone(),
+            value,
+            origin: w.origin,
+            kind: RowKind::Dynamic,
+        });
     }
     let mut unknowns = Vec::new();
     let slopes = slope_relations(nodes, selection);
-    let stabilised =
-        stabilise::relations(&mut flat, nodes, &written, form, &slopes, &mut unknowns, &mut residuals, &mut locals);
+    let stabilised = stabilise::relations(
+        &mut flat,
+        nodes,
+        &written,
+        form,
+        &slopes,
+        &mut unknowns,
+        &mut residuals,
+        &mut locals,
+    );
     for v in &selection.states {
         if !stabilised.contains(v) {
             unknowns.push(state(&flat, nodes, *v, None));
@@ -125,20 +179,49 @@ pub(crate) fn emit(
         let dynamic = sorted.dynamic[v.index()];
         unknowns.push(algebraic_unknown(&flat, nodes, v, dynamic && form.mu > 0));
     }
-    unknowns.sort_by_key(|u| (u.role as u8, u.value.or(u.derivative), u.elements.as_ref().map_or(0, |e| e[0])));
-    let (n, m): (usize, usize) = (unknowns.iter().map(|u| u.len).sum(), residuals.iter().map(Residual::len).sum());
+    unknowns.sort_by_key(|u| {
+        (
+            u.role as u8,
+            u.value.or(u.derivative),
+            u.elements.as_ref().map_or(0, |e| e[0]),
+        )
+    });
+    let (n, m): (usize, usize) = (
+        unknowns.iter().map(|u| u.len).sum(),
+        residuals.iter().map(Residual::len).sum(),
+    );
     if n != m {
-        return Err(crate::transform::internal(&format!("the index-one form has {m} equations for {n} unknowns")));
+        return Err(crate::transform::internal(&format!(
+            "the index-one form has {m} equations for {n} unknowns"
+        )));
     }
-    Ok(Dae { flat, unknowns, locals, residuals, hidden, discrete })
+    Ok(Dae {
+        flat,
+        unknowns,
+        locals,
+        residuals,
+        hidden,
+        discrete,
+    })
 }
 
 /// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,
 /// because `x1` and the slope of `x` in the integrator are different things.
 pub(crate) fn slope_relations(nodes: &Nodes, selection: &Selection) -> Vec<(NodeId, NodeId)> {
     let mut given: FxHashSet<NodeId> = selection.states.iter().copied().collect();
-    given.extend(selection.dummies.iter().chain(&selection.explicit).map(|p| p.1));
-    given.extend(selection.linear.iter().flat_map(|l| l.unknowns.iter().copied()));
+    given.extend(
+        selection
+            .dummies
+            .iter()
+            .chain(&selection.explicit)
+            .map(|p| p.1),
+    );
+    given.extend(
+        selection
+            .linear
+            .iter()
+            .flat_map(|l| l.unknowns.iter().copied()),
+    );
     let derivative = &nodes.differentiated.var_derivative;
     selection
         .states
@@ -149,7 +232,14 @@ pub(crate) fn slope_relations(nodes: &Nodes, selection: &Selection) -> Vec<(Node
 }
 
 fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Local>) -> ExprId {
-    hoist_reductions(flat, &w.domain, value, w.origin, acausal_expr::flat::Variability::Continuous, locals)
+    hoist_reductions(
+        flat,
+        &w.domain,
+        value,
+        w.origin,
+        acausal_expr::flat::Variability::Continuous,
+        locals,
+    )
 }
 
 /// All equations with their derivatives, symbolically.
@@ -172,7 +262,14 @@ fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, 
             written[id.index()] = Some(w.clone());
             let Some(n) = next else { break };
             match differentiate(flat, &w) {
-                Ok((lhs, rhs)) => w = Written { lhs, rhs, times: w.times + 1, ..w },
+                Ok((lhs, rhs)) => {
+                    w = Written {
+                        lhs,
+                        rhs,
+                        times: w.times + 1,
+                        ..w
+                    }
+                }
                 Err(message) => errors.push(message),
             }
             id = n;
@@ -213,7 +310,14 @@ fn differentiate(flat: &mut FlatModel, w: &Written) -> Result<(ExprId, ExprId), 
 }
 
 /// Solves a (differentiated) equation for the (differentiated) access that the original can be solved for.
-fn solve(flat: &mut FlatModel, nodes: &Nodes, written: &[Written], solvable: &Solvable, e: EqId, v: NodeId) -> Option<Candidate> {
+fn solve(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+    written: &[Written],
+    solvable: &Solvable,
+    e: EqId,
+    v: NodeId,
+) -> Option<Candidate> {
     let w = &written[e.index()];
     let integral = nodes.differentiated.var_integral();
     let mut root = v;
@@ -221,11 +325,18 @@ fn solve(flat: &mut FlatModel, nodes: &Nodes, written: &[Written], solvable: &So
         root = integral[root.index()]?;
     }
     let access = solvable.access(w.root, root)?;
-    let Node::Var(mut a) = flat.exprs.node(access) else { return None };
+    let Node::Var(mut a) = flat.exprs.node(access) else {
+        return None;
+    };
     a.kind = kind_of(order_of(a.kind)? + w.times);
     let target = flat.exprs.access(a, acausal_expr::Ty::Real);
     let (value, _) = flat.exprs.solve_for(w.lhs, w.rhs, target)?;
-    Some(Candidate { equation: e, node: v, target, value })
+    Some(Candidate {
+        equation: e,
+        node: v,
+        target,
+        value,
+    })
 }
 
 fn demote(
@@ -236,8 +347,20 @@ fn demote(
     residuals: &mut Vec<(EqId, RowKind)>,
     algebraic: &mut Vec<NodeId>,
 ) {
-    let dynamic = nodes.differentiated.graph.row(e).iter().any(|w| sorted.dynamic[w.index()]);
-    residuals.push((e, if dynamic { RowKind::Dynamic } else { RowKind::Algebraic }));
+    let dynamic = nodes
+        .differentiated
+        .graph
+        .row(e)
+        .iter()
+        .any(|w| sorted.dynamic[w.index()]);
+    residuals.push((
+        e,
+        if dynamic {
+            RowKind::Dynamic
+        } else {
+            RowKind::Algebraic
+        },
+    ));
     algebraic.push(v);
 }
 
@@ -271,10 +394,18 @@ fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
 }
 
 /// Orders candidates by dependence; one of each cycle is given back until none is left.
-fn order(flat: &FlatModel, nodes: &Nodes, mut candidates: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
+fn order(
+    flat: &FlatModel,
+    nodes: &Nodes,
+    mut candidates: Vec<Candidate>,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let mut rejected = Vec::new();
     loop {
-        let by_node: FxHashMap<NodeId, usize> = candidates.iter().enumerate().map(|(k, c)| (c.node, k)).collect();
+        let by_node: FxHashMap<NodeId, usize> = candidates
+            .iter()
+            .enumerate()
+            .map(|(k, c)| (c.node, k))
+            .collect();
         let successors: Vec<Vec<usize>> = candidates
             .iter()
             .map(|c| {
@@ -289,26 +420,40 @@ fn order(flat: &FlatModel, nodes: &Nodes, mut candidates: Vec<Candidate>) -> (Ve
         let mut drop: FxHashSet<usize> = FxHashSet::default();
         for part in parts.iter().filter(|p| p.len() > 1) {
             let inside: FxHashSet<usize> = part.iter().copied().collect();
-            let busiest = part
-                .iter()
-                .copied()
-                .max_by_key(|&k| (successors[k].iter().filter(|s| inside.contains(s)).count(), std::cmp::Reverse(k)));
+            let busiest = part.iter().copied().max_by_key(|&k| {
+                (
+                    successors[k].iter().filter(|s| inside.contains(s)).count(),
+                    std::cmp::Reverse(k),
+                )
+            });
             drop.extend(busiest);
         }
         if drop.is_empty() {
-            let ordered = parts.items().iter().map(|&k| candidates[k].clone()).collect();
+            let ordered = parts
+                .items()
+                .iter()
+                .map(|&k| candidates[k].clone())
+                .collect();
             return (ordered, rejected);
         }
         let mut keep = Vec::new();
         for (k, c) in candidates.into_iter().enumerate() {
-            if drop.contains(&k) { rejected.push(c) } else { keep.push(c) }
+            if drop.contains(&k) {
+                rejected.push(c)
+            } else {
+                keep.push(c)
+            }
         }
         candidates = keep;
     }
 }
 
 /// Gives back candidates whose substitution would add Jacobian entries.
-fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
+fn limit_fill(
+    flat: &FlatModel,
+    nodes: &Nodes,
+    ordered: Vec<Candidate>,
+) -> (Vec<Candidate>, Vec<Candidate>) {
     let d = &nodes.differentiated;
     let total: u64 = (0..d.original_equations).map(|e| d.graph.elen[e]).sum();
     if total <= SMALL {
@@ -319,9 +464,21 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: Vec<Candidate>) -> (Vec<
     for (e, eq) in nodes.equations.iter().enumerate() {
         for v in d.graph.row(EqId::new(e)) {
             let node = &nodes.variables[v.index()];
-            let accesses = eq.touched.iter().filter(|t| t.var == node.var && t.order == node.order);
-            let pairs: f64 = accesses.map(|t| if t.elementwise { 1.0 } else { overlap_size(&t.spans, &node.spans) }).sum();
-            uses[v.index()] += pairs * d.graph.elen[e] as f64 / d.graph.vlen[v.index()].max(1) as f64;
+            let accesses = eq
+                .touched
+                .iter()
+                .filter(|t| t.var == node.var && t.order == node.order);
+            let pairs: f64 = accesses
+                .map(|t| {
+                    if t.elementwise {
+                        1.0
+                    } else {
+                        overlap_size(&t.spans, &node.spans)
+                    }
+                })
+                .sum();
+            uses[v.index()] +=
+                pairs * d.graph.elen[e] as f64 / d.graph.vlen[v.index()].max(1) as f64;
         }
     }
     let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
@@ -338,7 +495,12 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: Vec<Candidate>) -> (Vec<
                 .filter(|(_, a)| a.var == node.var && order_of(a.kind) == Some(node.order))
                 .count() as f64;
             let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
-            k += own * if range { d.graph.vlen[v.index()] as f64 } else { count.max(1.0) };
+            k += own
+                * if range {
+                    d.graph.vlen[v.index()] as f64
+                } else {
+                    count.max(1.0)
+                };
         }
         // The equation that defines the element uses it too; it disappears with it.
         let m = (uses[c.node.index()] - 1.0).max(0.0);
@@ -353,27 +515,53 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: Vec<Candidate>) -> (Vec<
 }
 
 fn overlap_size(a: &[Span], b: &[Span]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x.hi.min(y.hi) - x.lo.max(y.lo) + 1).max(0) as f64).product()
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| (x.hi.min(y.hi) - x.lo.max(y.lo) + 1).max(0) as f64)
+        .product()
 }
 
 /// Flattened elements of a box; `None` for the whole variable.
 pub(crate) fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<Vec<u32>> {
     let dims = &flat.var(var).dims;
-    if spans.iter().zip(dims).all(|(s, &d)| s.lo == 1 && s.hi == d as i64) {
+    if spans
+        .iter()
+        .zip(dims)
+        .all(|(s, &d)| s.lo == 1 && s.hi == d as i64)
+    {
         return None;
     }
-    let domain: Vec<(IterId, Range)> =
-        spans.iter().map(|s| (IterId(u32::MAX), Range { start: s.lo, step: 1, count: s.size() as i64 })).collect();
+    let domain: Vec<(IterId, Range)> = spans
+        .iter()
+        .map(|s| {
+            (
+                IterId(u32::MAX),
+                Range {
+                    start: s.lo,
+                    step: 1,
+                    count: s.size() as i64,
+                },
+            )
+        })
+        .collect();
     let mut out = Vec::new();
     crate::element::for_each_point(&domain, |p| {
-        let index = p.iter().zip(dims).fold(0usize, |acc, (&i, &d)| acc * d + (i as usize - 1));
+        let index = p
+            .iter()
+            .zip(dims)
+            .fold(0usize, |acc, (&i, &d)| acc * d + (i as usize - 1));
         out.push(index as u32);
     });
     Some(out)
 }
 
 /// A state with its derivative; `derivative` overrides what the derivative is called.
-pub(crate) fn state(flat: &FlatModel, nodes: &Nodes, v: NodeId, derivative: Option<VarId>) -> Unknown {
+pub(crate) fn state(
+    flat: &FlatModel,
+    nodes: &Nodes,
+    v: NodeId,
+    derivative: Option<VarId>,
+) -> Unknown {
     let n = &nodes.variables[v.index()];
     let elements = elements(flat, n.var, &n.spans);
     let derivative = derivative.map_or((n.var, kind_of(n.order + 1)), |d| (d, Kind::Value));
@@ -394,6 +582,10 @@ fn algebraic_unknown(flat: &FlatModel, nodes: &Nodes, v: NodeId, lambda: bool) -
         derivative: lambda.then_some(quantity),
         elements: elements(flat, n.var, &n.spans),
         len: n.spans.iter().map(|s| s.size() as usize).product(),
-        role: if lambda { Role::Lambda } else { Role::Algebraic },
+        role: if lambda {
+            Role::Lambda
+        } else {
+            Role::Algebraic
+        },
     }
 }

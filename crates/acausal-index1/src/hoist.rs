@@ -3,7 +3,9 @@
 //! A kernel is straight-line code, so `sum(x[i] for i in 1:N)` inside of an expression is moved into a local assignment
 //! that accumulates; the expression then reads the result. Reductions inside of reductions are moved first.
 
-use acausal_expr::flat::{Causality, FlatModel, OriginId, StateSelect, Variability, Variable, VarName, VarType};
+use acausal_expr::flat::{
+    Causality, FlatModel, OriginId, StateSelect, VarName, VarType, Variability, Variable,
+};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
 use acausal_syntax::{Name, Span};
 
@@ -23,7 +25,10 @@ pub fn hoist_reductions(
     loop {
         // The smallest reduction contains no other one.
         let order = flat.exprs.reachable(&[value]);
-        let Some(&reduction) = order.iter().find(|&&e| matches!(flat.exprs.node(e), Node::Reduce { .. })) else {
+        let Some(&reduction) = order
+            .iter()
+            .find(|&&e| matches!(flat.exprs.node(e), Node::Reduce { .. }))
+        else {
             return value;
         };
         // A reduction may stand under iterators of enclosing reductions as well.
@@ -38,17 +43,33 @@ pub fn hoist_reductions(
         inner.retain(|(i, _)| flat.exprs.depends_on_iter(reduction, *i));
         let access = auxiliary(flat, &inner, variability);
         let replacement = flat.exprs.access(access, Ty::Real);
-        value = flat.exprs.rewrite(value, |_, e| (e == reduction).then_some(replacement));
-        locals.push(Local { domain: inner, target: access, value: reduction, origin });
+        value = flat
+            .exprs
+            .rewrite(value, |_, e| (e == reduction).then_some(replacement));
+        locals.push(Local {
+            domain: inner,
+            target: access,
+            value: reduction,
+            origin,
+        });
     }
 }
 
 /// A new array variable over a domain, and its element at the iterators.
-pub fn auxiliary(flat: &mut FlatModel, domain: &[(IterId, Range)], variability: Variability) -> Access {
+pub fn auxiliary(
+    flat: &mut FlatModel,
+    domain: &[(IterId, Range)],
+    variability: Variability,
+) -> Access {
     let id = VarId(flat.vars.len() as u32);
-    let dims: Vec<usize> = domain.iter().map(|(_, r)| r.count.max(0) as usize).collect();
+    let dims: Vec<usize> = domain
+        .iter()
+        .map(|(_, r)| r.count.max(0) as usize)
+        .collect();
     flat.vars.push(Variable {
-        name: VarName { parts: vec![(Name::new(&format!("$aux{}", id.0)), dims.len() as u8)] },
+        name: VarName {
+            parts: vec![(Name::new(&format!("$aux{}", id.0)), dims.len() as u8)],
+        },
         dims,
         ty: VarType::Real,
         variability,
@@ -90,5 +111,9 @@ pub fn auxiliary(flat: &mut FlatModel, domain: &[(IterId, Range)], variability: 
         })
         .collect();
     let subs = x.make_list(&subs);
-    Access { var: id, kind: Kind::Value, subs }
+    Access {
+        var: id,
+        kind: Kind::Value,
+        subs,
+    }
 }

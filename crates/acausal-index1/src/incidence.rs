@@ -40,7 +40,11 @@ pub fn order_of(kind: Kind) -> Option<u8> {
 
 /// The kind that belongs to a derivative order.
 pub fn kind_of(order: u8) -> Kind {
-    if order == 0 { Kind::Value } else { Kind::Der(order) }
+    if order == 0 {
+        Kind::Value
+    } else {
+        Kind::Der(order)
+    }
 }
 
 /// Builds the model of arrays.
@@ -69,16 +73,30 @@ pub fn incidence(flat: &FlatModel, equations: &[Equation]) -> Incidence {
         out.quantity.extend((0..=order).map(|k| (id, k)));
     }
     for (eq, list) in equations.iter().zip(accesses) {
-        let iterators: Vec<Span> = eq.domain.iter().map(|(_, r)| Span::new(0, r.count - 1)).collect();
+        let iterators: Vec<Span> = eq
+            .domain
+            .iter()
+            .map(|(_, r)| Span::new(0, r.count - 1))
+            .collect();
         let mut array_accesses = Vec::new();
         let mut nodes = Vec::new();
         for (e, a) in list {
-            let (Some(order), Some(&base)) = (order_of(a.kind), out.base.get(&a.var)) else { continue };
+            let (Some(order), Some(&base)) = (order_of(a.kind), out.base.get(&a.var)) else {
+                continue;
+            };
             let index = indices(flat, &eq.domain, a);
-            array_accesses.push(ArrayAccess { variable: acausal_structure::VarId::new(base + order as usize), index });
+            array_accesses.push(ArrayAccess {
+                variable: acausal_structure::VarId::new(base + order as usize),
+                index,
+            });
             nodes.push(e);
         }
-        out.model.equations.push(acausal_structure::segments::Equation { iterators, accesses: array_accesses });
+        out.model
+            .equations
+            .push(acausal_structure::segments::Equation {
+                iterators,
+                accesses: array_accesses,
+            });
         out.access_nodes.push(nodes);
     }
     out
@@ -104,13 +122,19 @@ fn indices(flat: &FlatModel, domain: &Domain, access: Access) -> Vec<Index> {
         .zip(dims)
         .map(|(&s, &d)| {
             let whole = Index::All(Span::new(1, d as i64));
-            let Some(a) = flat.exprs.affine(s) else { return whole };
+            let Some(a) = flat.exprs.affine(s) else {
+                return whole;
+            };
             match a.terms.as_slice() {
                 [] => Index::Fixed(a.constant),
                 [(iter, c)] => match domain.iter().position(|(i, _)| i == iter) {
                     Some(k) => {
                         let r = domain[k].1;
-                        Index::Affine { iterator: k, coefficient: c * r.step, offset: a.constant + c * r.start }
+                        Index::Affine {
+                            iterator: k,
+                            coefficient: c * r.step,
+                            offset: a.constant + c * r.start,
+                        }
                     }
                     None => whole,
                 },

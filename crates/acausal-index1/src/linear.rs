@@ -56,27 +56,51 @@ pub(crate) fn solve_set(
             .iter()
             .zip(&set.unknowns)
             .zip(targets.iter().zip(solution))
-            .map(|((e, v), (t, value))| Candidate { equation: *e, node: *v, target: *t, value })
+            .map(|((e, v), (t, value))| Candidate {
+                equation: *e,
+                node: *v,
+                target: *t,
+                value,
+            })
             .collect(),
     )
 }
 
 /// The access of a node with one element.
-fn scalar_access(flat: &mut FlatModel, nodes: &Nodes, v: acausal_structure::VarId) -> Option<ExprId> {
+fn scalar_access(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+    v: acausal_structure::VarId,
+) -> Option<ExprId> {
     let n = &nodes.variables[v.index()];
     if n.spans.iter().any(|s| s.size() != 1) {
         return None;
     }
     let subs: Vec<ExprId> = n.spans.iter().map(|s| flat.exprs.int(s.lo)).collect();
     let subs = flat.exprs.make_list(&subs);
-    Some(flat.exprs.access(Access { var: n.var, kind: kind_of(n.order), subs }, Ty::Real))
+    Some(flat.exprs.access(
+        Access {
+            var: n.var,
+            kind: kind_of(n.order),
+            subs,
+        },
+        Ty::Real,
+    ))
 }
 
 /// Replaces explicitly given scalars whose value contains an unknown of the set.
-fn substitute(flat: &mut FlatModel, candidates: &[Candidate], mut e: ExprId, targets: &[ExprId]) -> Option<ExprId> {
+fn substitute(
+    flat: &mut FlatModel,
+    candidates: &[Candidate],
+    mut e: ExprId,
+    targets: &[ExprId],
+) -> Option<ExprId> {
     for _ in 0..MAX_SUBSTITUTIONS {
         let hit = candidates.iter().find(|c| {
-            flat.exprs.contains(e, c.target) && targets.iter().any(|t| depends(flat, candidates, c.value, *t, 0))
+            flat.exprs.contains(e, c.target)
+                && targets
+                    .iter()
+                    .any(|t| depends(flat, candidates, c.value, *t, 0))
         });
         let Some(c) = hit else { return Some(e) };
         let (target, value) = (c.target, c.value);
@@ -86,13 +110,20 @@ fn substitute(flat: &mut FlatModel, candidates: &[Candidate], mut e: ExprId, tar
 }
 
 /// Whether an expression contains an unknown, directly or through explicitly given variables.
-fn depends(flat: &FlatModel, candidates: &[Candidate], e: ExprId, unknown: ExprId, depth: usize) -> bool {
+fn depends(
+    flat: &FlatModel,
+    candidates: &[Candidate],
+    e: ExprId,
+    unknown: ExprId,
+    depth: usize,
+) -> bool {
     const DEPTH: usize = 30;
     flat.exprs.contains(e, unknown)
         || depth < DEPTH
-            && candidates
-                .iter()
-                .any(|c| flat.exprs.contains(e, c.target) && depends(flat, candidates, c.value, unknown, depth + 1))
+            && candidates.iter().any(|c| {
+                flat.exprs.contains(e, c.target)
+                    && depends(flat, candidates, c.value, unknown, depth + 1)
+            })
 }
 
 /// Gaussian elimination with the largest pivot; the right-hand sides are expressions.

@@ -73,11 +73,17 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         let (var, _) = inc.quantity[*root];
         let mut k = 0;
         loop {
-            variables.push(VariableNode { var, order: k, spans: spans.clone() });
+            variables.push(VariableNode {
+                var,
+                order: k,
+                spans: spans.clone(),
+            });
             vlen.push(size_of(spans));
             // A derivative is a node of its own where some equation contains it (or a higher one) for these elements.
             let higher = occurring.get(&var).into_iter().flatten();
-            let more = higher.clone().any(|(order, image)| *order > k && overlap(image, spans));
+            let more = higher
+                .clone()
+                .any(|(order, image)| *order > k && overlap(image, spans));
             derivative.push(more.then(|| NodeId::new(variables.len())));
             if !more {
                 break;
@@ -99,14 +105,24 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         let mut row: Vec<NodeId> = Vec::new();
         for (a, access) in inc.model.equations[e].accesses.iter().enumerate() {
             let (var, order) = inc.quantity[access.variable.index()];
-            let spans: Vec<Span> = access.index.iter().map(|i| image(*i, &segment.spans)).collect();
+            let spans: Vec<Span> = access
+                .index
+                .iter()
+                .map(|i| image(*i, &segment.spans))
+                .collect();
             let elementwise = is_elementwise(&access.index, &segment.spans);
             for &v in lookup.get(&(var, order)).into_iter().flatten() {
                 if overlap(&variables[v].spans, &spans) {
                     row.push(NodeId::new(v));
                 }
             }
-            touched.push(Touched { var, order, spans, node: inc.access_nodes[e][a], elementwise });
+            touched.push(Touched {
+                var,
+                order,
+                spans,
+                node: inc.access_nodes[e][a],
+                elementwise,
+            });
         }
         row.sort_unstable();
         row.dedup();
@@ -114,19 +130,26 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         elen.push(size_of(&segment.spans));
         equation_nodes.push(EquationNode { piece, touched });
     }
-    let graph = Graph { elen, vlen, incidence };
+    let graph = Graph {
+        elen,
+        vlen,
+        incidence,
+    };
     let differentiated = pantelides(&NodeDae { graph, derivative }).ok()?;
-    let agrees = analysis
-        .segments
-        .iter()
-        .enumerate()
-        .all(|(k, s)| differentiated.differentiations(EqId::new(k)) as u32 == s.differentiations);
+    let agrees =
+        analysis.segments.iter().enumerate().all(|(k, s)| {
+            differentiated.differentiations(EqId::new(k)) as u32 == s.differentiations
+        });
     if !agrees {
         return None;
     }
     // Derivatives that index reduction introduced.
     let mut all = variables;
-    all.resize_with(differentiated.graph.vlen.len(), || VariableNode { var: VarId(0), order: 0, spans: Vec::new() });
+    all.resize_with(differentiated.graph.vlen.len(), || VariableNode {
+        var: VarId(0),
+        order: 0,
+        spans: Vec::new(),
+    });
     for v in 0..differentiated.graph.vlen.len() {
         if let Some(d) = differentiated.var_derivative[v] {
             let mut next = all[v].clone();
@@ -134,7 +157,11 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
             all[d.index()] = next;
         }
     }
-    Some(Nodes { variables: all, equations: equation_nodes, differentiated })
+    Some(Nodes {
+        variables: all,
+        equations: equation_nodes,
+        differentiated,
+    })
 }
 
 /// The boxes of each order-0 variable: what single segments determine, or whole variable segments where that is open.
@@ -165,13 +192,20 @@ fn variable_boxes(analysis: &Analysis) -> Vec<(usize, Vec<Span>)> {
 }
 
 /// Per variable: the orders and boxes of elements at which its derivatives occur.
-fn derivative_images(inc: &Incidence, analysis: &Analysis) -> FxHashMap<VarId, Vec<(u8, Vec<Span>)>> {
+fn derivative_images(
+    inc: &Incidence,
+    analysis: &Analysis,
+) -> FxHashMap<VarId, Vec<(u8, Vec<Span>)>> {
     let mut images: FxHashMap<VarId, Vec<(u8, Vec<Span>)>> = FxHashMap::default();
     for segment in &analysis.segments {
         for access in &inc.model.equations[segment.equation.index()].accesses {
             let (var, order) = inc.quantity[access.variable.index()];
             if order > 0 {
-                let spans = access.index.iter().map(|i| image(*i, &segment.spans)).collect();
+                let spans = access
+                    .index
+                    .iter()
+                    .map(|i| image(*i, &segment.spans))
+                    .collect();
                 images.entry(var).or_default().push((order, spans));
             }
         }
@@ -183,7 +217,11 @@ fn image(index: Index, spans: &[Span]) -> Span {
     match index {
         Index::Fixed(i) => Span::new(i, i),
         Index::All(s) => s,
-        Index::Affine { iterator, coefficient, offset } => {
+        Index::Affine {
+            iterator,
+            coefficient,
+            offset,
+        } => {
             let s = spans[iterator];
             let (a, b) = (coefficient * s.lo + offset, coefficient * s.hi + offset);
             Span::new(a.min(b), a.max(b))
@@ -203,7 +241,11 @@ fn is_elementwise(index: &[Index], spans: &[Span]) -> bool {
             Index::Fixed(_) => {}
             Index::All(s) if s.size() == 1 => {}
             Index::All(_) => return false,
-            Index::Affine { iterator, coefficient, .. } => {
+            Index::Affine {
+                iterator,
+                coefficient,
+                ..
+            } => {
                 if coefficient.abs() != 1 && spans[*iterator].size() > 1 {
                     return false;
                 }
@@ -218,7 +260,11 @@ fn is_elementwise(index: &[Index], spans: &[Span]) -> bool {
 fn restrict(eq: &Equation, spans: &[Span]) -> Equation {
     let mut piece = eq.clone();
     for (d, s) in piece.domain.iter_mut().zip(spans) {
-        d.1 = Range { start: d.1.at(s.lo), step: d.1.step, count: s.size() as i64 };
+        d.1 = Range {
+            start: d.1.at(s.lo),
+            step: d.1.step,
+            count: s.size() as i64,
+        };
     }
     piece
 }

@@ -16,11 +16,20 @@ pub fn scalarise(flat: &mut FlatModel, equations: Vec<Equation>) -> Vec<Equation
         }
         let exprs = &mut flat.exprs;
         for_each_point(&eq.domain, |point| {
-            let values: Vec<(acausal_expr::IterId, ExprId)> =
-                eq.domain.iter().zip(point).map(|((i, _), &p)| (*i, exprs.int(p))).collect();
+            let values: Vec<(acausal_expr::IterId, ExprId)> = eq
+                .domain
+                .iter()
+                .zip(point)
+                .map(|((i, _), &p)| (*i, exprs.int(p)))
+                .collect();
             let lhs = exprs.substitute_iters(eq.lhs, &values);
             let rhs = exprs.substitute_iters(eq.rhs, &values);
-            out.push(Equation { domain: Vec::new(), lhs, rhs, origin: eq.origin });
+            out.push(Equation {
+                domain: Vec::new(),
+                lhs,
+                rhs,
+                origin: eq.origin,
+            });
         });
     }
     out

@@ -21,7 +21,9 @@ pub(crate) fn diagnostics(
     for set in over {
         let variables = names(flat, inc, set);
         let count: u64 = set.equations.iter().map(|(_, s)| size(s)).sum();
-        let Some((first, _)) = set.equations.first() else { continue };
+        let Some((first, _)) = set.equations.first() else {
+            continue;
+        };
         let origin = flat.origin(equations[first.index()].origin);
         let what = if variables.is_empty() {
             "contain no unknown at all".to_string()
@@ -37,12 +39,16 @@ pub(crate) fn diagnostics(
             let o = flat.origin(equations[e.index()].origin);
             d = d.label(o.span, describe(o.kind, &o.component));
         }
-        d = d.hint("remove one of these equations, or use an unknown that they do not determine yet");
+        d = d.hint(
+            "remove one of these equations, or use an unknown that they do not determine yet",
+        );
         out.push(d);
     }
     for set in under {
         let variables = names(flat, inc, set);
-        let Some((v, _)) = set.variables.first() else { continue };
+        let Some((v, _)) = set.variables.first() else {
+            continue;
+        };
         let (var, _) = inc.quantity[v.index()];
         let count = set.equations.iter().map(|(_, s)| size(s)).sum::<u64>();
         let mut d = Diagnostic::error(
@@ -62,8 +68,15 @@ pub(crate) fn diagnostics(
         out.push(d.hint("add an equation for one of these variables"));
     }
     if out.is_empty() {
-        let span = flat.vars.first().map_or(acausal_syntax::Span::NONE, |v| v.span);
-        out.push(Diagnostic::error("singular", span, "the equations do not determine the unknowns"));
+        let span = flat
+            .vars
+            .first()
+            .map_or(acausal_syntax::Span::NONE, |v| v.span);
+        out.push(Diagnostic::error(
+            "singular",
+            span,
+            "the equations do not determine the unknowns",
+        ));
     }
     out
 }
@@ -79,7 +92,11 @@ fn describe(kind: OriginKind, component: &str) -> String {
         OriginKind::Binding => "this declaration",
         _ => "this equation",
     };
-    if component.is_empty() { what.to_string() } else { format!("{what}, in component {component}") }
+    if component.is_empty() {
+        what.to_string()
+    } else {
+        format!("{what}, in component {component}")
+    }
 }
 
 /// The variables of a set, with index ranges; auxiliary ones are left out.
@@ -87,10 +104,22 @@ fn names(flat: &FlatModel, inc: &Incidence, set: &ElementSet) -> Vec<String> {
     let mut out = Vec::new();
     for (v, spans) in &set.variables {
         let (var, order) = inc.quantity[v.index()];
-        let texts: Vec<String> =
-            spans.iter().map(|s| if s.size() == 1 { s.lo.to_string() } else { format!("{}:{}", s.lo, s.hi) }).collect();
+        let texts: Vec<String> = spans
+            .iter()
+            .map(|s| {
+                if s.size() == 1 {
+                    s.lo.to_string()
+                } else {
+                    format!("{}:{}", s.lo, s.hi)
+                }
+            })
+            .collect();
         let name = flat.var(var).name.with_subscripts(&texts);
-        let name = format!("{}{name}{}", "der(".repeat(order as usize), ")".repeat(order as usize));
+        let name = format!(
+            "{}{name}{}",
+            "der(".repeat(order as usize),
+            ")".repeat(order as usize)
+        );
         out.push(format!("`{name}`"));
     }
     let more = out.len().saturating_sub(SHOWN);

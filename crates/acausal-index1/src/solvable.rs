@@ -52,7 +52,10 @@ impl Solvable {
 
     /// Whether an original equation is a scalar equation, linear with literal coefficients.
     pub fn is_constant_linear(&self, e: EqId) -> bool {
-        self.constant_linear.get(e.index()).copied().unwrap_or(false)
+        self.constant_linear
+            .get(e.index())
+            .copied()
+            .unwrap_or(false)
     }
 }
 
@@ -64,21 +67,34 @@ fn admissible(flat: &FlatModel, eq: &EquationNode, t: &Touched, v: &VariableNode
         return false;
     }
     // Other accesses to the same piece: only to elements that come earlier in the loop.
-    eq.touched.iter().filter(|o| o.node != t.node && o.var == v.var && o.order == v.order).all(|o| {
-        let apart = o.spans.iter().zip(&v.spans).any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
-        apart || is_earlier(flat, eq, t.node, o.node)
-    })
+    eq.touched
+        .iter()
+        .filter(|o| o.node != t.node && o.var == v.var && o.order == v.order)
+        .all(|o| {
+            let apart = o
+                .spans
+                .iter()
+                .zip(&v.spans)
+                .any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
+            apart || is_earlier(flat, eq, t.node, o.node)
+        })
 }
 
 /// Over a domain of one iterator: the other access is behind the solved one by a constant distance.
 fn is_earlier(flat: &FlatModel, eq: &EquationNode, solved: ExprId, other: ExprId) -> bool {
-    let [(iter, range)] = eq.piece.domain.as_slice() else { return false };
+    let [(iter, range)] = eq.piece.domain.as_slice() else {
+        return false;
+    };
     let x = &flat.exprs;
-    let (Node::Var(a), Node::Var(b)) = (x.node(solved), x.node(other)) else { return false };
+    let (Node::Var(a), Node::Var(b)) = (x.node(solved), x.node(other)) else {
+        return false;
+    };
     let (sa, sb) = (x.list(a.subs), x.list(b.subs));
     let mut behind = false;
     for (&p, &q) in sa.iter().zip(sb) {
-        let (Some(p), Some(q)) = (x.affine(p), x.affine(q)) else { return false };
+        let (Some(p), Some(q)) = (x.affine(p), x.affine(q)) else {
+            return false;
+        };
         if p.terms != q.terms {
             return false;
         }

@@ -6,7 +6,9 @@
 //! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`.
 
 use acausal_expr::flat::{Equation, FlatModel, Variability};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation};
+use acausal_expr::{
+    Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation,
+};
 use acausal_structure::VarId as NodeId;
 use acausal_structure::state_selection::Form;
 use rustc_hash::FxHashSet;
@@ -53,14 +55,26 @@ pub(crate) fn relations(
         let box_domain: Vec<(IterId, Range)> = node
             .spans
             .iter()
-            .map(|s| (flat.exprs.new_iter("j"), Range { start: s.lo, step: 1, count: s.size() as i64 }))
+            .map(|s| {
+                (
+                    flat.exprs.new_iter("j"),
+                    Range {
+                        start: s.lo,
+                        step: 1,
+                        count: s.size() as i64,
+                    },
+                )
+            })
             .collect();
         // The derivative of x under a name of its own: der(x) as written is the state x1.
         let slope = auxiliary(flat, &[], Variability::Continuous);
         flat.vars[slope.var.index()].dims = flat.var(node.var).dims.clone();
         let slope_name = flat.var(node.var).name.clone();
         flat.vars[slope.var.index()].name = prefixed("$slope", &slope_name);
-        let subs: Vec<ExprId> = box_domain.iter().map(|(i, _)| flat.exprs.iter(*i)).collect();
+        let subs: Vec<ExprId> = box_domain
+            .iter()
+            .map(|(i, _)| flat.exprs.iter(*i))
+            .collect();
         let lhs = flat.exprs.var(slope.var, Kind::Value, &subs, Ty::Real);
         let x1 = &nodes.variables[w.index()];
         let mut terms = vec![];
@@ -73,11 +87,33 @@ pub(crate) fn relations(
             sum.push(flat.exprs.neg(t));
         }
         let rhs = flat.exprs.add(&sum);
-        let origin = multipliers.first().map_or(written[0].origin, |(w, _)| w.origin);
-        for piece in split_equation(&mut flat.exprs, Equation { domain: box_domain, lhs, rhs, origin }) {
+        let origin = multipliers
+            .first()
+            .map_or(written[0].origin, |(w, _)| w.origin);
+        for piece in split_equation(
+            &mut flat.exprs,
+            Equation {
+                domain: box_domain,
+                lhs,
+                rhs,
+                origin,
+            },
+        ) {
             let value = flat.exprs.sub(piece.lhs, piece.rhs);
-            let value = hoist_reductions(flat, &piece.domain, value, origin, Variability::Continuous, locals);
-            residuals.push(Residual { domain: piece.domain, value, origin, kind: RowKind::Dynamic });
+            let value = hoist_reductions(
+                flat,
+                &piece.domain,
+                value,
+                origin,
+                Variability::Continuous,
+                locals,
+            );
+            residuals.push(Residual {
+                domain: piece.domain,
+                value,
+                origin,
+                kind: RowKind::Dynamic,
+            });
         }
         unknowns.push(state(flat, nodes, v, Some(slope.var)));
         done.insert(v);
@@ -104,9 +140,13 @@ fn contributions(
     terms: &mut Vec<ExprId>,
 ) {
     let residual = flat.exprs.sub(eq.lhs, eq.rhs);
-    let gradient = flat.exprs.gradient(residual, |x, n| matches!(x.node(n), Node::Var(_)));
+    let gradient = flat
+        .exprs
+        .gradient(residual, |x, n| matches!(x.node(n), Node::Var(_)));
     for (leaf, partial) in gradient {
-        let Node::Var(a) = flat.exprs.node(leaf) else { continue };
+        let Node::Var(a) = flat.exprs.node(leaf) else {
+            continue;
+        };
         if a.var != var || order_of(a.kind) != Some(order) {
             continue;
         }
@@ -117,7 +157,13 @@ fn contributions(
 }
 
 /// Rewrites a row's contribution as a function of the element it goes to.
-fn transpose(flat: &mut FlatModel, eq: &Written, access: Access, product: ExprId, elements: &[(IterId, Range)]) -> ExprId {
+fn transpose(
+    flat: &mut FlatModel,
+    eq: &Written,
+    access: Access,
+    product: ExprId,
+    elements: &[(IterId, Range)],
+) -> ExprId {
     let subs: Vec<ExprId> = flat.exprs.list(access.subs).to_vec();
     let mut values: Vec<(IterId, ExprId)> = Vec::new();
     let mut conditions: Vec<ExprId> = Vec::new();
@@ -126,7 +172,9 @@ fn transpose(flat: &mut FlatModel, eq: &Written, access: Access, product: ExprId
         let j = x.iter(j);
         let affine = x.affine(s);
         match affine.as_ref().map(|a| (a.constant, a.terms.as_slice())) {
-            Some((constant, [(iter, c)])) if c.abs() == 1 && !values.iter().any(|(i, _)| i == iter) => {
+            Some((constant, [(iter, c)]))
+                if c.abs() == 1 && !values.iter().any(|(i, _)| i == iter) =>
+            {
                 // i = c*(j - constant)
                 let shift = x.int(-constant);
                 let shifted = x.add(&[j, shift]);

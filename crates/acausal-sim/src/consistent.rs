@@ -35,7 +35,11 @@ pub(crate) struct ConsistentSystem {
 
 impl ConsistentSystem {
     /// A square system; `columns` and `rows` must have the same size.
-    pub fn new(machine: &Machine, columns: Vec<u32>, rows: Vec<u32>) -> Result<ConsistentSystem, crate::SimError> {
+    pub fn new(
+        machine: &Machine,
+        columns: Vec<u32>,
+        rows: Vec<u32>,
+    ) -> Result<ConsistentSystem, crate::SimError> {
         let s = &machine.model.initial_jacobian.sparsity;
         let mut number = vec![u32::MAX; s.rows];
         for (k, &r) in rows.iter().enumerate() {
@@ -54,11 +58,27 @@ impl ConsistentSystem {
             }
             col_ptr.push(row_idx.len() as u32);
         }
-        let pattern = Pattern::new(rows.len(), col_ptr, row_idx).map_err(crate::SimError::Pattern)?;
-        Ok(ConsistentSystem { columns, rows, pattern, entries, lu: Lu::new(), analysed: false })
+        let pattern =
+            Pattern::new(rows.len(), col_ptr, row_idx).map_err(crate::SimError::Pattern)?;
+        Ok(ConsistentSystem {
+            columns,
+            rows,
+            pattern,
+            entries,
+            lu: Lu::new(),
+            analysed: false,
+        })
     }
 
-    fn residual(&self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64], full: &mut [f64], r: &mut Vec<f64>) {
+    fn residual(
+        &self,
+        machine: &mut Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        full: &mut [f64],
+        r: &mut Vec<f64>,
+    ) {
         machine.initial_residual(t, y, yp, full);
         r.clear();
         r.extend(self.rows.iter().map(|&k| full[k as usize]));
@@ -78,7 +98,9 @@ impl ConsistentSystem {
             return Ok(0);
         }
         if !self.analysed {
-            self.lu.analyse(&self.pattern).map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
+            self.lu
+                .analyse(&self.pattern)
+                .map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
             self.analysed = true;
         }
         let mut full = vec![0.0; machine.model.n + machine.model.initial_len];
@@ -87,13 +109,23 @@ impl ConsistentSystem {
         self.residual(machine, t, y, yp, &mut full, &mut r);
         for iteration in 1..=MAX_ITERATIONS {
             if let Some(row) = r.iter().position(|v| !v.is_finite()) {
-                return Err(self.failure(machine, InitialKind::NoConvergence, t, y, yp, &r, Some(row)));
+                return Err(self.failure(
+                    machine,
+                    InitialKind::NoConvergence,
+                    t,
+                    y,
+                    yp,
+                    &r,
+                    Some(row),
+                ));
             }
             let j = machine.initial_jacobian(t, y, yp);
             for (v, &k) in values.iter_mut().zip(&self.entries) {
                 *v = j[k as usize];
             }
-            self.lu.factor(&values).map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
+            self.lu
+                .factor(&values)
+                .map_err(|s| self.singular(machine, t, y, yp, s.row, s.col))?;
             let mut dx: Vec<f64> = r.iter().map(|v| -v).collect();
             self.lu.solve(&mut dx);
             let norm = self.norm(&dx, y, yp, nominal);
@@ -119,7 +151,15 @@ impl ConsistentSystem {
                 }
                 damping *= 0.5;
                 if damping < SMALLEST_DAMPING {
-                    return Err(self.failure(machine, InitialKind::NoConvergence, t, &y0, &yp0, &r, None));
+                    return Err(self.failure(
+                        machine,
+                        InitialKind::NoConvergence,
+                        t,
+                        &y0,
+                        &yp0,
+                        &r,
+                        None,
+                    ));
                 }
             }
         }
@@ -149,7 +189,15 @@ impl ConsistentSystem {
         worst
     }
 
-    fn singular(&self, machine: &Machine, t: f64, y: &[f64], yp: &[f64], row: usize, col: usize) -> InitialFailure {
+    fn singular(
+        &self,
+        machine: &Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        row: usize,
+        col: usize,
+    ) -> InitialFailure {
         InitialFailure {
             kind: InitialKind::Singular,
             t,
@@ -196,6 +244,11 @@ impl ConsistentSystem {
         for row in &mut rows {
             row.0 = self.rows[row.0] as usize;
         }
-        InitialFailure { kind, t, rows, unknowns }
+        InitialFailure {
+            kind,
+            t,
+            rows,
+            unknowns,
+        }
     }
 }

@@ -27,7 +27,12 @@ impl DelayLines {
         let mut lines = Vec::new();
         for code in codes {
             for k in 0..code.len {
-                lines.push(Line { cell: code.base + k, delay: 0.0, longest: 0.0, samples: VecDeque::new() });
+                lines.push(Line {
+                    cell: code.base + k,
+                    delay: 0.0,
+                    longest: 0.0,
+                    samples: VecDeque::new(),
+                });
             }
         }
         DelayLines { lines }
@@ -39,7 +44,11 @@ impl DelayLines {
 
     /// The shortest delay: a step must not be longer, or the history it reads would not exist yet.
     pub fn shortest(&self) -> f64 {
-        self.lines.iter().map(|l| l.delay).filter(|d| *d > 0.0).fold(f64::INFINITY, f64::min)
+        self.lines
+            .iter()
+            .map(|l| l.delay)
+            .filter(|d| *d > 0.0)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Stores the arguments of all lines at time `t`; `arguments(group)` are values, delays and longest delays.
@@ -82,6 +91,10 @@ impl Line {
         }
         let k = self.samples.partition_point(|s| s.0 <= t);
         let (a, b) = (self.samples[k - 1], self.samples[k]);
-        if b.0 == a.0 { Some(b.1) } else { Some(a.1 + (b.1 - a.1) * (t - a.0) / (b.0 - a.0)) }
+        if b.0 == a.0 {
+            Some(b.1)
+        } else {
+            Some(a.1 + (b.1 - a.1) * (t - a.0) / (b.0 - a.0))
+        }
     }
 }

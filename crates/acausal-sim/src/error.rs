@@ -110,10 +110,16 @@ impl SimError {
             SimError::Code(e) => internal(format!("the generated code is not valid: {e}")),
             SimError::Pattern(e) => internal(format!("the Jacobian pattern is not valid: {e}")),
             SimError::Function(e) => Diagnostic::error("function", Span::NONE, e.to_string()),
-            SimError::StartNotFinite { name, span } => {
-                Diagnostic::error("start-not-finite", *span, format!("the start value of `{name}` is not a finite number"))
-            }
-            SimError::Sample { start, interval, span } => Diagnostic::error(
+            SimError::StartNotFinite { name, span } => Diagnostic::error(
+                "start-not-finite",
+                *span,
+                format!("the start value of `{name}` is not a finite number"),
+            ),
+            SimError::Sample {
+                start,
+                interval,
+                span,
+            } => Diagnostic::error(
                 "sample-arguments",
                 *span,
                 format!("sample({start}, {interval}) needs a finite start and a positive interval"),
@@ -125,11 +131,19 @@ impl SimError {
                 Diagnostic::error(
                     "event-iteration",
                     span,
-                    format!("the events at time = {t} do not settle: {} keep changing", what.join(", ")),
+                    format!(
+                        "the events at time = {t} do not settle: {} keep changing",
+                        what.join(", ")
+                    ),
                 )
                 .hint("a condition switches itself off again; use pre() or a hysteresis")
             }
-            SimError::TooManyEvents { t, events, what, origin } => {
+            SimError::TooManyEvents {
+                t,
+                events,
+                what,
+                origin,
+            } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
                 Diagnostic::error(
                     "too-many-events",
@@ -145,7 +159,11 @@ impl SimError {
             ),
             SimError::NotFinite { t, row } => {
                 let (span, text) = row_text(model, *row);
-                Diagnostic::error("not-a-number", span, format!("the equation {text} is not a finite number at time = {t}"))
+                Diagnostic::error(
+                    "not-a-number",
+                    span,
+                    format!("the equation {text} is not a finite number at time = {t}"),
+                )
             }
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),
@@ -154,19 +172,26 @@ impl SimError {
 }
 
 fn internal(message: String) -> Diagnostic {
-    Diagnostic::error("internal", Span::NONE, message).hint("this is a defect of acausal; please report it with the model")
+    Diagnostic::error("internal", Span::NONE, message)
+        .hint("this is a defect of acausal; please report it with the model")
 }
 
 /// The source place and the text of a residual row.
 pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
-    let Some((group, k)) = model.row_group(row) else { return (Span::NONE, format!("number {}", row + 1)) };
+    let Some((group, k)) = model.row_group(row) else {
+        return (Span::NONE, format!("number {}", row + 1));
+    };
     let origin = model.flat.origin(group.origin);
     let mut text = format!("`0 = {}`", Printer::new(&model.flat).expr(group.value));
     if !group.domain.is_empty() {
         let mut rest = k as i64;
         let mut values = Vec::new();
         for (iter, range) in group.domain.iter().rev() {
-            values.push(format!("{} = {}", model.flat.exprs.iter_name(*iter), range.at(rest % range.count)));
+            values.push(format!(
+                "{} = {}",
+                model.flat.exprs.iter_name(*iter),
+                range.at(rest % range.count)
+            ));
             rest /= range.count;
         }
         values.reverse();
@@ -189,14 +214,30 @@ pub fn true_above(op: RelOp) -> bool {
 }
 
 fn initial(f: &InitialFailure, model: &Compiled) -> Diagnostic {
-    let (span, text) = f.rows.first().map_or((Span::NONE, String::new()), |(row, _)| row_text(model, *row));
-    let names: Vec<String> = f.unknowns.iter().take(8).map(|(n, v)| format!("{n} = {v}")).collect();
-    let at = if f.t == 0.0 { String::new() } else { format!(" at time = {}", f.t) };
+    let (span, text) = f
+        .rows
+        .first()
+        .map_or((Span::NONE, String::new()), |(row, _)| {
+            row_text(model, *row)
+        });
+    let names: Vec<String> = f
+        .unknowns
+        .iter()
+        .take(8)
+        .map(|(n, v)| format!("{n} = {v}"))
+        .collect();
+    let at = if f.t == 0.0 {
+        String::new()
+    } else {
+        format!(" at time = {}", f.t)
+    };
     let mut d = match f.kind {
         InitialKind::Overdetermined => Diagnostic::error(
             "initial-overdetermined",
             span,
-            format!("too many conditions for the start: {text} cannot hold together with the others"),
+            format!(
+                "too many conditions for the start: {text} cannot hold together with the others"
+            ),
         )
         .hint("remove an initial equation or a fixed start value"),
         InitialKind::Underdetermined => Diagnostic::error(
@@ -207,7 +248,9 @@ fn initial(f: &InitialFailure, model: &Compiled) -> Diagnostic {
         InitialKind::Singular => Diagnostic::error(
             "initial-singular",
             span,
-            format!("the equations{at} are singular at the start values: {text} does not determine another unknown"),
+            format!(
+                "the equations{at} are singular at the start values: {text} does not determine another unknown"
+            ),
         ),
         InitialKind::NoConvergence => Diagnostic::error(
             "initial-no-convergence",
@@ -229,56 +272,93 @@ fn initial(f: &InitialFailure, model: &Compiled) -> Diagnostic {
 fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
     let limit_text = |limit: &StepLimit| -> (Span, String) {
         match limit {
-            StepLimit::ErrorTest { variable } => {
-                (Span::NONE, format!("the error of `{}` limits the step", model.unknown_name(*variable)))
-            }
+            StepLimit::ErrorTest { variable } => (
+                Span::NONE,
+                format!(
+                    "the error of `{}` limits the step",
+                    model.unknown_name(*variable)
+                ),
+            ),
             StepLimit::Convergence { variable, row } => {
                 let (span, text) = row_text(model, *row);
-                (span, format!("the iteration for `{}` does not converge; the largest error is in {text}", model.unknown_name(*variable)))
+                (
+                    span,
+                    format!(
+                        "the iteration for `{}` does not converge; the largest error is in {text}",
+                        model.unknown_name(*variable)
+                    ),
+                )
             }
             StepLimit::Evaluation(EvalReason::NotFinite { row }) => {
                 let (span, text) = row_text(model, *row);
                 (span, format!("{text} is not a finite number"))
             }
-            StepLimit::Evaluation(EvalReason::Caller { .. }) => (Span::NONE, "a function failed".to_string()),
+            StepLimit::Evaluation(EvalReason::Caller { .. }) => {
+                (Span::NONE, "a function failed".to_string())
+            }
             StepLimit::Singular { row, col } => {
                 let (span, text) = row_text(model, *row);
-                (span, format!("the equations are singular for `{}` in {text}", model.unknown_name(*col)))
+                (
+                    span,
+                    format!(
+                        "the equations are singular for `{}` in {text}",
+                        model.unknown_name(*col)
+                    ),
+                )
             }
         }
     };
     match e {
         SolverError::StepTooSmall { t, limit, .. } => {
             let (span, text) = limit_text(limit);
-            Diagnostic::error("step-too-small", span, format!("the step size became too small at time = {t}: {text}"))
+            Diagnostic::error(
+                "step-too-small",
+                span,
+                format!("the step size became too small at time = {t}: {text}"),
+            )
         }
         SolverError::RepeatedFailure { t, limit, .. } => {
             let (span, text) = limit_text(limit);
-            Diagnostic::error("no-progress", span, format!("no step from time = {t} succeeds: {text}"))
+            Diagnostic::error(
+                "no-progress",
+                span,
+                format!("no step from time = {t} succeeds: {text}"),
+            )
         }
         SolverError::SingularMatrix { t, row, col, .. } => {
             let (span, text) = row_text(model, *row);
             Diagnostic::error(
                 "singular",
                 span,
-                format!("the equations are singular at time = {t}: `{}` is not determined by {text}", model.unknown_name(*col)),
+                format!(
+                    "the equations are singular at time = {t}: `{}` is not determined by {text}",
+                    model.unknown_name(*col)
+                ),
             )
         }
         SolverError::Evaluation { t, reason, .. } => {
             let (span, text) = limit_text(&StepLimit::Evaluation(*reason));
-            Diagnostic::error("not-a-number", span, format!("evaluation failed after time = {t}: {text}"))
+            Diagnostic::error(
+                "not-a-number",
+                span,
+                format!("evaluation failed after time = {t}: {text}"),
+            )
         }
-        SolverError::TooManySteps { t, steps, .. } => {
-            Diagnostic::error("too-many-steps", Span::NONE, format!("{steps} steps were made and time is only {t}"))
-        }
+        SolverError::TooManySteps { t, steps, .. } => Diagnostic::error(
+            "too-many-steps",
+            Span::NONE,
+            format!("{steps} steps were made and time is only {t}"),
+        ),
         SolverError::TooMuchAccuracy { t, factor, .. } => Diagnostic::error(
             "tolerance",
             Span::NONE,
             format!("the tolerance is too small for double precision at time = {t}"),
         )
         .hint(format!("make it at least {factor:.1} times larger")),
-        SolverError::InvalidInput { what, .. } => {
-            Diagnostic::error("settings", Span::NONE, format!("the settings of the integrator are not valid: {what:?}"))
-        }
+        SolverError::InvalidInput { what, .. } => Diagnostic::error(
+            "settings",
+            Span::NONE,
+            format!("the settings of the integrator are not valid: {what:?}"),
+        ),
     }
 }

@@ -66,10 +66,18 @@ impl EventState {
         let model = machine.model.clone();
         let mut regions = Vec::new();
         for (id, var) in model.flat.var_ids() {
-            if var.is_parameter() || !var.is_discrete() || var.ty == VarType::String || var.is_empty() {
+            if var.is_parameter()
+                || !var.is_discrete()
+                || var.ty == VarType::String
+                || var.is_empty()
+            {
                 continue;
             }
-            let (Some(value), Some(pre)) = (model.region(id, Kind::Value), model.region(id, Kind::Pre)) else { continue };
+            let (Some(value), Some(pre)) =
+                (model.region(id, Kind::Value), model.region(id, Kind::Pre))
+            else {
+                continue;
+            };
             if let Some(&start) = model.start_of.get(&id) {
                 machine.mem.copy_within(start..start + var.len(), value);
             }
@@ -81,21 +89,42 @@ impl EventState {
             machine.run(Which::Sample(k), &[], &[]);
             for j in 0..code.len {
                 let (start, interval) = (machine.out[j], machine.out[code.len + j]);
-                if !(interval > 0.0) || !start.is_finite() {
+                if interval <= 0.0 || !interval.is_finite() || !start.is_finite() {
                     let span = model.flat.origin(code.origin).span;
-                    return Err(SimError::Sample { start, interval, span });
+                    return Err(SimError::Sample {
+                        start,
+                        interval,
+                        span,
+                    });
                 }
                 // Instants before the start of the simulation are over.
-                let count = if start >= t0 { 0 } else { ((t0 - start) / interval - 1e-9).ceil().max(0.0) as u64 };
-                samples.push(SampleClock { cell: code.base + j, start, interval, count });
+                let count = if start >= t0 {
+                    0
+                } else {
+                    ((t0 - start) / interval - 1e-9).ceil().max(0.0) as u64
+                };
+                samples.push(SampleClock {
+                    cell: code.base + j,
+                    start,
+                    interval,
+                    count,
+                });
             }
         }
-        Ok(EventState { regions, conditions: vec![false; model.events.conditions_len], samples })
+        Ok(EventState {
+            regions,
+            conditions: vec![false; model.events.conditions_len],
+            samples,
+        })
     }
 
     /// The next instant that is known in advance, after `t`.
     pub fn next_time_event(&self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) -> f64 {
-        let mut next = self.samples.iter().map(|s| s.next()).fold(f64::INFINITY, f64::min);
+        let mut next = self
+            .samples
+            .iter()
+            .map(|s| s.next())
+            .fold(f64::INFINITY, f64::min);
         let model = machine.model.clone();
         if !model.events.time_events.is_empty() {
             machine.run(Which::Times, y, yp);
@@ -111,7 +140,13 @@ impl EventState {
     }
 
     /// Sets the cells of relations from the current values, without iteration.
-    pub fn refresh_cells(&self, machine: &mut Machine, y: &[f64], yp: &[f64], skip: &[RootCrossing]) -> Vec<usize> {
+    pub fn refresh_cells(
+        &self,
+        machine: &mut Machine,
+        y: &[f64],
+        yp: &[f64],
+        skip: &[RootCrossing],
+    ) -> Vec<usize> {
         machine.run(Which::Values, y, yp);
         let model = machine.model.clone();
         let mut changed = Vec::new();
@@ -119,7 +154,9 @@ impl EventState {
             for k in 0..relation.len {
                 let number = relation.first + k;
                 let mut new = machine.out[number];
-                if let (Some(crossing), Some(op)) = (skip.iter().find(|c| c.index == number), relation.op) {
+                if let (Some(crossing), Some(op)) =
+                    (skip.iter().find(|c| c.index == number), relation.op)
+                {
                     // The integrator saw the crossing; rounding must not undo it.
                     new = (crossing.rising == true_above(op)) as u8 as f64;
                 }
@@ -221,18 +258,29 @@ impl EventState {
     }
 
     /// Runs the `when` clauses whose condition became true. True if a state was set.
-    fn run_whens(&mut self, ctx: &mut EventContext<'_>, initial: bool, outcome: &mut EventOutcome) -> Result<bool, SimError> {
+    fn run_whens(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        initial: bool,
+        outcome: &mut EventOutcome,
+    ) -> Result<bool, SimError> {
         let model = ctx.machine.model.clone();
         if model.events.whens.is_empty() {
             return Ok(false);
         }
         ctx.machine.run(Which::Conditions, ctx.y, ctx.yp);
-        let now: Vec<bool> = ctx.machine.out[..model.events.conditions_len].iter().map(|v| *v != 0.0).collect();
+        let now: Vec<bool> = ctx.machine.out[..model.events.conditions_len]
+            .iter()
+            .map(|v| *v != 0.0)
+            .collect();
         let mut reinit = false;
         for (w, when) in model.events.whens.iter().enumerate() {
             for p in 0..when.points {
                 let branch = when.branches.iter().position(|b| {
-                    let edge = b.conditions.iter().any(|&c| now[c + p] && !self.conditions[c + p]);
+                    let edge = b
+                        .conditions
+                        .iter()
+                        .any(|&c| now[c + p] && !self.conditions[c + p]);
                     edge && (!initial || b.at_start)
                 });
                 if let Some(b) = branch {
@@ -249,7 +297,12 @@ impl EventState {
         let mut what = Vec::new();
         let mut origin = None;
         for &number in cells.iter().take(3) {
-            if let Some(r) = model.events.relations.iter().find(|r| number >= r.first && number < r.first + r.len) {
+            if let Some(r) = model
+                .events
+                .relations
+                .iter()
+                .find(|r| number >= r.first && number < r.first + r.len)
+            {
                 what.push(format!("`{}`", condition_text(model, r.expr)));
                 origin = Some(r.origin);
             }
@@ -257,20 +310,35 @@ impl EventState {
         for &place in values.iter().take(3) {
             what.push(format!("`{}`", model.name_of(Loc::new(Bank::Mem, place))));
         }
-        SimError::Chattering { t: ctx.t, what, origin }
+        SimError::Chattering {
+            t: ctx.t,
+            what,
+            origin,
+        }
     }
 }
 
-fn run_branch(ctx: &mut EventContext<'_>, w: usize, b: usize, point: usize, outcome: &mut EventOutcome) -> Result<bool, SimError> {
+fn run_branch(
+    ctx: &mut EventContext<'_>,
+    w: usize,
+    b: usize,
+    point: usize,
+    outcome: &mut EventOutcome,
+) -> Result<bool, SimError> {
     let model = ctx.machine.model.clone();
     let mut reinit = false;
     for (a, action) in model.events.whens[w].branches[b].actions.iter().enumerate() {
         match action {
-            ActionCode::Set { targets, inner, reinit: sets_state, .. } => {
+            ActionCode::Set {
+                targets,
+                inner,
+                reinit: sets_state,
+                ..
+            } => {
                 ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
-                for k in point * inner..(point + 1) * inner {
+                let part = point * inner..(point + 1) * inner;
+                for (k, target) in part.clone().zip(&targets[part]) {
                     let value = ctx.machine.out[k];
-                    let target = targets[k];
                     match target.bank() {
                         Bank::Y => ctx.y[target.index()] = value,
                         Bank::Mem => ctx.machine.mem[target.index()] = value,
@@ -286,7 +354,14 @@ fn run_branch(ctx: &mut EventContext<'_>, w: usize, b: usize, point: usize, outc
                 ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
                 let inner = code.len / model.events.whens[w].points.max(1);
                 let failed = ctx.machine.out[point * inner..(point + 1) * inner].contains(&0.0);
-                report(failed, code.warning, &code.message, code.origin, ctx.t, outcome)?;
+                report(
+                    failed,
+                    code.warning,
+                    &code.message,
+                    code.origin,
+                    ctx.t,
+                    outcome,
+                )?;
             }
             ActionCode::Terminate { message, .. } => {
                 outcome.terminate.get_or_insert_with(|| message.clone());
@@ -312,11 +387,21 @@ pub(crate) fn report(
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
     }
-    Err(SimError::Assertion { t, message: message.to_string(), origin })
+    Err(SimError::Assertion {
+        t,
+        message: message.to_string(),
+        origin,
+    })
 }
 
 /// Checks the assertions that hold always.
-pub(crate) fn check_asserts(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64], outcome: &mut EventOutcome) -> Result<(), SimError> {
+pub(crate) fn check_asserts(
+    machine: &mut Machine,
+    t: f64,
+    y: &[f64],
+    yp: &[f64],
+    outcome: &mut EventOutcome,
+) -> Result<(), SimError> {
     let model = machine.model.clone();
     for (k, code) in model.events.asserts.iter().enumerate() {
         machine.run(Which::Assert(k), y, yp);

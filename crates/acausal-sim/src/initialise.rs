@@ -31,8 +31,12 @@ pub(crate) struct StartData {
 pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
     let model = &machine.model;
     let n = model.n;
-    let mut data =
-        StartData { y: vec![0.0; n], nominal: vec![1.0; n], fixed: vec![false; n], given: vec![false; n] };
+    let mut data = StartData {
+        y: vec![0.0; n],
+        nominal: vec![1.0; n],
+        fixed: vec![false; n],
+        given: vec![false; n],
+    };
     let mut i = 0;
     for u in &model.unknowns {
         if let Some((var, Kind::Value)) = u.value {
@@ -42,7 +46,10 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
                 if let Some(v) = pick(model.start_of.get(&var), k) {
                     if !v.is_finite() {
                         let span = model.flat.var(var).span;
-                        return Err(SimError::StartNotFinite { name: model.unknown_name(i + j), span });
+                        return Err(SimError::StartNotFinite {
+                            name: model.unknown_name(i + j),
+                            span,
+                        });
                     }
                     data.y[i + j] = v;
                     data.given[i + j] = true;
@@ -62,19 +69,39 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
 }
 
 /// The unknowns of the initial system, and notes about start values that were chosen.
-pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(ConsistentSystem, Vec<Note>), SimError> {
+pub(crate) fn initial_system(
+    machine: &Machine,
+    data: &StartData,
+) -> Result<(ConsistentSystem, Vec<Note>), SimError> {
     let model = &machine.model;
     let n = model.n;
     let rows = n + model.initial_len;
     let state = roles(model);
     let always = |c: usize| -> bool {
         // Derivatives of states, multipliers, and algebraic unknowns that are not fixed.
-        if c >= n { has_slope(state[c - n]) } else { state[c] == Role::Algebraic && !data.fixed[c] }
+        if c >= n {
+            has_slope(state[c - n])
+        } else {
+            state[c] == Role::Algebraic && !data.fixed[c]
+        }
     };
-    let basic: Vec<u32> = (0..2 * n).filter(|&c| always(c)).map(|c| c as u32).collect();
-    if basic.len() == rows && model.initial_len == 0 && !data.fixed.iter().zip(&state).any(|(f, r)| *f && *r == Role::Algebraic) {
+    let basic: Vec<u32> = (0..2 * n)
+        .filter(|&c| always(c))
+        .map(|c| c as u32)
+        .collect();
+    if basic.len() == rows
+        && model.initial_len == 0
+        && !data
+            .fixed
+            .iter()
+            .zip(&state)
+            .any(|(f, r)| *f && *r == Role::Algebraic)
+    {
         let notes = held_states(model, data, &state, &[]);
-        return Ok((ConsistentSystem::new(machine, basic, (0..rows as u32).collect())?, notes));
+        return Ok((
+            ConsistentSystem::new(machine, basic, (0..rows as u32).collect())?,
+            notes,
+        ));
     }
     let s = &model.initial_jacobian.sparsity;
     let mut incidence: Vec<Vec<usize>> = vec![Vec::new(); rows];
@@ -87,8 +114,16 @@ pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(Con
     let graph: Rows<VarId> = Rows::of(&rows_of);
     let matching = maximum_matching(&graph, 2 * n, |v| always(v.index()));
     let mut assignment = Assignment {
-        row_of: matching.eq_of_var.iter().map(|e| e.map(|e| e.index())).collect(),
-        col_of: matching.var_of_eq.iter().map(|v| v.map(|v| v.index())).collect(),
+        row_of: matching
+            .eq_of_var
+            .iter()
+            .map(|e| e.map(|e| e.index()))
+            .collect(),
+        col_of: matching
+            .var_of_eq
+            .iter()
+            .map(|v| v.map(|v| v.index()))
+            .collect(),
     };
     let candidate = |c: usize| c < n && state[c] == Role::State && !data.fixed[c];
     let visible = |c: usize| always(c) || candidate(c);
@@ -106,11 +141,26 @@ pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(Con
     if !over.is_empty() {
         let kind = InitialKind::Overdetermined;
         let rows = over.into_iter().rev().map(|r| (r, 0.0)).collect();
-        return Err(SimError::Initialisation(InitialFailure { kind, t: 0.0, rows, unknowns: Vec::new() }));
+        return Err(SimError::Initialisation(InitialFailure {
+            kind,
+            t: 0.0,
+            rows,
+            unknowns: Vec::new(),
+        }));
     }
-    let missing: Vec<usize> = basic.iter().map(|&c| c as usize).filter(|&c| row_of[c].is_none()).collect();
+    let missing: Vec<usize> = basic
+        .iter()
+        .map(|&c| c as usize)
+        .filter(|&c| row_of[c].is_none())
+        .collect();
     if !missing.is_empty() {
-        let name = |c: usize| if c < n { model.unknown_name(c) } else { model.derivative_name(c - n) };
+        let name = |c: usize| {
+            if c < n {
+                model.unknown_name(c)
+            } else {
+                model.derivative_name(c - n)
+            }
+        };
         let unknowns = missing.iter().map(|&c| (name(c), 0.0)).collect();
         return Err(SimError::Initialisation(InitialFailure {
             kind: InitialKind::Underdetermined,
@@ -119,10 +169,20 @@ pub(crate) fn initial_system(machine: &Machine, data: &StartData) -> Result<(Con
             unknowns,
         }));
     }
-    let columns: Vec<u32> = (0..2 * n).filter(|&c| row_of[c].is_some()).map(|c| c as u32).collect();
-    let freed: Vec<usize> = columns.iter().map(|&c| c as usize).filter(|&c| c < n && state[c] == Role::State).collect();
+    let columns: Vec<u32> = (0..2 * n)
+        .filter(|&c| row_of[c].is_some())
+        .map(|c| c as u32)
+        .collect();
+    let freed: Vec<usize> = columns
+        .iter()
+        .map(|&c| c as usize)
+        .filter(|&c| c < n && state[c] == Role::State)
+        .collect();
     let notes = held_states(model, data, &state, &freed);
-    Ok((ConsistentSystem::new(machine, columns, (0..rows as u32).collect())?, notes))
+    Ok((
+        ConsistentSystem::new(machine, columns, (0..rows as u32).collect())?,
+        notes,
+    ))
 }
 
 /// The system for consistent values after an event: states are known, constraints between them are replaced by their
@@ -132,7 +192,13 @@ pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimE
     let n = model.n;
     let role = roles(model);
     let columns = (0..2 * n)
-        .filter(|&c| if c >= n { has_slope(role[c - n]) } else { role[c] == Role::Algebraic })
+        .filter(|&c| {
+            if c >= n {
+                has_slope(role[c - n])
+            } else {
+                role[c] == Role::Algebraic
+            }
+        })
         .map(|c| c as u32)
         .collect();
     let rows = (0..n)
@@ -158,18 +224,27 @@ pub(crate) fn roles(model: &Compiled) -> Vec<Role> {
 
 /// A note on the states that are held at a start value the user did not fix.
 fn held_states(model: &Compiled, data: &StartData, state: &[Role], freed: &[usize]) -> Vec<Note> {
-    let held: Vec<usize> =
-        (0..model.n).filter(|&c| state[c] == Role::State && !data.fixed[c] && !freed.contains(&c)).collect();
+    let held: Vec<usize> = (0..model.n)
+        .filter(|&c| state[c] == Role::State && !data.fixed[c] && !freed.contains(&c))
+        .collect();
     if held.is_empty() {
         return Vec::new();
     }
     const SHOWN: usize = 6;
-    let mut names: Vec<String> =
-        held.iter().take(SHOWN).map(|&c| format!("{} = {}", model.unknown_name(c), data.y[c])).collect();
+    let mut names: Vec<String> = held
+        .iter()
+        .take(SHOWN)
+        .map(|&c| format!("{} = {}", model.unknown_name(c), data.y[c]))
+        .collect();
     if held.len() > SHOWN {
         names.push(format!("and {} more", held.len() - SHOWN));
     }
-    vec![Note { text: format!("start values that are not fixed were used: {}", names.join(", ")) }]
+    vec![Note {
+        text: format!(
+            "start values that are not fixed were used: {}",
+            names.join(", ")
+        ),
+    }]
 }
 
 /// A matching of rows with columns that grows row by row.
@@ -180,7 +255,13 @@ struct Assignment {
 
 impl Assignment {
     /// Looks for an alternating path from an unmatched row to an unmatched column that `goal` accepts.
-    fn augment(&mut self, incidence: &[Vec<usize>], row: usize, visible: impl Fn(usize) -> bool, goal: impl Fn(usize) -> bool) -> bool {
+    fn augment(
+        &mut self,
+        incidence: &[Vec<usize>],
+        row: usize,
+        visible: impl Fn(usize) -> bool,
+        goal: impl Fn(usize) -> bool,
+    ) -> bool {
         let mut from: Vec<Option<usize>> = vec![None; self.row_of.len()];
         let mut queue = std::collections::VecDeque::from([row]);
         while let Some(r) = queue.pop_front() {

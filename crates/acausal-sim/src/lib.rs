@@ -55,13 +55,22 @@ impl Settings {
             return complain("start and stop time must be finite numbers".into());
         }
         if self.stop < self.start {
-            return complain(format!("the stop time {} lies before the start time {}", self.stop, self.start));
+            return complain(format!(
+                "the stop time {} lies before the start time {}",
+                self.stop, self.start
+            ));
         }
-        if !(self.interval > 0.0) || !self.interval.is_finite() {
-            return complain(format!("the output interval must be positive, not {}", self.interval));
+        if self.interval <= 0.0 || !self.interval.is_finite() {
+            return complain(format!(
+                "the output interval must be positive, not {}",
+                self.interval
+            ));
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return complain(format!("the tolerance must lie between 0 and 1, not {}", self.tolerance));
+            return complain(format!(
+                "the tolerance must lie between 0 and 1, not {}",
+                self.tolerance
+            ));
         }
         Ok(())
     }

@@ -67,12 +67,24 @@ pub struct Machine {
 
 impl Machine {
     /// Compiles the kernels with a backend and allocates memory.
-    pub fn new(model: Arc<Compiled>, backend: &dyn acausal_jit::Backend) -> Result<Machine, SimError> {
+    pub fn new(
+        model: Arc<Compiled>,
+        backend: &dyn acausal_jit::Backend,
+    ) -> Result<Machine, SimError> {
         let code = backend.compile(&model.kernels).map_err(SimError::Code)?;
         let m = &*model;
         let out_len = m.out_len;
         let bind = |program: &Program, out: usize| -> Result<BoundProgram, SimError> {
-            bind(&*code, program, BankLengths { y: m.n, yp: m.n, mem: m.mem_len, out })
+            bind(
+                &*code,
+                program,
+                BankLengths {
+                    y: m.n,
+                    yp: m.n,
+                    mem: m.mem_len,
+                    out,
+                },
+            )
         };
         let e = &m.events;
         let mut actions = Vec::new();
@@ -82,8 +94,12 @@ impl Machine {
                 let mut list = Vec::new();
                 for action in &branch.actions {
                     list.push(match action {
-                        acausal_codegen::ActionCode::Set { values, .. } => Some(bind(values, out_len)?),
-                        acausal_codegen::ActionCode::Assert(a) => Some(bind(&a.conditions, out_len)?),
+                        acausal_codegen::ActionCode::Set { values, .. } => {
+                            Some(bind(values, out_len)?)
+                        }
+                        acausal_codegen::ActionCode::Assert(a) => {
+                            Some(bind(&a.conditions, out_len)?)
+                        }
                         acausal_codegen::ActionCode::Terminate { .. } => None,
                     });
                 }
@@ -98,21 +114,37 @@ impl Machine {
             residuals: bind(&m.residuals, m.n)?,
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
             initial_residuals: bind(&m.initial_residuals, m.n + m.initial_len)?,
-            initial_partials: bind(&m.initial_jacobian.partials, m.initial_jacobian.partials_len)?,
+            initial_partials: bind(
+                &m.initial_jacobian.partials,
+                m.initial_jacobian.partials_len,
+            )?,
             values: bind(&e.values, out_len)?,
             indicators: bind(&e.indicators, e.cells)?,
             times: bind(&e.times, out_len)?,
             discrete: bind(&e.discrete, 0)?,
             conditions: bind(&e.conditions, out_len)?,
-            samples: e.samples.iter().map(|s| bind(&s.arguments, out_len)).collect::<Result<_, _>>()?,
-            delays: e.delays.iter().map(|d| bind(&d.arguments, out_len)).collect::<Result<_, _>>()?,
-            asserts: e.asserts.iter().map(|a| bind(&a.conditions, out_len)).collect::<Result<_, _>>()?,
+            samples: e
+                .samples
+                .iter()
+                .map(|s| bind(&s.arguments, out_len))
+                .collect::<Result<_, _>>()?,
+            delays: e
+                .delays
+                .iter()
+                .map(|d| bind(&d.arguments, out_len))
+                .collect::<Result<_, _>>()?,
+            asserts: e
+                .asserts
+                .iter()
+                .map(|a| bind(&a.conditions, out_len))
+                .collect::<Result<_, _>>()?,
             actions,
         };
         let s = &m.jacobian.sparsity;
         let col_ptr = s.col_ptr.iter().map(|&p| p as u32).collect();
         let pattern = Pattern::new(m.n, col_ptr, s.row_idx.clone()).map_err(SimError::Pattern)?;
-        let functions = UserFunctions(acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?);
+        let functions =
+            UserFunctions(acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?);
         let mut partials = vec![0.0; m.jacobian.partials_len];
         m.jacobian.fill_constants(&mut partials);
         let mut machine = Machine {
@@ -185,7 +217,12 @@ impl Machine {
         } else {
             (y, yp)
         };
-        let banks = Banks { y, yp, mem: &mut self.mem, out: &mut self.out };
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut self.out,
+        };
         if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
             self.fault.get_or_insert(e);
         }
@@ -194,12 +231,30 @@ impl Machine {
     /// Residual rows followed by initial equations, into `r`.
     pub(crate) fn initial_residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) {
         self.update(t, y, yp);
-        let banks = Banks { y, yp, mem: &mut self.mem, out: &mut r[..] };
-        if let Err(e) = self.programs.residuals.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut r[..],
+        };
+        if let Err(e) = self
+            .programs
+            .residuals
+            .run(banks, &self.functions, &mut self.scratch)
+        {
             self.fault.get_or_insert(e);
         }
-        let banks = Banks { y, yp, mem: &mut self.mem, out: &mut r[..] };
-        if let Err(e) = self.programs.initial_residuals.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut r[..],
+        };
+        if let Err(e) =
+            self.programs
+                .initial_residuals
+                .run(banks, &self.functions, &mut self.scratch)
+        {
             self.fault.get_or_insert(e);
         }
     }
@@ -213,8 +268,17 @@ impl Machine {
             self.initial_acc = vec![0.0; j.acc_len];
         }
         self.update(t, y, yp);
-        let banks = Banks { y, yp, mem: &mut self.mem, out: &mut self.initial_partials };
-        if let Err(e) = self.programs.initial_partials.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut self.initial_partials,
+        };
+        if let Err(e) =
+            self.programs
+                .initial_partials
+                .run(banks, &self.functions, &mut self.scratch)
+        {
             self.fault.get_or_insert(e);
         }
         let j = &self.model.initial_jacobian;
@@ -225,8 +289,17 @@ impl Machine {
     /// Event indicators.
     pub(crate) fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
         self.update(t, y, yp);
-        let banks = Banks { y, yp, mem: &mut self.mem, out: g };
-        if let Err(e) = self.programs.indicators.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: g,
+        };
+        if let Err(e) = self
+            .programs
+            .indicators
+            .run(banks, &self.functions, &mut self.scratch)
+        {
             self.fault.get_or_insert(e);
         }
     }
@@ -248,7 +321,11 @@ pub(crate) enum Which {
     Action(usize, usize, usize),
 }
 
-fn bind(code: &dyn Code, program: &Program, lengths: BankLengths) -> Result<BoundProgram, SimError> {
+fn bind(
+    code: &dyn Code,
+    program: &Program,
+    lengths: BankLengths,
+) -> Result<BoundProgram, SimError> {
     code.bind(program, lengths).map_err(SimError::Code)
 }
 
@@ -259,8 +336,17 @@ impl Dae for Machine {
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.update(t, y, yp);
-        let banks = Banks { y, yp, mem: &mut self.mem, out: r };
-        match self.programs.residuals.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: r,
+        };
+        match self
+            .programs
+            .residuals
+            .run(banks, &self.functions, &mut self.scratch)
+        {
             Ok(()) => Ok(()),
             Err(e) => {
                 self.fault.get_or_insert(e);
@@ -269,10 +355,26 @@ impl Dae for Machine {
         }
     }
 
-    fn jacobian(&mut self, t: f64, y: &[f64], yp: &[f64], cj: f64, values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
         self.update(t, y, yp);
-        let banks = Banks { y, yp, mem: &mut self.mem, out: &mut self.partials };
-        if let Err(e) = self.programs.partials.run(banks, &self.functions, &mut self.scratch) {
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut self.partials,
+        };
+        if let Err(e) = self
+            .programs
+            .partials
+            .run(banks, &self.functions, &mut self.scratch)
+        {
             self.fault.get_or_insert(e);
             return Err(EvalError::Fatal(EvalReason::Caller { code: 0 }));
         }

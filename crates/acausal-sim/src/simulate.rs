@@ -24,9 +24,16 @@ const SLOPE_STEP: f64 = 1e-8;
 const REFINE_LIMIT: usize = 500;
 
 /// Simulates a compiled model and gives every output row to the sink.
-pub fn simulate(model: Arc<Compiled>, settings: &Settings, sink: &mut dyn Sink) -> Result<Summary, SimError> {
+pub fn simulate(
+    model: Arc<Compiled>,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
     settings.check()?;
-    let mut summary = Summary { unknowns: model.n, ..Summary::default() };
+    let mut summary = Summary {
+        unknowns: model.n,
+        ..Summary::default()
+    };
     let clock = Instant::now();
     let backend = acausal_jit::default_backend();
     let mut machine = Machine::new(model.clone(), &*backend)?;
@@ -39,7 +46,8 @@ pub fn simulate(model: Arc<Compiled>, settings: &Settings, sink: &mut dyn Sink) 
     summary.seconds.initialise = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
-    sink.begin(&run.machine, &run.y, &run.yp).map_err(SimError::Output)?;
+    sink.begin(&run.machine, &run.y, &run.yp)
+        .map_err(SimError::Output)?;
     let result = run.integrate(settings, sink, &mut summary);
     summary.seconds.integrate = clock.elapsed().as_secs_f64();
     result.map(|()| summary)
@@ -62,14 +70,22 @@ struct Run {
 }
 
 impl Run {
-    fn start(mut machine: Machine, data: crate::initialise::StartData, settings: &Settings, summary: &mut Summary) -> Result<Run, SimError> {
+    fn start(
+        mut machine: Machine,
+        data: crate::initialise::StartData,
+        settings: &Settings,
+        summary: &mut Summary,
+    ) -> Result<Run, SimError> {
         let t = settings.start;
         let mut y = data.y.clone();
         let mut yp = vec![0.0; y.len()];
         machine.mem[fixed::TIME] = t;
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
-        summary.states = roles(&machine.model).iter().filter(|r| **r == acausal_index1::Role::State).count();
+        summary.states = roles(&machine.model)
+            .iter()
+            .filter(|r| **r == acausal_index1::Role::State)
+            .count();
         let (mut system, notes) = initial_system(&machine, &data)?;
         summary.notes.extend(notes);
         record_delays(&mut machine, t, &y, &yp);
@@ -77,7 +93,9 @@ impl Run {
         machine.update(t, &y, &yp);
         events.refresh_cells(&mut machine, &y, &yp, &[]);
         machine.run(Which::Discrete, &y, &yp);
-        system.solve(&mut machine, t, &mut y, &mut yp, &data.nominal).map_err(SimError::Initialisation)?;
+        system
+            .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
+            .map_err(SimError::Initialisation)?;
         let mut ctx = EventContext {
             machine: &mut machine,
             system: &mut system,
@@ -91,7 +109,18 @@ impl Run {
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
         let refines = machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes();
-        let mut run = Run { refines, machine, events, restart, nominal: data.nominal, t, y, yp, next_output: 0, zeno: (t, 0) };
+        let mut run = Run {
+            refines,
+            machine,
+            events,
+            restart,
+            nominal: data.nominal,
+            t,
+            y,
+            yp,
+            next_output: 0,
+            zeno: (t, 0),
+        };
         run.algebraic_slopes(settings);
         Ok(run)
     }
@@ -111,7 +140,17 @@ impl Run {
             }
         }
         // Without a solution nearby the slopes stay zero, which is safe but slow.
-        let found = h > 0.0 && self.restart.solve(&mut self.machine, self.t + h, &mut y, &mut yp, &self.nominal).is_ok();
+        let found = h > 0.0
+            && self
+                .restart
+                .solve(
+                    &mut self.machine,
+                    self.t + h,
+                    &mut y,
+                    &mut yp,
+                    &self.nominal,
+                )
+                .is_ok();
         for (k, role) in roles.iter().enumerate() {
             if *role == acausal_index1::Role::Algebraic {
                 self.yp[k] = if found { (y[k] - self.y[k]) / h } else { 0.0 };
@@ -120,8 +159,14 @@ impl Run {
         self.machine.update(self.t, &self.y, &self.yp);
     }
 
-    fn integrate(&mut self, settings: &Settings, sink: &mut dyn Sink, summary: &mut Summary) -> Result<(), SimError> {
-        let mut bdf = Bdf::new(self.options(settings), self.t, &self.y, &self.yp).map_err(SimError::Integrator)?;
+    fn integrate(
+        &mut self,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        summary: &mut Summary,
+    ) -> Result<(), SimError> {
+        let mut bdf = Bdf::new(self.options(settings), self.t, &self.y, &self.yp)
+            .map_err(SimError::Integrator)?;
         self.row(self.t, sink)?;
         self.next_output = 1;
         let mut buffers = (self.y.clone(), self.yp.clone());
@@ -147,10 +192,14 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         let stop = settings.stop;
-        let mut next_event = self.events.next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
+        let mut next_event =
+            self.events
+                .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
         while self.t < stop && summary.terminated.is_none() {
             let target = stop.min(next_event);
-            let outcome = bdf.step(&mut self.machine, target).map_err(|e| self.name(e))?;
+            let outcome = bdf
+                .step(&mut self.machine, target)
+                .map_err(|e| self.name(e))?;
             self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
             self.t = bdf.t();
             self.y.copy_from_slice(bdf.y());
@@ -166,7 +215,9 @@ impl Run {
             let by_time = self.t >= next_event;
             if !crossings.is_empty() || by_time {
                 self.event(bdf, &crossings, settings, sink, summary)?;
-                next_event = self.events.next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
+                next_event =
+                    self.events
+                        .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp);
             }
@@ -215,10 +266,16 @@ impl Run {
             self.next_output += 1;
         }
         self.algebraic_slopes(settings);
-        bdf.restart(self.t, &self.y, &self.yp).map_err(SimError::Integrator)
+        bdf.restart(self.t, &self.y, &self.yp)
+            .map_err(SimError::Integrator)
     }
 
-    fn check_zeno(&mut self, crossings: &[RootCrossing], settings: &Settings, summary: &Summary) -> Result<(), SimError> {
+    fn check_zeno(
+        &mut self,
+        crossings: &[RootCrossing],
+        settings: &Settings,
+        summary: &Summary,
+    ) -> Result<(), SimError> {
         let window = ZENO_WINDOW * (settings.stop - settings.start);
         if self.t - self.zeno.0 > window {
             self.zeno = (self.t, 0);
@@ -228,13 +285,20 @@ impl Run {
             return Ok(());
         }
         let model = &self.machine.model;
-        let relation = crossings
-            .first()
-            .and_then(|c| model.events.relations.iter().find(|r| c.index >= r.first && c.index < r.first + r.len));
+        let relation = crossings.first().and_then(|c| {
+            model
+                .events
+                .relations
+                .iter()
+                .find(|r| c.index >= r.first && c.index < r.first + r.len)
+        });
         Err(SimError::TooManyEvents {
             t: self.t,
             events: summary.events,
-            what: relation.map_or_else(|| "a time event".to_string(), |r| condition_text(model, r.expr)),
+            what: relation.map_or_else(
+                || "a time event".to_string(),
+                |r| condition_text(model, r.expr),
+            ),
             origin: relation.map(|r| r.origin),
         })
     }
@@ -256,7 +320,8 @@ impl Run {
             bdf.interpolate(at, &mut buffers.0, &mut buffers.1);
             self.refine(at, &mut buffers.0, &mut buffers.1);
             self.machine.update(at, &buffers.0, &buffers.1);
-            sink.row(at, &self.machine, &buffers.0, &buffers.1).map_err(SimError::Output)?;
+            sink.row(at, &self.machine, &buffers.0, &buffers.1)
+                .map_err(SimError::Output)?;
             self.next_output += 1;
         }
     }
@@ -264,7 +329,12 @@ impl Run {
     /// Derivatives from an interpolation polynomial are less accurate than the states. Where variables depend on them,
     /// they are computed from the equations instead; for large models that would cost too much.
     fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
-        if self.refines && self.restart.solve(&mut self.machine, t, y, yp, &self.nominal).is_err() {
+        if self.refines
+            && self
+                .restart
+                .solve(&mut self.machine, t, y, yp, &self.nominal)
+                .is_err()
+        {
             // Near a singularity the interpolated values are the best there is.
             self.refines = false;
         }
@@ -273,28 +343,52 @@ impl Run {
     fn output_time(&self, settings: &Settings, k: u64) -> f64 {
         let t = settings.start + k as f64 * settings.interval;
         // The last instant is the stop time itself, not a rounding error beside it.
-        if (t - settings.stop).abs() < 1e-9 * settings.interval { settings.stop } else { t }
+        if (t - settings.stop).abs() < 1e-9 * settings.interval {
+            settings.stop
+        } else {
+            t
+        }
     }
 
     fn row(&mut self, t: f64, sink: &mut dyn Sink) -> Result<(), SimError> {
-        sink.row(t, &self.machine, &self.y, &self.yp).map_err(SimError::Output)
+        sink.row(t, &self.machine, &self.y, &self.yp)
+            .map_err(SimError::Output)
     }
 
     fn options(&self, settings: &Settings) -> BdfOptions {
         let roles = roles(&self.machine.model);
         let excluded = roles.contains(&acausal_index1::Role::Mu);
         let mut max_step = self.machine.delays.shortest();
-        if self.machine.model.unknowns.iter().all(|u| u.value.is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)) {
+        if self.machine.model.unknowns.iter().all(|u| {
+            u.value
+                .is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)
+        }) {
             // Nothing limits the step of a model without unknowns, and its relations must still be seen.
             max_step = max_step.min(settings.interval);
         }
         BdfOptions {
             rtol: settings.tolerance,
-            atol: self.nominal.iter().map(|n| settings.tolerance * ABSOLUTE_FRACTION * n).collect(),
-            error_test: if excluded { roles.iter().map(|r| *r != acausal_index1::Role::Mu).collect() } else { Vec::new() },
+            atol: self
+                .nominal
+                .iter()
+                .map(|n| settings.tolerance * ABSOLUTE_FRACTION * n)
+                .collect(),
+            error_test: if excluded {
+                roles
+                    .iter()
+                    .map(|r| *r != acausal_index1::Role::Mu)
+                    .collect()
+            } else {
+                Vec::new()
+            },
             max_step,
             max_steps: settings.max_steps,
             max_order: settings.max_order,
+            newton_tolerance: if excluded {
+                CONSTRAINED_NEWTON_TOLERANCE
+            } else {
+                BdfOptions::default().newton_tolerance
+            },
             ..BdfOptions::default()
         }
     }
@@ -304,6 +398,9 @@ impl Run {
         SimError::Integrator(e)
     }
 }
+
+/// Constraints with multipliers hold only as well as the corrector converges (measured: 0.03 of the tolerance).
+const CONSTRAINED_NEWTON_TOLERANCE: f64 = 0.01;
 
 /// Absolute tolerance as a fraction of the relative one times the nominal value (as the seed's successor uses it).
 const ABSOLUTE_FRACTION: f64 = 0.1;

@@ -9,7 +9,9 @@ use acausal_syntax::{Name, Span};
 
 fn variable(name: &str, dims: &[usize]) -> Variable {
     Variable {
-        name: VarName { parts: vec![(Name::new(name), dims.len() as u8)] },
+        name: VarName {
+            parts: vec![(Name::new(name), dims.len() as u8)],
+        },
         dims: dims.to_vec(),
         ty: VarType::Real,
         variability: Variability::Continuous,
@@ -33,12 +35,29 @@ fn variable(name: &str, dims: &[usize]) -> Variable {
 }
 
 fn model() -> FlatModel {
-    let origin = Origin { span: Span::NONE, component: String::new(), kind: OriginKind::Equation };
-    FlatModel { origins: vec![origin], ..FlatModel::default() }
+    let origin = Origin {
+        span: Span::NONE,
+        component: String::new(),
+        kind: OriginKind::Equation,
+    };
+    FlatModel {
+        origins: vec![origin],
+        ..FlatModel::default()
+    }
 }
 
-fn equation(m: &mut FlatModel, domain: Vec<(acausal_expr::IterId, Range)>, lhs: ExprId, rhs: ExprId) {
-    m.equations.push(Equation { domain, lhs, rhs, origin: OriginId(0) });
+fn equation(
+    m: &mut FlatModel,
+    domain: Vec<(acausal_expr::IterId, Range)>,
+    lhs: ExprId,
+    rhs: ExprId,
+) {
+    m.equations.push(Equation {
+        domain,
+        lhs,
+        rhs,
+        origin: OriginId(0),
+    });
 }
 
 #[derive(Default)]
@@ -51,7 +70,8 @@ impl Sink for Rows {
     fn begin(&mut self, machine: &Machine, _: &[f64], _: &[f64]) -> Result<(), String> {
         let c = machine.model();
         for o in &c.outputs {
-            self.places.extend((0..c.flat.var(o.var).len()).map(|k| o.place.at(k)));
+            self.places
+                .extend((0..c.flat.var(o.var).len()).map(|k| o.place.at(k)));
         }
         Ok(())
     }
@@ -66,7 +86,11 @@ impl Sink for Rows {
 
 fn run(m: FlatModel, settings: &Settings) -> Rows {
     let dae = acausal_index1::transform(m).expect("index one");
-    let compiled = Arc::new(acausal_codegen::compile(dae).map_err(|e| e.1).expect("code"));
+    let compiled = Arc::new(
+        acausal_codegen::compile(dae)
+            .map_err(|e| e.1)
+            .expect("code"),
+    );
     let mut sink = Rows::default();
     simulate(compiled, settings, &mut sink).expect("simulation");
     sink
@@ -78,16 +102,28 @@ fn exponential_decay_gets_better_with_the_tolerance() {
     for tolerance in [1e-4, 1e-6, 1e-8, 1e-10] {
         let mut m = model();
         let one = m.exprs.real(1.0);
-        m.vars.push(Variable { start: Some(Comprehension::scalar(one)), ..variable("x", &[]) });
+        m.vars.push(Variable {
+            start: Some(Comprehension::scalar(one)),
+            ..variable("x", &[])
+        });
         let x = m.exprs.scalar_var(VarId(0), Kind::Value, Ty::Real);
         let dx = m.exprs.scalar_var(VarId(0), Kind::Der(1), Ty::Real);
         let minus = m.exprs.neg(x);
         equation(&mut m, vec![], dx, minus);
-        let rows = run(m, &Settings { tolerance, ..Settings::default() });
+        let rows = run(
+            m,
+            &Settings {
+                tolerance,
+                ..Settings::default()
+            },
+        );
         let (t, v) = rows.rows.last().expect("rows");
         assert_eq!(*t, 1.0);
         let error = (v[0] - (-1.0f64).exp()).abs();
-        assert!(error < 20.0 * tolerance && error < last, "{error:e} at {tolerance:e}");
+        assert!(
+            error < 20.0 * tolerance && error < last,
+            "{error:e} at {tolerance:e}"
+        );
         last = error;
     }
 }
@@ -106,7 +142,12 @@ fn heat_equation_reaches_its_steady_state() {
         let s = x.add(&[i, o]);
         x.var(VarId(0), kind, &[s], Ty::Real)
     };
-    let (d, l, c, r) = (at(x, Kind::Der(1), 0), at(x, Kind::Value, -1), at(x, Kind::Value, 0), at(x, Kind::Value, 1));
+    let (d, l, c, r) = (
+        at(x, Kind::Der(1), 0),
+        at(x, Kind::Value, -1),
+        at(x, Kind::Value, 0),
+        at(x, Kind::Value, 1),
+    );
     let two = x.real(-2.0);
     let mid = x.mul(&[two, c]);
     let sum = x.add(&[l, mid, r]);
@@ -119,9 +160,21 @@ fn heat_equation_reaches_its_steady_state() {
     let (first, last, before) = (fixed(x, 1), fixed(x, n as i64), fixed(x, n as i64 - 1));
     let one = x.real(1.0);
     equation(&mut m, vec![], first, one);
-    equation(&mut m, vec![(i, Range::from_to(2, 1, n as i64 - 1))], d, rhs);
+    equation(
+        &mut m,
+        vec![(i, Range::from_to(2, 1, n as i64 - 1))],
+        d,
+        rhs,
+    );
     equation(&mut m, vec![], last, before);
-    let rows = run(m, &Settings { stop: 10.0, interval: 1.0, ..Settings::default() });
+    let rows = run(
+        m,
+        &Settings {
+            stop: 10.0,
+            interval: 1.0,
+            ..Settings::default()
+        },
+    );
     let v = &rows.rows.last().expect("rows").1;
     assert!(v.iter().all(|t| (t - 1.0).abs() < 1e-5), "{v:?}");
 }

@@ -99,8 +99,17 @@ impl Model {
 pub fn experiment_settings(e: &Experiment) -> Settings {
     let start = e.start.unwrap_or(0.0);
     let stop = e.stop.unwrap_or(start + 1.0);
-    let interval = e.interval.filter(|i| *i > 0.0).unwrap_or_else(|| default_interval(start, stop));
-    Settings { start, stop, interval, tolerance: e.tolerance.unwrap_or(1e-6), ..Settings::default() }
+    let interval = e
+        .interval
+        .filter(|i| *i > 0.0)
+        .unwrap_or_else(|| default_interval(start, stop));
+    Settings {
+        start,
+        stop,
+        interval,
+        tolerance: e.tolerance.unwrap_or(1e-6),
+        ..Settings::default()
+    }
 }
 
 /// 500 intervals, as Modelica tools usually have it.
@@ -124,7 +133,10 @@ fn library_paths(load: &Load) -> Libraries {
 pub(crate) fn open(target: &str, load: &Load) -> Result<(Libraries, String), Failure> {
     let mut libraries = library_paths(load);
     if !target.ends_with(".mo") {
-        return Ok((libraries, load.class.clone().unwrap_or_else(|| target.to_string())));
+        return Ok((
+            libraries,
+            load.class.clone().unwrap_or_else(|| target.to_string()),
+        ));
     }
     match libraries.load_file(Path::new(target)) {
         Ok(classes) => {
@@ -135,7 +147,12 @@ pub(crate) fn open(target: &str, load: &Load) -> Result<(Libraries, String), Fai
     }
 }
 
-fn choose(libraries: &mut Libraries, classes: Vec<String>, load: &Load, file: &str) -> Result<String, Failure> {
+fn choose(
+    libraries: &mut Libraries,
+    classes: Vec<String>,
+    load: &Load,
+    file: &str,
+) -> Result<String, Failure> {
     match load.class.clone().or_else(|| classes.last().cloned()) {
         Some(c) => Ok(c),
         None => {
@@ -147,11 +164,17 @@ fn choose(libraries: &mut Libraries, classes: Vec<String>, load: &Load, file: &s
 
 fn failure(libraries: &mut Libraries, mut diagnostics: Vec<Diagnostic>) -> Failure {
     diagnostics.extend(libraries.take_diagnostics());
-    Failure { diagnostics, sources: std::mem::take(libraries.sources_mut()) }
+    Failure {
+        diagnostics,
+        sources: std::mem::take(libraries.sources_mut()),
+    }
 }
 
 /// Parses `name=value` settings.
-fn parse_set(libraries: &mut Libraries, set: &[String]) -> Result<Vec<(String, Expr)>, Vec<Diagnostic>> {
+fn parse_set(
+    libraries: &mut Libraries,
+    set: &[String],
+) -> Result<Vec<(String, Expr)>, Vec<Diagnostic>> {
     let mut out = Vec::new();
     let mut errors = Vec::new();
     for item in set {
@@ -167,7 +190,11 @@ fn parse_set(libraries: &mut Libraries, set: &[String]) -> Result<Vec<(String, E
         errors.extend(diagnostics);
         out.push((name.trim().to_string(), expr));
     }
-    if errors.is_empty() { Ok(out) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(out)
+    } else {
+        Err(errors)
+    }
 }
 
 /// Flattens a class.
@@ -183,8 +210,16 @@ pub(crate) fn flatten_class(
     acausal_model::flatten::flatten(libraries, class, &set).map_err(|d| failure(libraries, d))
 }
 
-fn compile_class(libraries: &mut Libraries, class: &str, load: &Load, parse: f64) -> Result<Model, Failure> {
-    let mut phases = Phases { parse, ..Phases::default() };
+fn compile_class(
+    libraries: &mut Libraries,
+    class: &str,
+    load: &Load,
+    parse: f64,
+) -> Result<Model, Failure> {
+    let mut phases = Phases {
+        parse,
+        ..Phases::default()
+    };
     let clock = Instant::now();
     let (flat, warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
@@ -198,11 +233,19 @@ fn compile_class(libraries: &mut Libraries, class: &str, load: &Load, parse: f64
     })?;
     phases.codegen = clock.elapsed().as_secs_f64();
     let sources = std::mem::take(libraries.sources_mut());
-    Ok(Model { compiled: Arc::new(compiled), sources, warnings, phases })
+    Ok(Model {
+        compiled: Arc::new(compiled),
+        sources,
+        warnings,
+        phases,
+    })
 }
 
 /// Loads and flattens `target`: the flat model, warnings and sources.
-pub fn flatten_target(target: &str, load: &Load) -> Result<(FlatModel, Vec<Diagnostic>, SourceMap), Failure> {
+pub fn flatten_target(
+    target: &str,
+    load: &Load,
+) -> Result<(FlatModel, Vec<Diagnostic>, SourceMap), Failure> {
     let (mut libraries, class) = open(target, load)?;
     let (flat, warnings) = flatten_class(&mut libraries, &class, load)?;
     Ok((flat, warnings, std::mem::take(libraries.sources_mut())))

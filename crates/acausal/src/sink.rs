@@ -26,7 +26,10 @@ pub struct ResultSink<'p> {
 
 impl<'p> ResultSink<'p> {
     /// A sink that writes to `writer` and keeps the signals that `keep` accepts.
-    pub fn new(writer: Option<Box<dyn ResultWriter>>, keep: impl Fn(&str) -> bool + 'p) -> ResultSink<'p> {
+    pub fn new(
+        writer: Option<Box<dyn ResultWriter>>,
+        keep: impl Fn(&str) -> bool + 'p,
+    ) -> ResultSink<'p> {
         ResultSink {
             writer,
             keep: Box::new(keep),
@@ -54,7 +57,10 @@ impl<'p> ResultSink<'p> {
 
     /// The writer and the signals kept in memory.
     pub fn into_parts(self) -> (Option<Box<dyn ResultWriter>>, Result<ResultSet, String>) {
-        (self.writer, self.memory.into_result().map_err(|e| e.to_string()))
+        (
+            self.writer,
+            self.memory.into_result().map_err(|e| e.to_string()),
+        )
     }
 }
 
@@ -79,7 +85,12 @@ fn signals(model: &Compiled, machine: &Machine, y: &[f64], yp: &[f64]) -> (Vec<S
                 places.push(loc);
                 Signal::column(name, places.len() - 1)
             };
-            signals.push(signal.with_unit(&*var.unit).with_description(&*var.description).with_kind(kind));
+            signals.push(
+                signal
+                    .with_unit(&*var.unit)
+                    .with_description(&*var.description)
+                    .with_kind(kind),
+            );
         }
     }
     (signals, places)
@@ -98,12 +109,17 @@ impl Sink for ResultSink<'_> {
             }
             let mut s = s.clone();
             if let acausal_results::Source::Column { column, negated } = s.source {
-                s.source = acausal_results::Source::Column { column: self.kept.len(), negated };
+                s.source = acausal_results::Source::Column {
+                    column: self.kept.len(),
+                    negated,
+                };
                 self.kept.push(column);
             }
             kept_signals.push(s);
         }
-        self.memory.begin(&kept_signals, &info).map_err(|e| e.to_string())?;
+        self.memory
+            .begin(&kept_signals, &info)
+            .map_err(|e| e.to_string())?;
         if let Some(w) = &mut self.writer {
             w.begin(&signals, &info).map_err(|e| e.to_string())?;
         }
@@ -116,8 +132,14 @@ impl Sink for ResultSink<'_> {
             w.row(t, &self.values).map_err(|e| e.to_string())?;
         }
         self.kept_values.clear();
-        self.kept_values.extend(self.kept.iter().map(|&k| machine.value(self.places[k], y, yp)));
-        self.memory.row(t, &self.kept_values).map_err(|e| e.to_string())
+        self.kept_values.extend(
+            self.kept
+                .iter()
+                .map(|&k| machine.value(self.places[k], y, yp)),
+        );
+        self.memory
+            .row(t, &self.kept_values)
+            .map_err(|e| e.to_string())
     }
 
     fn progress(&mut self, t: f64) {
@@ -125,7 +147,9 @@ impl Sink for ResultSink<'_> {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|f| f.load(Ordering::Relaxed))
+        self.interrupt
+            .as_ref()
+            .is_some_and(|f| f.load(Ordering::Relaxed))
     }
 }
 
@@ -138,18 +162,24 @@ pub struct InMemory {
     pub summary: Summary,
 }
 
-
 impl Model {
     /// Simulates and keeps all signals in memory.
     pub fn simulate_in_memory(&self, settings: &Settings) -> Result<InMemory, Failure> {
         let mut sink = ResultSink::new(None, |_| true);
-        let summary = simulate(self.compiled.clone(), settings, &mut sink).map_err(|e| self.failed(&e))?;
-        let result = sink.into_parts().1.map_err(|m| self.failed(&acausal_sim::SimError::Output(m)))?;
+        let summary =
+            simulate(self.compiled.clone(), settings, &mut sink).map_err(|e| self.failed(&e))?;
+        let result = sink
+            .into_parts()
+            .1
+            .map_err(|m| self.failed(&acausal_sim::SimError::Output(m)))?;
         Ok(InMemory { result, summary })
     }
 
     /// A failed simulation as messages in the sources of this model.
     pub fn failed(&self, e: &acausal_sim::SimError) -> Failure {
-        Failure { diagnostics: vec![e.diagnostic(&self.compiled)], sources: self.sources.clone() }
+        Failure {
+            diagnostics: vec![e.diagnostic(&self.compiled)],
+            sources: self.sources.clone(),
+        }
     }
 }
