@@ -89,9 +89,10 @@ fn nonlinear_equations_one_after_another() {
 fn branching_pipe() {
     let r = run_with("seeds/CK_H7_3_Pipes.mo", &[], every(0.5));
     digits(last(&r, "p1"), 3.0, 8);
-    digits(last(&r, "q1"), 4.2426406871, 8);
-    digits(last(&r, "q2"), 1.4142135624, 8);
-    digits(last(&r, "q3"), 2.8284271247, 8);
+    // Each pressure drop is 2, so the flows are k times its root.
+    for (name, k) in [("q1", 3.0), ("q2", 1.0), ("q3", 2.0)] {
+        digits(last(&r, name), k * 2f64.sqrt(), 8);
+    }
 }
 
 #[test]
