@@ -17,5 +17,5 @@ mod transform;
 pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, RowKind, Unknown};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;
-pub use report::{BlockReport, FormReport, Report};
+pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use transform::{Options, transform, transform_with};

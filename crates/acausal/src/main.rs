@@ -22,6 +22,8 @@ enum Verb {
     Check(cli::check::Options),
     /// Print the flat model: all variables and equations, arrays whole.
     Flatten(cli::flatten::Options),
+    /// Say what the compiler makes of a model: what it removed, differentiated and chose, and the final DAE.
+    Explain(cli::explain::Options),
     /// Check the syntax of files and whole directories.
     Parse(cli::parse::Options),
     /// Compare a result with a reference by a tube.
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Simulate(o) => cli::simulate::run(&o),
         Verb::Check(o) => cli::check::run(&o),
         Verb::Flatten(o) => cli::flatten::run(&o),
+        Verb::Explain(o) => cli::explain::run(&o),
         Verb::Parse(o) => cli::parse::run(&o),
         Verb::Compare(o) => cli::compare::run(&o),
     };

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod explain;
 pub mod flatten;
 pub mod parse;
 mod pending;

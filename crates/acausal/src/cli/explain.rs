@@ -1,0 +1,303 @@
+//! `acausal explain`: what the compiler makes of a model, for people and programs.
+//!
+//! The order is that of the passes: what was read, which equations were superfluous, which were differentiated and why,
+//! the blocks, the states, and the DAE that the integrator gets.
+
+use std::fmt::Write;
+
+use acausal::{Failure, flatten_target};
+use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
+use clap::Args;
+use serde_json::json;
+
+use super::{Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use crate::{Format, exit};
+
+/// Options of `explain`.
+#[derive(Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    target: Target,
+    /// Work on single elements instead of arrays
+    #[arg(long)]
+    scalarise: bool,
+    /// Keep all constraints as equations and stabilise them instead of selecting states
+    #[arg(long)]
+    no_state_selection: bool,
+    /// Variables that shall be states if possible, separated by commas; may be repeated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    prefer_state: Vec<String>,
+    /// For whom the output is
+    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
+    format: Format,
+}
+
+/// Blocks with one equation are counted, not listed, beyond this number of blocks.
+const MOST_BLOCKS: usize = 20;
+/// Longest list of equations for people; programs get everything.
+const MOST_LINES: usize = 60;
+
+/// Runs the verb.
+pub fn run(options: &Options) -> u8 {
+    if let Err(d) = options.target.check() {
+        return misuse(d, options.format);
+    }
+    let (flat, mut warnings, sources) =
+        match flatten_target(&options.target.target, &options.target.load()) {
+            Ok(parts) => parts,
+            Err(f) => return report(&f, options.format),
+        };
+    let settings = acausal_index1::Options {
+        scalarise: options.scalarise,
+        no_state_selection: options.no_state_selection,
+        prefer_states: options.prefer_state.clone(),
+    };
+    let (dae, facts) = match transform_with(flat, &settings) {
+        Ok(parts) => parts,
+        Err(diagnostics) => {
+            let failure = Failure {
+                diagnostics,
+                sources,
+            };
+            return report(&failure, options.format);
+        }
+    };
+    warnings.extend(facts.regularised.notes.iter().cloned());
+    let form = FinalForm::of(&dae);
+    match options.format {
+        Format::Human => {
+            print_diagnostics(&warnings, &sources);
+            let mut text = dae.flat.name.clone();
+            if !dae.flat.description.is_empty() {
+                let _ = write!(text, " \"{}\"", dae.flat.description);
+            }
+            text.push('\n');
+            write_facts(&mut text, &facts);
+            write_form(&mut text, &facts, &form);
+            out(&text);
+        }
+        Format::Json => {
+            let mut object = json_facts(&facts, &form);
+            object["model"] = dae.flat.name.clone().into();
+            object["diagnostics"] = json_diagnostics(&warnings, &sources);
+            out(&format!("{object}\n"));
+        }
+    }
+    exit::FINE
+}
+
+fn heading(text: &mut String, title: &str) {
+    let _ = write!(text, "\n{title}\n{}\n", "-".repeat(title.chars().count()));
+}
+
+/// Lines with an indent; a long list is cut.
+fn lines(text: &mut String, indent: &str, items: &[String]) {
+    for item in items.iter().take(MOST_LINES) {
+        let _ = writeln!(text, "{indent}{item}");
+    }
+    if items.len() > MOST_LINES {
+        let more = items.len() - MOST_LINES;
+        let _ = writeln!(
+            text,
+            "{indent}... and {more} more (all of them with --format json)"
+        );
+    }
+}
+
+/// `once`, `twice`, `3 times`.
+fn times(n: usize) -> String {
+    match n {
+        1 => "once".to_string(),
+        2 => "twice".to_string(),
+        n => format!("{n} times"),
+    }
+}
+
+fn write_facts(text: &mut String, facts: &Report) {
+    heading(text, "What was read");
+    let _ = writeln!(
+        text,
+        "{} for {}.",
+        count(facts.equations, "scalar equation"),
+        count(facts.unknowns, "unknown")
+    );
+
+    heading(text, "Singularities of connection equations");
+    let done = &facts.regularised;
+    if done.removed.is_empty() && done.replaced.is_empty() && done.freed.is_empty() {
+        text.push_str("None: the equations were left as they are.\n");
+    }
+    if !done.removed.is_empty() {
+        text.push_str("Removed, because they follow from the others:\n");
+        lines(text, "  ", &done.removed);
+    }
+    if !done.replaced.is_empty() {
+        text.push_str("Replaced by the relation between states that they amount to:\n");
+        for (old, new) in done.replaced.iter().take(MOST_LINES) {
+            let _ = writeln!(text, "  {old}\n    -> {new}");
+        }
+    }
+    if !done.freed.is_empty() {
+        text.push_str("Set to 0, because nothing determines them:\n");
+        lines(text, "  ", &done.freed);
+    }
+
+    heading(text, "Differentiated equations");
+    if facts.differentiated.is_empty() {
+        text.push_str(
+            "None: every equation determines a highest derivative or an algebraic unknown.\n",
+        );
+    } else {
+        let list: Vec<String> = facts
+            .differentiated
+            .iter()
+            .map(|(e, n)| format!("{:<8} {e}", times(*n)))
+            .collect();
+        lines(text, "  ", &list);
+        text.push_str("Why, step by step:\n");
+        for (k, s) in facts.steps.iter().enumerate().take(MOST_LINES) {
+            let what = if s.unknowns.is_empty() {
+                format!(
+                    "{} with no unknown highest derivative",
+                    count(s.size, "scalar equation")
+                )
+            } else {
+                format!(
+                    "{} for only {}: {}",
+                    count(s.size, "scalar equation"),
+                    count(s.unknowns_size, "unknown"),
+                    s.unknowns.join(", ")
+                )
+            };
+            let _ = writeln!(text, "  {}. {what}", k + 1);
+            lines(text, "       ", &s.equations);
+        }
+    }
+    let _ = writeln!(text, "Structural index: {}.", facts.structural_index);
+
+    heading(text, "Blocks, in the order of solution");
+    let short = facts.blocks.len() > MOST_BLOCKS;
+    let mut singles = 0u64;
+    for (k, b) in facts.blocks.iter().enumerate() {
+        if short && b.equations.len() == 1 {
+            singles += 1;
+            continue;
+        }
+        let _ = write!(
+            text,
+            "  {:>3}. {} for {}",
+            k + 1,
+            count(b.size, "scalar equation"),
+            b.unknowns.join(", ")
+        );
+        if !b.torn.is_empty() {
+            let _ = write!(text, "; iterates on {}", b.torn.join(", "));
+        }
+        text.push('\n');
+        lines(text, "         ", &b.equations);
+    }
+    if singles > 0 {
+        let _ = writeln!(
+            text,
+            "  and {} of a single equation.",
+            count(singles, "block")
+        );
+    }
+
+    heading(text, "States");
+    match facts.states.as_slice() {
+        [] => text.push_str("None: nothing is left to choose at the start.\n"),
+        states => {
+            let _ = writeln!(text, "  {}", states.join(", "));
+        }
+    }
+}
+
+fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
+    heading(text, "The index-one DAE");
+    let f = facts.form;
+    let size = facts.form.n;
+    let _ = writeln!(
+        text,
+        "{} (fd {}, fc {}; lambda {}, mu {}).",
+        count(size, "unknown"),
+        f.fd,
+        f.fc,
+        f.lambda,
+        f.mu
+    );
+    for (role, what) in [
+        (Role::State, "states"),
+        (Role::Algebraic, "algebraic"),
+        (Role::Lambda, "lambda"),
+        (Role::Mu, "mu"),
+    ] {
+        let names: Vec<&str> = form
+            .unknowns
+            .iter()
+            .filter(|u| u.0 == role)
+            .map(|u| u.1.as_str())
+            .collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", names.join(", "));
+        }
+    }
+    if !form.locals.is_empty() {
+        text.push_str("Local assignments, in this order:\n");
+        lines(text, "  ", &form.locals);
+    }
+    text.push_str("Residuals:\n");
+    let residuals: Vec<String> = form
+        .residuals
+        .iter()
+        .map(|(kind, r)| format!("{r}    // {}", kind_name(*kind)))
+        .collect();
+    lines(text, "  ", &residuals);
+}
+
+fn kind_name(kind: RowKind) -> &'static str {
+    match kind {
+        RowKind::Dynamic => "dynamic",
+        RowKind::Algebraic => "algebraic",
+        RowKind::Constraint => "constraint",
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::State => "state",
+        Role::Algebraic => "algebraic",
+        Role::Lambda => "lambda",
+        Role::Mu => "mu",
+    }
+}
+
+fn json_facts(facts: &Report, form: &FinalForm) -> serde_json::Value {
+    let done = &facts.regularised;
+    let f = facts.form;
+    json!({
+        "ok": true,
+        "equations": facts.equations,
+        "unknowns": facts.unknowns,
+        "removed": done.removed,
+        "replaced": done.replaced.iter().map(|(a, b)| json!({"equation": a, "by": b})).collect::<Vec<_>>(),
+        "freed": done.freed,
+        "differentiated": facts.differentiated.iter()
+            .map(|(e, n)| json!({"equation": e, "times": n})).collect::<Vec<_>>(),
+        "steps": facts.steps.iter()
+            .map(|s| json!({"equations": s.equations, "unknowns": s.unknowns})).collect::<Vec<_>>(),
+        "blocks": facts.blocks.iter()
+            .map(|b| json!({"size": b.size, "unknowns": b.unknowns, "torn": b.torn, "equations": b.equations}))
+            .collect::<Vec<_>>(),
+        "states": facts.states,
+        "index_one": {
+            "n": f.n, "fd": f.fd, "fc": f.fc, "lambda": f.lambda, "mu": f.mu,
+            "unknowns": form.unknowns.iter()
+                .map(|(role, name)| json!({"name": name, "role": role_name(*role)})).collect::<Vec<_>>(),
+            "locals": form.locals,
+            "residuals": form.residuals.iter()
+                .map(|(kind, r)| json!({"residual": r, "kind": kind_name(*kind)})).collect::<Vec<_>>(),
+        },
+        "structural_index": facts.structural_index,
+    })
+}
