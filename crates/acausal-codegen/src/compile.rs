@@ -47,6 +47,8 @@ pub struct Compiled {
     pub locals: Program,
     /// Residuals, into `Out`.
     pub residuals: Program,
+    /// Per local assignment: first place in `Mem`, number of values, and the equation it came from.
+    pub local_values: Vec<(usize, usize, OriginId)>,
     /// Per residual row: its part of the form.
     pub row_kinds: Vec<RowKind>,
     /// Per residual item: first row, number of rows, origin, domain and residual.
@@ -256,6 +258,9 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .iter()
         .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
         .collect();
+    let local_values = (low.layout.locals.iter().zip(&dae.locals))
+        .map(|(&(first, count), l)| (first, count, l.origin))
+        .collect();
     let mem_len = low.layout.mem_len;
     let layout = std::mem::take(&mut low.layout);
     let flat = std::mem::take(low.flat);
@@ -275,6 +280,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         fixed_of,
         locals,
         residuals,
+        local_values,
         row_kinds,
         rows,
         jacobian,

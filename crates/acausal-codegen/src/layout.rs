@@ -83,6 +83,8 @@ pub struct Layout {
     pub mem_len: usize,
     /// Length of `Y`.
     pub n: usize,
+    /// Where the values of each local assignment lie in `Mem`: `(first, number)`, in evaluation order.
+    pub locals: Vec<(usize, usize)>,
 }
 
 impl Layout {
@@ -171,10 +173,12 @@ impl Layout {
             .product();
         if covered == var.len() && !self.places.contains_key(&q) {
             // One assignment covers the array: its elements lie side by side in their natural order.
-            self.add_mem(q, var.len());
+            let base = self.add_mem(q, var.len());
+            self.locals.push((base, covered));
             return Ok(());
         }
         let base = self.reserve(covered);
+        self.locals.push((base, covered));
         let mut elements = Vec::with_capacity(covered);
         for_each_element(&dae.flat, &local.domain, local.target, local.origin, |e| {
             elements.push(e);

@@ -3,7 +3,7 @@
 //! Everything that is repeated stays one item: a variable has a shape, an equation an iteration domain. The equation
 //! of class `Resistor` in `Resistor r[N]` is one [`Equation`] over a domain of N; `connect` in a `for` likewise.
 
-use acausal_syntax::{Name, Span};
+use acausal_syntax::{Diagnostic, Name, Span};
 
 use crate::{Access, ExprId, Exprs, FuncId, IterId, Range, VarId};
 
@@ -34,6 +34,8 @@ pub struct FlatModel {
     pub origins: Vec<Origin>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
+    /// Set when the numbers of equations and unknowns differ. The structural analysis adds which ones do not fit.
+    pub imbalance: Option<Diagnostic>,
 }
 
 impl FlatModel {

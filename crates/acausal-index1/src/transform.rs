@@ -47,6 +47,12 @@ pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Re
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
     }
+    if let Some(imbalance) = flat.imbalance.take() {
+        // The numbers alone say that something is wrong; the analysis says what.
+        let mut messages = vec![imbalance];
+        messages.extend(pieces(&mut flat, &mut equations).err().into_iter().flatten());
+        return Err(messages);
+    }
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     add_dummy(&mut flat, &mut equations);
     let pieces = pieces(&mut flat, &mut equations)?;

@@ -70,7 +70,7 @@ fn messages(text: &str) -> (Found, Vec<&'static str>) {
     };
     let class = classes.last().expect("a class").clone();
     let messages = match flatten(&mut libraries, &class, &[]) {
-        Ok((_, warnings)) => warnings,
+        Ok((model, warnings)) => warnings.into_iter().chain(model.imbalance).collect(),
         Err(messages) => messages,
     };
     sorted(&libraries, messages)

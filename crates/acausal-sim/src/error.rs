@@ -64,12 +64,16 @@ pub enum SimError {
         /// Where it stands.
         origin: OriginId,
     },
-    /// A value is not a number at a completed step.
+    /// A variable that is given by an equation is not a finite number.
     NotFinite {
         /// The instant.
         t: f64,
-        /// Row of the residual.
-        row: usize,
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: f64,
+        /// The equation.
+        origin: OriginId,
     },
     /// Writing results failed.
     Output(String),
@@ -157,13 +161,23 @@ impl SimError {
                 model.flat.origin(*origin).span,
                 format!("assertion failed at time = {t}: {message}"),
             ),
-            SimError::NotFinite { t, row } => {
-                let (span, text) = row_text(model, *row);
-                Diagnostic::error(
+            SimError::NotFinite {
+                t,
+                name,
+                value,
+                origin,
+            } => {
+                let place = model.flat.origin(*origin);
+                let d = Diagnostic::error(
                     "not-a-number",
-                    span,
-                    format!("the equation {text} is not a finite number at time = {t}"),
-                )
+                    place.span,
+                    format!("`{name}` is {value} at time = {t}, because of this equation"),
+                );
+                if place.component.is_empty() {
+                    d
+                } else {
+                    d.note(format!("in component {}", place.component))
+                }
             }
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),

@@ -179,7 +179,9 @@ impl EventState {
         initial: bool,
     ) -> Result<EventOutcome, SimError> {
         let mut outcome = EventOutcome::default();
-        self.ring_samples(ctx.machine, ctx.t);
+        if !initial {
+            self.ring_samples(ctx.machine, ctx.t);
+        }
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
         if !initial {
             self.copy_pre(ctx.machine);
@@ -213,6 +215,11 @@ impl EventState {
             *c = *v != 0.0;
         }
         Ok(outcome)
+    }
+
+    /// True when an instant of `sample` has come.
+    pub fn sample_is_due(&self, t: f64) -> bool {
+        self.samples.iter().any(|s| s.next() <= t)
     }
 
     fn ring_samples(&mut self, machine: &mut Machine, t: f64) {

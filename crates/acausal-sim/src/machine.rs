@@ -182,6 +182,20 @@ impl Machine {
         self.run(Which::Locals, y, yp);
     }
 
+    /// The first local assignment whose value is not a finite number: its place in `Mem` and its equation.
+    pub(crate) fn not_finite(&self) -> Option<(usize, acausal_expr::flat::OriginId)> {
+        self.model
+            .local_values
+            .iter()
+            .find_map(|&(first, count, origin)| {
+                let values = &self.mem[first..first + count];
+                values
+                    .iter()
+                    .position(|v| !v.is_finite())
+                    .map(|k| (first + k, origin))
+            })
+    }
+
     /// The value at a location.
     pub fn value(&self, loc: Loc, y: &[f64], yp: &[f64]) -> f64 {
         match loc.bank() {

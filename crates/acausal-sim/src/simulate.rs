@@ -121,8 +121,30 @@ impl Run {
             next_output: 0,
             zeno: (t, 0),
         };
+        run.first_samples(summary)?;
+        run.machine.update(run.t, &run.y, &run.yp);
+        run.check_finite()?;
         run.algebraic_slopes(settings);
         Ok(run)
+    }
+
+    /// `sample(start, ...)` with the start at the start of the simulation: an event right after initialisation.
+    fn first_samples(&mut self, summary: &mut Summary) -> Result<(), SimError> {
+        if !self.events.sample_is_due(self.t) {
+            return Ok(());
+        }
+        let mut ctx = EventContext {
+            machine: &mut self.machine,
+            system: &mut self.restart,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        };
+        let outcome = self.events.handle(&mut ctx, &[], false)?;
+        summary.events += 1;
+        absorb(summary, outcome);
+        Ok(())
     }
 
     /// Estimates the derivatives of algebraic unknowns by a short step of the states; the integrator predicts with
@@ -206,6 +228,7 @@ impl Run {
             self.yp.copy_from_slice(bdf.yp());
             let mut noted = EventOutcome::default();
             self.machine.update(self.t, &self.y, &self.yp);
+            self.check_finite()?;
             check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
             absorb(summary, noted);
             let crossings: Vec<RootCrossing> = match outcome {
@@ -323,6 +346,19 @@ impl Run {
             sink.row(at, &self.machine, &buffers.0, &buffers.1)
                 .map_err(SimError::Output)?;
             self.next_output += 1;
+        }
+    }
+
+    /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
+    fn check_finite(&self) -> Result<(), SimError> {
+        match self.machine.not_finite() {
+            None => Ok(()),
+            Some((place, origin)) => Err(SimError::NotFinite {
+                t: self.t,
+                name: self.machine.model.name_of(Loc::new(Bank::Mem, place)),
+                value: self.machine.mem[place],
+                origin,
+            }),
         }
     }
 

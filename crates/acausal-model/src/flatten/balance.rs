@@ -1,6 +1,7 @@
 //! Equations against unknowns (MLS 3.6 §4.8).
 //!
-//! Only numbers are compared here; which equations and unknowns do not fit is the business of the structural analysis.
+//! Only numbers are compared here; the message goes along with the model, because which equations and unknowns do not
+//! fit is the business of the structural analysis.
 
 use acausal_expr::VarId;
 use acausal_expr::flat::{Action, Causality, When};
@@ -79,7 +80,7 @@ impl Flattener {
                 .hint(format!("remove {}", count(total - unknowns, "equation")))
                 .into();
         }
-        self.ctx.errors.push(*message);
+        self.model.imbalance = Some(*message);
     }
 
     /// Scalars that a `when` determines: each variable once, although several branches may assign it.

@@ -38,7 +38,7 @@ pub fn errors(text: &str) -> Vec<Diagnostic> {
         Err(messages) => return messages,
     };
     match flatten(&mut libraries, classes.last().expect("a class"), &[]) {
-        Ok((_, warnings)) => warnings,
+        Ok((model, warnings)) => warnings.into_iter().chain(model.imbalance).collect(),
         Err(messages) => messages,
     }
 }
