@@ -146,7 +146,7 @@ fn compare(
     let middle = if form == "flux" {
         n / 2 + 1
     } else {
-        (n / 2 | 1) + 1
+        ((n / 2) | 1) + 1
     };
     let mut best: Option<Comparison> = None;
     for _ in 0..options.repeats.max(1) {
