@@ -64,13 +64,11 @@ fn figure_1(file: &str) {
 }
 
 #[test]
-#[ignore = "needs the removal of hidden singularities in equations with integer coefficients"]
 fn f1_1_figure_1_without_ground() {
     figure_1("seeds/OE_3_7_Figure1.mo");
 }
 
 #[test]
-#[ignore = "needs the removal of hidden singularities in equations with integer coefficients"]
 fn f1_1_figure_1_with_ground() {
     figure_1("seeds/OE_3_7_Figure1Grounded.mo");
 }
