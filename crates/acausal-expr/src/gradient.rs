@@ -75,7 +75,32 @@ impl Exprs {
         order
     }
 
+    /// Gives each child its part of the adjoint.
+    ///
+    /// A branch that is not taken may be undefined, as `sqrt(h)` in `if h > 0 then sqrt(h) else 0`. So the condition
+    /// stays outermost, `if h > 0 then 1/(2*sqrt(h)) else 0`, and is never a factor: zero times NaN is NaN.
     fn pass_down(&mut self, e: ExprId, adjoint: ExprId, give: &mut dyn FnMut(ExprId, ExprId)) {
+        if let Some((condition, inner, then)) = self.masked(adjoint) {
+            let mut parts = Vec::new();
+            self.pass_down(e, inner, &mut |child, part| parts.push((child, part)));
+            let zero = self.real(0.0);
+            for (child, part) in parts {
+                let part = if then {
+                    self.if_(condition, part, zero)
+                } else {
+                    self.if_(condition, zero, part)
+                };
+                give(child, part);
+            }
+            return;
+        }
+        if let Node::Add(l) = self.node(adjoint) {
+            let terms = self.list(l).to_vec();
+            if terms.iter().any(|&t| self.masked(t).is_some()) {
+                terms.iter().for_each(|&t| self.pass_down(e, t, give));
+                return;
+            }
+        }
         match self.node(e) {
             Node::Add(l) => self.list(l).iter().for_each(|&c| give(c, adjoint)),
             Node::Mul(l) => {
@@ -161,10 +186,62 @@ impl Exprs {
     }
 }
 
+impl Exprs {
+    /// Takes apart an adjoint that is zero unless a condition holds (`true`) or unless it does not (`false`).
+    fn masked(&mut self, adjoint: ExprId) -> Option<(ExprId, ExprId, bool)> {
+        match self.node(adjoint) {
+            Node::If(c, a, b) if self.is_zero(b) => Some((c, a, true)),
+            Node::If(c, a, b) if self.is_zero(a) => Some((c, b, false)),
+            Node::Mul(l) => {
+                let mut factors = self.list(l).to_vec();
+                let (k, (c, inner, then)) =
+                    (0..factors.len()).find_map(|k| match self.node(factors[k]) {
+                        Node::If(c, a, b) if self.is_zero(b) => Some((k, (c, a, true))),
+                        Node::If(c, a, b) if self.is_zero(a) => Some((k, (c, b, false))),
+                        _ => None,
+                    })?;
+                factors[k] = inner;
+                Some((c, self.mul(&factors), then))
+            }
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Kind, Value, VarId};
+
+    /// A branch that is not taken does not spoil the derivative, however the conditions are nested.
+    #[test]
+    fn undefined_branches_do_not_matter() {
+        let mut e = Exprs::default();
+        let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+        let zero = e.real(0.0);
+        let positive = e.rel(RelOp::Gt, x, zero);
+        let root = e.call(Builtin::Sqrt, &[x]);
+        let log = e.call(Builtin::Log, &[x]);
+        let product = e.mul(&[root, log]);
+        let two = e.int(2);
+        let squared = e.pow(log, two);
+        let first = e.if_(positive, product, zero);
+        let second = e.if_(positive, squared, x);
+        let all = e.add(&[first, second]);
+        let gradient = e.gradient(all, |x, n| matches!(x.node(n), Node::Var(_)));
+        let at = |value: f64| {
+            e.evaluate(gradient[0].1, |x, n, _| match x.node(n) {
+                Node::Var(_) => Some(Value::Real(value)),
+                _ => None,
+            })
+            .unwrap()
+            .as_f64()
+            .unwrap()
+        };
+        assert_eq!(at(-4.0), 1.0);
+        let expected = 4f64.ln() / 4.0 + 0.5 + 2.0 * 4f64.ln() / 4.0;
+        assert!((at(4.0) - expected).abs() < 1e-14);
+    }
 
     /// The gradient agrees with one forward derivative per variable.
     #[test]
