@@ -102,6 +102,11 @@ impl Cells {
         Some(CellKey { expr: e, kind })
     }
 
+    /// Whether a key in a domain has a group.
+    pub fn contains(&self, flat: &FlatModel, key: CellKey, domain: &Domain) -> bool {
+        self.groups.contains_key(&group_id(flat, key, domain))
+    }
+
     /// The group of a key in a domain; new ones get a place.
     pub fn group(
         &mut self,
@@ -111,12 +116,7 @@ impl Cells {
         domain: &Domain,
         origin: OriginId,
     ) -> u32 {
-        let used: Vec<(IterId, Range)> = domain
-            .iter()
-            .copied()
-            .filter(|(i, _)| flat.exprs.depends_on_iter(key.expr, *i))
-            .collect();
-        let id = (key.expr, used);
+        let id = group_id(flat, key, domain);
         if let Some(k) = self.groups.get_index_of(&id) {
             return k as u32;
         }
@@ -165,4 +165,14 @@ impl Cells {
         });
         Locations::List(list)
     }
+}
+
+/// An expression and the iterators that occur in it.
+fn group_id(flat: &FlatModel, key: CellKey, domain: &Domain) -> (ExprId, Vec<(IterId, Range)>) {
+    let used = domain
+        .iter()
+        .copied()
+        .filter(|(i, _)| flat.exprs.depends_on_iter(key.expr, *i))
+        .collect();
+    (key.expr, used)
 }

@@ -153,7 +153,10 @@ impl Lowering<'_> {
             accesses.push((locations, first));
         }
         if !outputs.is_empty() && count > 0 {
-            let lowered = self.lower(&x.domain, &outputs, item.origin)?;
+            self.new_cells = false;
+            let lowered = self.lower(&x.domain, &outputs, item.origin);
+            self.new_cells = true;
+            let lowered = lowered?;
             let calls = self.outputs_calls(&lowered, &x.domain, places, item.origin)?;
             jac.partials.extend(calls);
         }

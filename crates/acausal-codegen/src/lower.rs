@@ -12,7 +12,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::CodegenError;
 use crate::address::{Domain, Locations, domain_len, for_each_point, is_static, locate};
-use crate::cells::{CellKey, Cells};
+use crate::cells::{CellKey, CellKind, Cells};
 use crate::layout::{Layout, Loc, fixed};
 
 /// Arrays up to this length may be indexed by a variable.
@@ -26,6 +26,9 @@ pub struct Lowering<'a> {
     pub layout: Layout,
     /// Event cells: relations and integer-valued steps.
     pub cells: Cells,
+    /// False while derivatives are lowered: they read the cells that the equations have, and a relation without a cell
+    /// stood inside of `noEvent` there.
+    pub new_cells: bool,
     kernels: IndexMap<Vec<u64>, Kernel, FxBuildHasher>,
     /// Literal tables in `Mem` and their contents.
     pub tables: IndexMap<Vec<u64>, usize, FxBuildHasher>,
@@ -61,6 +64,7 @@ impl<'a> Lowering<'a> {
             flat,
             layout,
             cells: Cells::default(),
+            new_cells: true,
             kernels: IndexMap::default(),
             tables: IndexMap::default(),
         }
@@ -440,6 +444,11 @@ impl Builder<'_, '_, '_> {
                 let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet) else {
                     return Ok(None);
                 };
+                let known =
+                    self.ctx.new_cells || self.ctx.cells.contains(self.ctx.flat, key, self.domain);
+                if !known && matches!(key.kind, CellKind::Relation(..) | CellKind::Floor(_)) {
+                    return Ok(None);
+                }
                 self.cell(key)
             }
         }))
