@@ -1,7 +1,9 @@
 //! `delay(x, time)`: the history of an expression (MLS 3.6 §3.7.4.1).
 //!
 //! Each cell keeps the samples of its expression at the accepted steps that are still within the longest delay, and is
-//! read by linear interpolation between them. Before the start the value at the start holds.
+//! read by cubic interpolation through the four samples around the instant, or fewer at an event, where the history
+//! jumps. A straight line would add an error that the tolerance of the integrator knows nothing of. Before the start the
+//! value at the start holds.
 
 use std::collections::VecDeque;
 
@@ -64,7 +66,7 @@ impl DelayLines {
             }
             line.samples.push_back((t, value));
             let oldest = t - line.longest;
-            while line.samples.len() > 2 && line.samples[1].0 < oldest {
+            while line.samples.len() > 3 && line.samples[2].0 < oldest {
                 line.samples.pop_front();
             }
         }
@@ -90,11 +92,68 @@ impl Line {
             return Some(last.1);
         }
         let k = self.samples.partition_point(|s| s.0 <= t);
-        let (a, b) = (self.samples[k - 1], self.samples[k]);
-        if b.0 == a.0 {
-            Some(b.1)
-        } else {
-            Some(a.1 + (b.1 - a.1) * (t - a.0) / (b.0 - a.0))
+        let (mut first, mut last) = (k - 1, k);
+        if self.samples[first].0 == self.samples[last].0 {
+            return Some(self.samples[last].1);
         }
+        if first > 0 && self.samples[first - 1].0 < self.samples[first].0 {
+            first -= 1;
+        }
+        if last + 1 < self.samples.len() && self.samples[last].0 < self.samples[last + 1].0 {
+            last += 1;
+        }
+        Some(neville(t, self.samples.range(first..=last)))
+    }
+}
+
+/// Largest number of points of an interpolation.
+const POINTS: usize = 4;
+
+/// The value at `t` of the polynomial through at most [`POINTS`] points (Neville's scheme).
+fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
+    let (mut times, mut values, mut n) = ([0.0; POINTS], [0.0; POINTS], 0);
+    for (time, value) in points.take(POINTS) {
+        (times[n], values[n]) = (*time, *value);
+        n += 1;
+    }
+    for width in 1..n {
+        for k in 0..n - width {
+            let (a, b) = (times[k], times[k + width]);
+            values[k] = ((b - t) * values[k] + (t - a) * values[k + 1]) / (b - a);
+        }
+    }
+    values[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(samples: &[(f64, f64)]) -> Line {
+        Line {
+            cell: 0,
+            delay: 0.0,
+            longest: 0.0,
+            samples: samples.iter().copied().collect(),
+        }
+    }
+
+    #[test]
+    fn a_cubic_is_reproduced() {
+        let f = |t: f64| t * t * t - 2.0 * t + 1.0;
+        let l = line(&[0.0, 0.5, 0.7, 1.5, 2.0].map(|t| (t, f(t))));
+        for t in [0.6, 0.7, 1.0, 1.49] {
+            assert!((l.at(t).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13, "{t}");
+        }
+    }
+
+    #[test]
+    fn a_jump_stays_a_jump() {
+        let l = line(&[(0.0, 0.0), (1.0, 0.0), (1.0, 5.0), (2.0, 5.0)]);
+        assert_eq!(
+            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t)),
+            [Some(0.0), Some(0.0), Some(5.0), Some(5.0)]
+        );
+        assert_eq!([l.at(-1.0), l.at(3.0)], [Some(0.0), Some(5.0)]);
     }
 }
