@@ -18,6 +18,11 @@ use crate::machine::{Machine, Which};
 /// Bound on event iterations at one instant.
 const MAX_ITERATIONS: usize = 200;
 
+/// Instants that differ by less than this fraction are the same.
+const NOW: f64 = 1e-13;
+/// How much later relations of time are evaluated to see what holds after the present instant.
+const LATER: f64 = 1e-6;
+
 /// The discrete side of a running model.
 pub(crate) struct EventState {
     /// Value and left-limit regions of discrete variables: `(value, pre, len)`.
@@ -139,14 +144,64 @@ impl EventState {
         next
     }
 
-    /// Sets the cells of relations from the current values, without iteration.
+    /// True when a relation of `time` changes at `t`.
+    pub fn time_relation_is_due(
+        &self,
+        machine: &mut Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+    ) -> bool {
+        let model = machine.model.clone();
+        if model.events.time_events.is_empty() {
+            return false;
+        }
+        machine.run(Which::Times, y, yp);
+        let instants = |c: &acausal_codegen::TimeEventCode| c.out..c.out + c.len;
+        let events = &model.events.time_events;
+        events
+            .iter()
+            .any(|c| machine.out[instants(c)].iter().any(|&i| is_now(i, t)))
+    }
+
+    /// The values that relations of `time` take at this very instant, by number. At `t = 1` the relation `time > 1` is
+    /// not true yet and `time <= 1` is still true; what holds after the event is found a little later.
+    fn time_relations(&self, machine: &mut Machine, y: &[f64], yp: &[f64]) -> Vec<(usize, f64)> {
+        let t = machine.mem[fixed::TIME];
+        if !self.time_relation_is_due(machine, t, y, yp) {
+            return Vec::new();
+        }
+        let model = machine.model.clone();
+        let mut due = Vec::new();
+        let by_time = model.events.relations.iter().filter(|r| r.by_time);
+        for (code, relation) in model.events.time_events.iter().zip(by_time) {
+            let now = (0..code.len).filter(|k| is_now(machine.out[code.out + k], t));
+            due.extend(now.map(|k| relation.first + k));
+        }
+        // Such relations are linear in time, so any later instant will do.
+        machine.mem[fixed::TIME] = t + LATER * t.abs().max(1.0);
+        machine.run(Which::Values, y, yp);
+        machine.mem[fixed::TIME] = t;
+        due.into_iter()
+            .map(|number| (number, machine.out[number]))
+            .collect()
+    }
+
+    /// Sets the cells of relations from the current values, without iteration. Initial equations see relations of
+    /// `time` as they are at the start time itself.
     pub fn refresh_cells(
         &self,
         machine: &mut Machine,
         y: &[f64],
         yp: &[f64],
         skip: &[RootCrossing],
+        initial: bool,
     ) -> Vec<usize> {
+        let due = if initial {
+            Vec::new()
+        } else {
+            self.time_relations(machine, y, yp)
+        };
         machine.run(Which::Values, y, yp);
         let model = machine.model.clone();
         let mut changed = Vec::new();
@@ -159,6 +214,9 @@ impl EventState {
                 {
                     // The integrator saw the crossing; rounding must not undo it.
                     new = (crossing.rising == true_above(op)) as u8 as f64;
+                }
+                if let Some((_, later)) = due.iter().find(|d| d.0 == number) {
+                    new = *later;
                 }
                 let cell = &mut machine.mem[relation.base + k];
                 if *cell != new && !new.is_nan() {
@@ -187,16 +245,20 @@ impl EventState {
             self.copy_pre(ctx.machine);
         }
         self.copy_left_limits(ctx);
+        // False while the continuous equations have not been solved with the latest left limits.
+        let mut settled = true;
         for iteration in 0.. {
             let skip = if iteration == 0 { crossings } else { &[] };
-            let changed_cells = self.refresh_cells(ctx.machine, ctx.y, ctx.yp, skip);
+            let changed_cells = self.refresh_cells(ctx.machine, ctx.y, ctx.yp, skip, initial);
             ctx.machine.update(ctx.t, ctx.y, ctx.yp);
             ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
             let reinit = self.run_whens(ctx, initial, &mut outcome)?;
             let changed_values = self.changed(ctx.machine);
-            if changed_cells.is_empty() && changed_values.is_empty() && !reinit && iteration > 0 {
+            let unchanged = changed_cells.is_empty() && changed_values.is_empty() && !reinit;
+            if unchanged && settled && iteration > 0 {
                 break;
             }
+            settled = changed_values.is_empty();
             if iteration >= MAX_ITERATIONS {
                 return Err(self.chattering(ctx, &changed_cells, &changed_values));
             }
@@ -323,6 +385,11 @@ impl EventState {
             origin,
         }
     }
+}
+
+/// Whether a computed instant is the present one, up to the rounding of its computation.
+fn is_now(instant: f64, t: f64) -> bool {
+    (instant - t).abs() <= NOW * t.abs().max(1.0)
 }
 
 fn run_branch(

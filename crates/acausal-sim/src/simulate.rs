@@ -91,7 +91,7 @@ impl Run {
         record_delays(&mut machine, t, &y, &yp);
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
-        events.refresh_cells(&mut machine, &y, &yp, &[]);
+        events.refresh_cells(&mut machine, &y, &yp, &[], true);
         machine.run(Which::Discrete, &y, &yp);
         system
             .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
@@ -130,7 +130,10 @@ impl Run {
 
     /// `sample(start, ...)` with the start at the start of the simulation: an event right after initialisation.
     fn first_samples(&mut self, summary: &mut Summary) -> Result<(), SimError> {
-        if !self.events.sample_is_due(self.t) {
+        let changes =
+            self.events
+                .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
+        if !changes && !self.events.sample_is_due(self.t) {
             return Ok(());
         }
         let mut ctx = EventContext {
