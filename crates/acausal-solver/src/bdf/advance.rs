@@ -129,6 +129,7 @@ impl Bdf {
 
     fn attempts<D: Dae + ?Sized>(&mut self, dae: &mut D, t_stop: f64) -> Result<(), SolverError> {
         let mut error_failures = 0;
+        let mut first_failures = 0;
         let mut other_failures = 0;
         if !self.fresh {
             let left = t_stop - self.tn;
@@ -166,9 +167,15 @@ impl Bdf {
                     let variable = kernels::largest(&self.e, &self.w, self.mask.as_deref());
                     self.limited[variable] += 1;
                     self.statistics.error_test_failures += 1;
-                    error_failures += 1;
                     self.undo();
-                    self.shrink_after_error(error_failures, &estimates);
+                    // The first step is a guess from the slope alone; a solution that bends much more than it rises
+                    // needs one many orders of magnitude smaller.
+                    if self.fresh && first_failures < factor::FIRST_STEP_FAILURES {
+                        first_failures += 1;
+                    } else {
+                        error_failures += 1;
+                    }
+                    self.shrink_after_error(first_failures + error_failures, &estimates);
                     StepLimit::ErrorTest { variable }
                 }
                 Err(Failure::Fatal(error)) => {

@@ -102,6 +102,8 @@ pub(crate) mod factor {
     pub const REDUCE_MOST: f64 = 0.5;
     /// Lower bound after an error test failure, and the factor from the second failure on.
     pub const ERROR_FAILURE: f64 = 0.25;
+    /// So many failures of the first step are forgiven.
+    pub const FIRST_STEP_FAILURES: u32 = 20;
     /// Factor after a convergence or evaluation failure.
     pub const CONVERGENCE_FAILURE: f64 = 0.25;
 }
