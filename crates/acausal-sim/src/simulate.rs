@@ -123,7 +123,7 @@ impl Run {
         };
         run.first_samples(summary)?;
         run.machine.update(run.t, &run.y, &run.yp);
-        run.check_finite()?;
+        run.check_finite(run.t)?;
         run.algebraic_slopes(settings);
         Ok(run)
     }
@@ -231,7 +231,7 @@ impl Run {
             self.yp.copy_from_slice(bdf.yp());
             let mut noted = EventOutcome::default();
             self.machine.update(self.t, &self.y, &self.yp);
-            self.check_finite()?;
+            self.check_finite(self.t)?;
             check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
             absorb(summary, noted);
             let crossings: Vec<RootCrossing> = match outcome {
@@ -346,6 +346,8 @@ impl Run {
             bdf.interpolate(at, &mut buffers.0, &mut buffers.1);
             self.refine(at, &mut buffers.0, &mut buffers.1);
             self.machine.update(at, &buffers.0, &buffers.1);
+            // A step may be long; the first row that is not finite tells the time better than its end.
+            self.check_finite(at)?;
             sink.row(at, &self.machine, &buffers.0, &buffers.1)
                 .map_err(SimError::Output)?;
             self.next_output += 1;
@@ -353,11 +355,11 @@ impl Run {
     }
 
     /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
-    fn check_finite(&self) -> Result<(), SimError> {
+    fn check_finite(&self, t: f64) -> Result<(), SimError> {
         match self.machine.not_finite() {
             None => Ok(()),
             Some((place, origin)) => Err(SimError::NotFinite {
-                t: self.t,
+                t,
                 name: self.machine.model.name_of(Loc::new(Bank::Mem, place)),
                 value: self.machine.mem[place],
                 origin,
