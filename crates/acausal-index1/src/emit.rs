@@ -176,8 +176,10 @@ pub(crate) fn emit(
     }
     algebraic.sort_unstable();
     for v in algebraic {
-        let dynamic = sorted.dynamic[v.index()];
-        unknowns.push(algebraic_unknown(&flat, nodes, v, dynamic && form.mu > 0));
+        // Where a constraint restricts the states, a force that enters with derivatives is of index two as an
+        // algebraic unknown; its integral is not.
+        let lambda = sorted.dynamic[v.index()] && !form.der0.is_empty();
+        unknowns.push(algebraic_unknown(&flat, nodes, v, lambda));
     }
     unknowns.sort_by_key(|u| {
         (
@@ -484,23 +486,20 @@ fn limit_fill(
     let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
     let (mut kept, mut rejected) = (Vec::new(), Vec::new());
     for c in ordered {
+        let touched = reads(flat, nodes, &c);
+        let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
         let mut k = 0.0;
-        for v in reads(flat, nodes, &c) {
-            let node = &nodes.variables[v.index()];
-            let own = depends.get(&v).copied().unwrap_or(1.0);
-            let count: f64 = flat
-                .exprs
-                .accesses(c.value)
-                .iter()
-                .filter(|(_, a)| a.var == node.var && order_of(a.kind) == Some(node.order))
-                .count() as f64;
-            let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
-            k += own
-                * if range {
-                    d.graph.vlen[v.index()] as f64
-                } else {
-                    count.max(1.0)
-                };
+        for (_, a) in flat.exprs.accesses(c.value) {
+            // An access meets one element; which piece it lies in changes along the domain, so the worst one counts.
+            let pieces = touched.iter().filter(|v| {
+                let node = &nodes.variables[v.index()];
+                a.var == node.var && order_of(a.kind) == Some(node.order)
+            });
+            let weights = pieces.map(|v| {
+                let own = depends.get(v).copied().unwrap_or(1.0);
+                own * if range { d.graph.vlen[v.index()] as f64 } else { 1.0 }
+            });
+            k += weights.fold(0.0, f64::max);
         }
         // The equation that defines the element uses it too; it disappears with it.
         let m = (uses[c.node.index()] - 1.0).max(0.0);
