@@ -497,7 +497,11 @@ fn limit_fill(
             });
             let weights = pieces.map(|v| {
                 let own = depends.get(v).copied().unwrap_or(1.0);
-                own * if range { d.graph.vlen[v.index()] as f64 } else { 1.0 }
+                own * if range {
+                    d.graph.vlen[v.index()] as f64
+                } else {
+                    1.0
+                }
             });
             k += weights.fold(0.0, f64::max);
         }
