@@ -108,8 +108,24 @@ fn di_1_as_many_equations_as_unknowns_but_not_everywhere() {
 #[test]
 fn di_1_one_equation_too_many_or_too_few() {
     let over = "model O\n  Real x(start = 1), y;\nequation\n  der(x) = -x;\n  y = 2*x;\n  y = 3*x + 1;\nend O;";
-    says(&complaint(over, &[]), &["3 equations", "2 unknowns"]);
+    says(
+        &complaint(over, &[]),
+        &[
+            "3 equations for 2 unknowns",
+            "overdetermined",
+            "y = 3*x + 1",
+            "`y`",
+        ],
+    );
     let under =
         "model U\n  Real x(start = 1), y, z;\nequation\n  der(x) = -x + y;\n  y + z = 2*x;\nend U;";
-    says(&complaint(under, &[]), &["2 equations", "3 unknowns"]);
+    says(
+        &complaint(under, &[]),
+        &[
+            "2 equations for 3 unknowns",
+            "underdetermined",
+            "y + z = 2*x",
+            "`z`",
+        ],
+    );
 }
