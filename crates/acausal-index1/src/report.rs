@@ -3,8 +3,8 @@
 //! In: the pieces, blocks and selected states of the transformation, and the DAE that came out. Out: the same facts as
 //! texts in Modelica notation, with the user's names. Nothing here decides anything.
 
-use acausal_expr::flat::FlatModel;
-use acausal_expr::{IterId, Kind, Range};
+use acausal_expr::flat::{Equation, FlatModel};
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Printer, Range, Ty};
 use acausal_structure::blt::Blocks;
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
@@ -22,8 +22,10 @@ pub struct Report {
     pub unknowns: u64,
     /// Singularities of connection equations that were removed.
     pub regularised: Regularised,
-    /// Differentiated equations, as written, with how often.
+    /// Differentiated pieces of equations, as written, with how often.
     pub differentiated: Vec<(String, usize)>,
+    /// The same with pieces of one array equation taken together where they form a box.
+    pub differentiated_arrays: Vec<(String, usize)>,
     /// Why: every set of equations that was differentiated once, in order.
     pub steps: Vec<StepReport>,
     /// Blocks of the highest derivatives, in solving order.
@@ -88,51 +90,106 @@ impl FinalForm {
     /// Writes a DAE down.
     pub fn of(dae: &Dae) -> FinalForm {
         let flat = &dae.flat;
-        let printer = acausal_expr::Printer::new(flat);
+        let mut exprs = flat.exprs.clone();
+        let mut locals = Vec::new();
+        for l in &dae.locals {
+            let target = exprs.access(l.target, Ty::Real);
+            let (domain, [target, value]) =
+                without_single(&mut exprs, &l.domain, [target, l.value]);
+            let printer = Printer::with_exprs(flat, &exprs);
+            let text = format!("{} := {}", printer.expr(target), printer.expr(value));
+            locals.push(looped(&exprs, &domain, text));
+        }
+        let mut residuals = Vec::new();
+        for r in &dae.residuals {
+            let (domain, [value]) = without_single(&mut exprs, &r.domain, [r.value]);
+            let text = format!("0 = {}", Printer::with_exprs(flat, &exprs).expr(value));
+            residuals.push((r.kind, looped(&exprs, &domain, text)));
+        }
         FinalForm {
             unknowns: dae
                 .unknowns
                 .iter()
                 .map(|u| (u.role, unknown_name(flat, u)))
                 .collect(),
-            locals: dae
-                .locals
-                .iter()
-                .map(|l| {
-                    let text = format!("{} := {}", printer.access(l.target), printer.expr(l.value));
-                    looped(flat, &l.domain, text)
-                })
-                .collect(),
-            residuals: dae
-                .residuals
-                .iter()
-                .map(|r| {
-                    (
-                        r.kind,
-                        looped(flat, &r.domain, format!("0 = {}", printer.expr(r.value))),
-                    )
-                })
-                .collect(),
+            locals,
+            residuals,
         }
     }
 }
 
+type Domain = [(IterId, Range)];
+
+/// Iterators with one value are that value: `r[2] = n[2]*s` instead of a loop over `2:2`.
+fn without_single<const N: usize>(
+    exprs: &mut Exprs,
+    domain: &Domain,
+    sides: [ExprId; N],
+) -> (Vec<(IterId, Range)>, [ExprId; N]) {
+    let mut values = Vec::new();
+    let mut rest = Vec::new();
+    for &(i, r) in domain {
+        if r.count == 1 {
+            values.push((i, exprs.int(r.start)));
+        } else {
+            rest.push((i, r));
+        }
+    }
+    if values.is_empty() {
+        return (rest, sides);
+    }
+    (rest, sides.map(|s| exprs.substitute_iters(s, &values)))
+}
+
+/// An equation, for which the arena may have to grow.
+fn equation_text(flat: &FlatModel, grown: &mut Option<Exprs>, eq: &Equation) -> String {
+    if eq.domain.iter().all(|(_, r)| r.count != 1) {
+        return Printer::new(flat).equation(eq);
+    }
+    let exprs = grown.get_or_insert_with(|| flat.exprs.clone());
+    let (domain, [lhs, rhs]) = without_single(exprs, &eq.domain, [eq.lhs, eq.rhs]);
+    let origin = eq.origin;
+    Printer::with_exprs(flat, exprs).equation(&Equation {
+        domain,
+        lhs,
+        rhs,
+        origin,
+    })
+}
+
+/// Extends a piece of an equation by the next piece of the same equation, if that gives a box.
+fn join(a: &mut Equation, b: &Equation) -> bool {
+    if (a.lhs, a.rhs, a.origin) != (b.lhs, b.rhs, b.origin) || a.domain.len() != b.domain.len() {
+        return false;
+    }
+    let differs = |k: &usize| a.domain[*k] != b.domain[*k];
+    let dimensions: Vec<usize> = (0..a.domain.len()).filter(differs).collect();
+    let &[k] = dimensions.as_slice() else {
+        return false;
+    };
+    let ((i, x), (j, y)) = (a.domain[k], b.domain[k]);
+    let adjacent = i == j && x.at(x.count) == y.start && (y.count == 1 || x.step == y.step);
+    if adjacent {
+        a.domain[k].1.count += y.count;
+    }
+    adjacent
+}
+
 /// A text under its iterators.
-fn looped(flat: &FlatModel, domain: &[(IterId, Range)], text: String) -> String {
+fn looped(exprs: &Exprs, domain: &Domain, text: String) -> String {
     if domain.is_empty() {
         return text;
     }
     let heads: Vec<String> = domain
         .iter()
         .map(|(i, r)| {
-            let middle = if r.step == 1 {
-                String::new()
-            } else {
-                format!("{}:", r.step)
+            let middle = match r.step {
+                1 => String::new(),
+                step => format!("{step}:"),
             };
             format!(
                 "{} in {}:{middle}{}",
-                flat.exprs.iter_name(*i),
+                exprs.iter_name(*i),
                 r.start,
                 r.last()
             )
@@ -222,17 +279,38 @@ impl Report {
         form: &Form,
     ) -> Report {
         let d = &nodes.differentiated;
-        let printer = acausal_expr::Printer::new(flat);
         let name = |v: NodeId| node_name(flat, &nodes.variables[v.index()]);
-        let mut differentiated = Vec::new();
-        let mut most = 0;
+        let mut grown = None;
+        let texts: Vec<String> = nodes
+            .equations
+            .iter()
+            .map(|e| equation_text(flat, &mut grown, &e.piece))
+            .collect();
+        let mut pieces: Vec<(Equation, usize)> = Vec::new();
         for (k, e) in nodes.equations.iter().enumerate() {
             let times = d.differentiations(EqId::new(k));
-            if times > 0 {
-                most = most.max(times);
-                differentiated.push((printer.equation(&e.piece), times));
+            if times == 0 {
+                continue;
+            }
+            let joined = pieces
+                .last_mut()
+                .is_some_and(|(last, n)| *n == times && join(last, &e.piece));
+            if !joined {
+                pieces.push((e.piece.clone(), times));
             }
         }
+        let most = pieces.iter().map(|p| p.1).max().unwrap_or(0);
+        let differentiated_arrays = pieces
+            .iter()
+            .map(|(e, n)| (equation_text(flat, &mut grown, e), *n))
+            .collect();
+        let differentiated = texts
+            .iter()
+            .enumerate()
+            .map(|(k, text)| (text, d.differentiations(EqId::new(k))))
+            .filter(|(_, n)| *n > 0)
+            .map(|(text, n)| (text.clone(), n))
+            .collect();
         let integral = d.eq_integral();
         let text = |e: EqId| {
             let (mut root, mut times) = (e, 0);
@@ -240,11 +318,10 @@ impl Report {
                 root = i;
                 times += 1;
             }
-            let mut t = printer.equation(&nodes.equations[root.index()].piece);
-            if times > 0 {
-                t = format!("{t} (differentiated {})", count(times));
+            match times {
+                0 => texts[root.index()].clone(),
+                n => format!("{} (differentiated {})", texts[root.index()], count(n)),
             }
-            t
         };
         let steps = d
             .steps
@@ -293,6 +370,7 @@ impl Report {
                 .sum(),
             regularised: Regularised::default(),
             differentiated,
+            differentiated_arrays,
             steps,
             blocks: block_reports,
             states: selection.states.iter().map(|v| name(*v)).collect(),

@@ -41,9 +41,7 @@ pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>
             Node::Mul(l) => match x.list(l) {
                 &[factor, rest] if integer(x.as_f64(factor)).is_some() => {
                     let scaled = integer(x.as_f64(factor)).and_then(|f| c.checked_mul(f))?;
-                    if integer(Some(scaled as f64)).is_none() {
-                        return None;
-                    }
+                    integer(Some(scaled as f64))?;
                     todo.push((rest, scaled));
                 }
                 _ => terms.push((c, known(flat, e)?)),

@@ -149,7 +149,7 @@ fn write_facts(text: &mut String, facts: &Report) {
         );
     } else {
         let list: Vec<String> = facts
-            .differentiated
+            .differentiated_arrays
             .iter()
             .map(|(e, n)| format!("{:<8} {e}", times(*n)))
             .collect();
@@ -253,6 +253,11 @@ fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
         .map(|(kind, r)| format!("{r}    // {}", kind_name(*kind)))
         .collect();
     lines(text, "  ", &residuals);
+    if residuals.iter().any(|r| r.contains("$slope.")) {
+        text.push_str(
+            "$slope.x is the derivative of x that the integrator approximates; der(x) is what the equations give.\n",
+        );
+    }
 }
 
 fn kind_name(kind: RowKind) -> &'static str {
@@ -282,7 +287,7 @@ fn json_facts(facts: &Report, form: &FinalForm) -> serde_json::Value {
         "removed": done.removed,
         "replaced": done.replaced.iter().map(|(a, b)| json!({"equation": a, "by": b})).collect::<Vec<_>>(),
         "freed": done.freed,
-        "differentiated": facts.differentiated.iter()
+        "differentiated": facts.differentiated_arrays.iter()
             .map(|(e, n)| json!({"equation": e, "times": n})).collect::<Vec<_>>(),
         "steps": facts.steps.iter()
             .map(|s| json!({"equations": s.equations, "unknowns": s.unknowns})).collect::<Vec<_>>(),
