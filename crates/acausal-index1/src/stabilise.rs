@@ -2,7 +2,7 @@
 //!
 //! If a state is kept and its derivative is a state too (or is given by an equation), `der(x) = x1` becomes a residual. If a derivative of a constraint is
 //! a residual too, each of its elements gets a multiplier μ and the relation becomes `der(x) - x1 + G'·μ = 0` with
-//! `G = ∂(constraint derivative)/∂x1`, taken symbolically from the constraint itself. The transposed product is written
+//! `G = ∂(constraint derivative)/∂x1`, taken symbolically with local assignments put in. The transposed product is written
 //! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`.
 
 use acausal_expr::flat::{Equation, FlatModel, Variability};
@@ -31,11 +31,11 @@ pub(crate) fn relations(
     residuals: &mut Vec<Residual>,
     locals: &mut Vec<Local>,
 ) -> FxHashSet<NodeId> {
-    let multipliers: Vec<(&Written, Access)> = form
+    let multipliers: Vec<(Written, Access)> = form
         .der1
         .iter()
         .map(|e| {
-            let w = &written[e.index()];
+            let w = through_locals(flat, nodes, &written[e.index()], slopes, locals);
             let mu = auxiliary(flat, &w.domain, Variability::Continuous);
             (w, mu)
         })
@@ -127,6 +127,98 @@ fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::f
         first.0 = acausal_syntax::Name::new(&format!("{prefix}.{}", &*first.0));
     }
     acausal_expr::flat::VarName { parts }
+}
+
+/// A constraint derivative with local assignments put in, so that its gradient is complete: `der(u)` in it may stand for
+/// `der(x) + der(y)`. The derivatives that are states of their own stay.
+fn through_locals(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+    eq: &Written,
+    slopes: &[(NodeId, NodeId)],
+    locals: &[Local],
+) -> Written {
+    let mut residual = flat.exprs.sub(eq.lhs, eq.rhs);
+    // Each local assignment reads earlier ones only.
+    for local in locals.iter().rev() {
+        let subs: Vec<ExprId> = flat.exprs.list(local.target.subs).to_vec();
+        let Some(place) = bounds(&flat.exprs, &subs, &local.domain) else {
+            continue;
+        };
+        let kept = slopes.iter().any(|(_, w)| {
+            let n = &nodes.variables[w.index()];
+            n.var == local.target.var
+                && order_of(local.target.kind) == Some(n.order)
+                && n.spans
+                    .iter()
+                    .zip(&place)
+                    .all(|(s, p)| s.lo <= p.1 && p.0 <= s.hi)
+        });
+        if kept {
+            continue;
+        }
+        residual = flat.exprs.rewrite(residual, |x, e| {
+            let Node::Var(a) = x.node(e) else { return None };
+            if a.var != local.target.var || a.kind != local.target.kind {
+                return None;
+            }
+            let found: Vec<ExprId> = x.list(a.subs).to_vec();
+            let reached = bounds(x, &found, &eq.domain)?;
+            if reached
+                .iter()
+                .zip(&place)
+                .any(|(r, p)| r.0 < p.0 || p.1 < r.1)
+            {
+                return None;
+            }
+            let mut values: Vec<(IterId, ExprId)> = Vec::new();
+            for (&s, &f) in subs.iter().zip(&found) {
+                let affine = x.affine(s)?;
+                if let [(iter, c)] = affine.terms.as_slice() {
+                    let shift = x.int(-affine.constant);
+                    let shifted = x.add(&[f, shift]);
+                    let c = x.int(*c);
+                    values.push((*iter, x.mul(&[c, shifted])));
+                }
+            }
+            let known = local
+                .domain
+                .iter()
+                .all(|(i, _)| values.iter().filter(|(j, _)| i == j).count() == 1);
+            known.then(|| x.substitute_iters(local.value, &values))
+        });
+    }
+    let rhs = flat.exprs.real(0.0);
+    Written {
+        lhs: residual,
+        rhs,
+        ..eq.clone()
+    }
+}
+
+/// Smallest and largest value of each subscript, if it is a number or one iterator (with step ±1) plus a number.
+fn bounds(
+    x: &acausal_expr::Exprs,
+    subs: &[ExprId],
+    domain: &[(IterId, Range)],
+) -> Option<Vec<(i64, i64)>> {
+    subs.iter()
+        .map(|&s| {
+            let affine = x.affine(s)?;
+            match affine.terms.as_slice() {
+                [] => Some((affine.constant, affine.constant)),
+                [(iter, c)] if c.abs() == 1 => {
+                    let (_, r) = domain.iter().find(|(i, _)| i == iter)?;
+                    let ends = (
+                        c * r.start + affine.constant,
+                        c * r.last() + affine.constant,
+                    );
+                    (r.step.abs() == 1).then_some((ends.0.min(ends.1), ends.0.max(ends.1)))
+                }
+                _ => None,
+            }
+        })
+        .collect()
 }
 
 /// The terms `G'·μ` of one constraint derivative for the elements `x1[j]`.
