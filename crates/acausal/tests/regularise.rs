@@ -237,6 +237,19 @@ fn arrays_of_components() {
 }
 
 #[test]
+fn nodes_with_many_branches() {
+    // The balance of the common node is a sum over the array.
+    let text = circuit(
+        "Source V; Resistor R[50]; Resistor S;",
+        "for k in 1:50 loop connect(V.p, R[k].p); connect(R[k].n, S.p); end for; connect(S.n, V.n);",
+    );
+    let r = report(&text);
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    let run = run_text(&text, &settings(0.1, 0.1));
+    digits(at(&run, "S.i", 0.1), 10.0 / 1.02, 9);
+}
+
+#[test]
 fn the_order_of_the_source_does_not_matter() {
     let shuffled = circuit(
         "Resistor R2(R = 20); Inductor L2(L = 0.2); Resistor R1(R = 10);

@@ -8,7 +8,7 @@
 //! Example: `v = 2*(p.v - n.v) + V0` has the terms `v - 2*p.v + 2*n.v - V0`; `v = R*i` and `v = sin(time)` have none.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, Builtin, ExprId, Kind, Node};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, ReduceOp};
 
 use crate::incidence::is_unknown;
 
@@ -21,8 +21,13 @@ pub(super) enum Factor {
     Known(ExprId),
 }
 
-/// Coefficient and factor.
-pub(super) type Term = (i64, Factor);
+/// `coefficient * factor`, summed over the values of the inner iterators (those of `sum(x[k] for k in 1:N)`).
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub coefficient: i64,
+    pub factor: Factor,
+    pub inner: Vec<(IterId, Range)>,
+}
 
 /// Coefficients beyond this are no counts of anything; such an equation is left to numerics.
 const LARGEST: f64 = 1e9;
@@ -31,26 +36,45 @@ const LARGEST: f64 = 1e9;
 pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>> {
     let x = &flat.exprs;
     let mut terms: Vec<Term> = Vec::new();
-    let mut todo = vec![(eq.rhs, -1i64), (eq.lhs, 1)];
-    while let Some((e, c)) = todo.pop() {
-        match x.node(e) {
-            Node::Add(l) => todo.extend(x.list(l).iter().rev().map(|&t| (t, c))),
-            Node::Var(a) if is_unknown(flat, a.var) && a.kind == Kind::Value => {
-                terms.push((c, Factor::Unknown(a)));
+    let mut todo = vec![(eq.rhs, -1i64, Vec::new()), (eq.lhs, 1, Vec::new())];
+    while let Some((e, coefficient, inner)) = todo.pop() {
+        let factor = match x.node(e) {
+            Node::Add(l) => {
+                let members = x.list(l).iter().rev();
+                todo.extend(members.map(|&t| (t, coefficient, inner.clone())));
+                continue;
             }
-            Node::Mul(l) => match x.list(l) {
-                &[factor, rest] if integer(x.as_f64(factor)).is_some() => {
-                    let scaled = integer(x.as_f64(factor)).and_then(|f| c.checked_mul(f))?;
-                    integer(Some(scaled as f64))?;
-                    todo.push((rest, scaled));
-                }
-                _ => terms.push((c, known(flat, e)?)),
-            },
-            Node::Real(_) | Node::Int(_) if x.is_zero(e) => {}
-            _ => terms.push((c, known(flat, e)?)),
-        }
+            Node::Var(a) if is_unknown(flat, a.var) && a.kind == Kind::Value => Factor::Unknown(a),
+            Node::Mul(l) if x.list(l).len() == 2 && integer(x.as_f64(x.list(l)[0])).is_some() => {
+                let factor = integer(x.as_f64(x.list(l)[0]))?;
+                let scaled = coefficient.checked_mul(factor)?;
+                integer(Some(scaled as f64))?;
+                todo.push((x.list(l)[1], scaled, inner));
+                continue;
+            }
+            Node::Reduce {
+                op: ReduceOp::Sum,
+                iter,
+                range,
+                body,
+            } if known(flat, e).is_none() => {
+                let mut inner = inner;
+                inner.push((iter, range));
+                todo.push((body, coefficient, inner));
+                continue;
+            }
+            Node::Real(_) | Node::Int(_) if x.is_zero(e) => continue,
+            // A known summand of a sum over unknowns would have to be summed up; such equations are rare.
+            _ if inner.is_empty() => known(flat, e)?,
+            _ => return None,
+        };
+        terms.push(Term {
+            coefficient,
+            factor,
+            inner,
+        });
     }
-    let any = terms.iter().any(|(_, f)| matches!(f, Factor::Unknown(_)));
+    let any = terms.iter().any(|t| matches!(t.factor, Factor::Unknown(_)));
     any.then_some(terms)
 }
 

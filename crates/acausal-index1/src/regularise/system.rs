@@ -10,13 +10,13 @@
 //! hang together, so there are N rows.
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Printer, VarId};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Printer, Range, VarId};
 use acausal_structure::integer_elimination::Class;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::linear_form::{Factor, Term, integer_terms};
-use crate::element::{FlatIndex, flat_affine, for_each_point};
+use crate::element::{FlatIndex, domain_len, flat_affine, for_each_point};
 use crate::incidence::is_unknown;
 
 /// Array equations whose elements hang together are taken apart up to this many elements in total.
@@ -98,9 +98,7 @@ pub(super) fn systems(flat: &mut FlatModel, equations: &[Equation]) -> Systems {
         }
         let arrays: usize = part
             .iter()
-            .map(|(e, _)| &equations[*e])
-            .filter(|e| !e.domain.is_empty())
-            .map(Equation::len)
+            .map(|(e, terms)| array_elements(&equations[*e], terms))
             .sum();
         if count + arrays > MOST_ELEMENTS {
             out.skipped += arrays;
@@ -116,12 +114,25 @@ pub(super) fn systems(flat: &mut FlatModel, equations: &[Equation]) -> Systems {
     out
 }
 
+/// Elements that an array equation, or a sum in an equation, adds to a system; none for a plain scalar equation.
+fn array_elements(eq: &Equation, terms: &[Term]) -> usize {
+    let inner = terms.iter().map(|t| domain_len(&t.inner)).max();
+    let elements = eq.len().saturating_mul(inner.unwrap_or(1));
+    let plain = eq.domain.is_empty() && terms.iter().all(|t| t.inner.is_empty());
+    if plain { 0 } else { elements }
+}
+
 /// All subscripts are affine and stay inside of their arrays.
 fn is_static(flat: &FlatModel, eq: &Equation, terms: &[Term]) -> bool {
-    terms.iter().all(|(_, f)| match f {
-        Factor::Unknown(a) => flat_affine(flat, &eq.domain, *a).is_some(),
+    terms.iter().all(|t| match t.factor {
+        Factor::Unknown(a) => flat_affine(flat, &nested(eq, t), a).is_some(),
         Factor::Known(_) => true,
     })
+}
+
+/// The iterators of an equation and those of a sum in it.
+fn nested(eq: &Equation, term: &Term) -> Vec<(IterId, Range)> {
+    eq.domain.iter().chain(&term.inner).copied().collect()
 }
 
 /// The element that an access means at a point.
@@ -206,8 +217,8 @@ fn components(linear: Vec<Linear>) -> Vec<Vec<Linear>> {
         i
     }
     for (k, (_, terms)) in linear.iter().enumerate() {
-        for (_, f) in terms {
-            if let Factor::Unknown(a) = f {
+        for t in terms {
+            if let Factor::Unknown(a) = t.factor {
                 let other = *first.entry(a.var).or_insert(k);
                 let (x, y) = (root(&mut parent, k), root(&mut parent, other));
                 parent[x.max(y)] = x.min(y);
@@ -243,8 +254,13 @@ fn common_shape(
         {
             return None;
         }
-        for (_, f) in terms {
-            let Factor::Unknown(a) = f else { continue };
+        if terms.iter().any(|t| !t.inner.is_empty()) {
+            return None;
+        }
+        for t in terms {
+            let Factor::Unknown(a) = t.factor else {
+                continue;
+            };
             let partly = uses.get(&a.var).is_some_and(|u| u.contains(&Cover::Part));
             let subs = flat.exprs.list(a.subs);
             if partly || flat.var(a.var).dims != shape || subs.len() != shape.len() {
@@ -284,8 +300,13 @@ fn side_by_side(
     let mut rows = Vec::new();
     for (equation, terms) in part {
         let mut row = Vec::new();
-        for (c, f) in terms {
-            let (column, class) = match f {
+        for Term {
+            coefficient: c,
+            factor,
+            ..
+        } in terms
+        {
+            let (column, class) = match factor {
                 Factor::Unknown(a) => {
                     let used = uses.get(&a.var).copied().unwrap_or_default();
                     let class = class(used[0] != Cover::None, used[1] != Cover::None);
@@ -350,8 +371,8 @@ fn by_elements(
 ) -> System {
     let mut marks: FxHashMap<VarId, Vec<[bool; 2]>> = FxHashMap::default();
     for (_, terms) in part {
-        for (_, f) in terms {
-            if let Factor::Unknown(a) = f {
+        for t in terms {
+            if let Factor::Unknown(a) = t.factor {
                 marks
                     .entry(a.var)
                     .or_insert_with(|| vec![[false; 2]; flat.var(a.var).len()]);
@@ -377,38 +398,47 @@ fn by_elements(
     let mut rows = Vec::new();
     for (equation, terms) in part {
         let domain = &equations[*equation].domain;
+        let eq = &equations[*equation];
+        // Per term: how its subscripts depend on the iterators, or which iterators its value depends on.
         let prepared: Vec<_> = terms
             .iter()
-            .map(|(c, f)| match f {
-                Factor::Unknown(a) => (*c, *f, flat_affine(flat, domain, *a), Vec::new()),
+            .map(|t| match t.factor {
+                Factor::Unknown(a) => (t, flat_affine(flat, &nested(eq, t), a), Vec::new()),
                 Factor::Known(e) => {
                     let used = domain.iter().enumerate();
-                    let used = used.filter(|(_, (i, _))| flat.exprs.depends_on_iter(*e, *i));
-                    (*c, *f, None, used.map(|(k, (i, _))| (k, *i)).collect())
+                    let used = used.filter(|(_, (i, _))| flat.exprs.depends_on_iter(e, *i));
+                    (t, None, used.map(|(k, (i, _))| (k, *i)).collect())
                 }
             })
             .collect();
         let mut point = 0;
         for_each_point(domain, |p| {
             let mut row = Vec::new();
-            for (c, f, index, iters) in &prepared {
-                let (column, class) = match (f, index) {
+            for (t, index, iters) in &prepared {
+                match (t.factor, index) {
                     (Factor::Unknown(a), Some(index)) => {
-                        let element = element_at(index, p);
-                        let [value, derivative] = marks[&a.var][element];
-                        let column = Column::Unknown {
-                            var: a.var,
-                            element: Some(element as u32),
-                        };
-                        (column, class(value, derivative))
+                        let mut place = p.to_vec();
+                        for_each_point(&t.inner, |q| {
+                            place.truncate(p.len());
+                            place.extend_from_slice(q);
+                            let element = element_at(index, &place);
+                            let [value, derivative] = marks[&a.var][element];
+                            let column = Column::Unknown {
+                                var: a.var,
+                                element: Some(element as u32),
+                            };
+                            let entry = table.insert_full(column, class(value, derivative));
+                            row.push((entry.0, t.coefficient));
+                        });
                     }
-                    (Factor::Known(e), _) => {
+                    (Factor::Known(value), _) => {
                         let at = iters.iter().map(|(k, i)| (*i, p[*k])).collect();
-                        (Column::Known { value: *e, at }, Class::Parameter)
+                        let entry =
+                            table.insert_full(Column::Known { value, at }, Class::Parameter);
+                        row.push((entry.0, t.coefficient));
                     }
-                    (Factor::Unknown(_), None) => continue, // `is_static` excludes it
-                };
-                row.push((table.insert_full(column, class).0, *c));
+                    (Factor::Unknown(_), None) => {} // `is_static` excludes it
+                }
             }
             rows.push(Row {
                 equation: *equation,
