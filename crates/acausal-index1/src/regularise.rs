@@ -13,6 +13,7 @@
 //! are elementwise and on elements otherwise.
 
 mod apply;
+mod canonical;
 mod evaluate;
 mod free;
 mod hidden;
