@@ -477,6 +477,18 @@ impl Compiled {
             })
     }
 
+    /// True when component `i` of `x` was introduced by the compiler.
+    pub fn is_auxiliary(&self, i: usize) -> bool {
+        let mut first = 0;
+        for u in &self.unknowns {
+            if i < first + u.len {
+                return u.value.is_none_or(|q| self.flat.var(q.0).auxiliary);
+            }
+            first += u.len;
+        }
+        false
+    }
+
     /// The role of component `i` of `x`.
     pub fn role(&self, i: usize) -> Option<Role> {
         let mut first = 0;

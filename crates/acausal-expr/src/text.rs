@@ -179,12 +179,12 @@ mod tests {
         }
         assert_eq!(format_number(Value::Int(42), 6, 5, false), "   42");
         assert_eq!(
-            format_printf("%6.2f", Value::Real(3.14159)).as_deref(),
-            Some("  3.14")
+            format_printf("%6.2f", Value::Real(1.2345)).as_deref(),
+            Some("  1.23")
         );
         assert_eq!(
             format_printf("-8.3e", Value::Real(1234.5)).as_deref(),
-            Some("1.234e+03").or(None)
+            Some("1.234e+03")
         );
         assert_eq!(format_printf("%q", Value::Real(1.0)), None);
     }

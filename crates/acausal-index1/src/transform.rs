@@ -31,14 +31,20 @@ pub fn transform(flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
 }
 
 /// The same with options, and a report of what was done.
-pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Report), Vec<Diagnostic>> {
+pub fn transform_with(
+    mut flat: FlatModel,
+    options: &Options,
+) -> Result<(Dae, Report), Vec<Diagnostic>> {
     let mut equations = Vec::new();
     let mut discrete = Vec::new();
     for eq in std::mem::take(&mut flat.equations) {
         match discrete_target(&flat, eq.lhs, eq.rhs) {
-            Some((target, value)) => {
-                discrete.push(DiscreteEquation { domain: eq.domain, target, value, origin: eq.origin })
-            }
+            Some((target, value)) => discrete.push(DiscreteEquation {
+                domain: eq.domain,
+                target,
+                value,
+                origin: eq.origin,
+            }),
             None if eq.is_empty() => {}
             None => equations.push(eq),
         }
@@ -50,13 +56,22 @@ pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Re
     if let Some(imbalance) = flat.imbalance.take() {
         // The numbers alone say that something is wrong; the analysis says what.
         let mut messages = vec![imbalance];
-        messages.extend(pieces(&mut flat, &mut equations).err().into_iter().flatten());
+        messages.extend(
+            pieces(&mut flat, &mut equations)
+                .err()
+                .into_iter()
+                .flatten(),
+        );
         return Err(messages);
     }
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     add_dummy(&mut flat, &mut equations);
     let pieces = pieces(&mut flat, &mut equations)?;
-    let solvable = if options.no_state_selection { Solvable::default() } else { Solvable::new(&mut flat, &pieces) };
+    let solvable = if options.no_state_selection {
+        Solvable::default()
+    } else {
+        Solvable::new(&mut flat, &pieces)
+    };
     let d = &pieces.differentiated;
     let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
     let preferences = preferences(&flat, &pieces, options);
@@ -71,7 +86,9 @@ pub fn transform_with(mut flat: FlatModel, options: &Options) -> Result<(Dae, Re
     let form = selection.form(d, &sorted);
     let mut report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
     report.regularised = regularised;
-    let dae = crate::emit::emit(flat, &pieces, &solvable, &selection, &sorted, &form, discrete)?;
+    let dae = crate::emit::emit(
+        flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
+    )?;
     Ok((dae, report))
 }
 
@@ -86,7 +103,9 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
         return;
     }
     let access = crate::auxiliary(flat, &[], acausal_expr::flat::Variability::Continuous);
-    let lhs = flat.exprs.scalar_var(access.var, Kind::Der(1), acausal_expr::Ty::Real);
+    let lhs = flat
+        .exprs
+        .scalar_var(access.var, Kind::Der(1), acausal_expr::Ty::Real);
     let rhs = flat.exprs.real(0.0);
     flat.origins.push(acausal_expr::flat::Origin {
         span: Span::NONE,
@@ -94,7 +113,12 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
         kind: OriginKind::Auxiliary,
     });
     let origin = acausal_expr::flat::OriginId(flat.origins.len() as u32 - 1);
-    equations.push(Equation { domain: Vec::new(), lhs, rhs, origin });
+    equations.push(Equation {
+        domain: Vec::new(),
+        lhs,
+        rhs,
+        origin,
+    });
 }
 
 /// Analyses the arrays and cuts them into pieces; falls back to single elements where pieces do not suffice.
@@ -112,12 +136,21 @@ fn pieces(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> Result<Nodes, 
             *equations = crate::scalarise::scalarise(flat, std::mem::take(equations));
         }
     }
-    Err(internal("index reduction on array pieces does not agree with the element-wise analysis"))
+    Err(internal(
+        "index reduction on array pieces does not agree with the element-wise analysis",
+    ))
 }
 
-fn structural_error(flat: &FlatModel, equations: &[Equation], inc: &Incidence, e: &Error) -> Vec<Diagnostic> {
+fn structural_error(
+    flat: &FlatModel,
+    equations: &[Equation],
+    inc: &Incidence,
+    e: &Error,
+) -> Vec<Diagnostic> {
     match e {
-        Error::Singular { over, under, .. } => singular::diagnostics(flat, equations, inc, over, under),
+        Error::Singular { over, under, .. } => {
+            singular::diagnostics(flat, equations, inc, over, under)
+        }
         Error::BadAccess(b) => {
             let eq = &equations[b.equation.index()];
             let node = inc.access_nodes[b.equation.index()][b.access];
@@ -131,7 +164,9 @@ fn structural_error(flat: &FlatModel, equations: &[Equation], inc: &Incidence, e
         Error::TooLarge { incidences } => vec![Diagnostic::error(
             "too-large",
             Span::NONE,
-            format!("the equations touch each other in {incidences} ways, more than can be analysed"),
+            format!(
+                "the equations touch each other in {incidences} ways, more than can be analysed"
+            ),
         )],
     }
 }
@@ -143,7 +178,12 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
         .variables
         .iter()
         .enumerate()
-        .map(|(i, v)| (format!("{} {} {:?}", flat.var(v.var).name.plain(), v.order, v.spans), i))
+        .map(|(i, v)| {
+            (
+                format!("{} {} {:?}", flat.var(v.var).name.plain(), v.order, v.spans),
+                i,
+            )
+        })
         .collect();
     names.sort();
     let mut rank = vec![0i32; nodes.variables.len()];
@@ -177,7 +217,10 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
         .enumerate()
         .map(|(k, e)| {
             let kind = flat.origin(e.piece.origin).kind;
-            let connection = matches!(kind, OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected);
+            let connection = matches!(
+                kind,
+                OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
+            );
             (connection as u8, Printer::new(flat).equation(&e.piece), k)
         })
         .collect();
@@ -190,14 +233,20 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
             e = d.eq_derivative[id.index()];
         }
     }
-    Preferences { variable_rank: rank, equation_rank }
+    Preferences {
+        variable_rank: rank,
+        equation_rank,
+    }
 }
 
 /// Room for the alphabetical position inside of one class of preference.
 const SLOTS: i32 = 1 << 26;
 
 fn is_fixed(flat: &FlatModel, var: VarId) -> bool {
-    flat.var(var).fixed.as_ref().is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
+    flat.var(var)
+        .fixed
+        .as_ref()
+        .is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
 }
 
 /// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter.
@@ -220,11 +269,9 @@ fn sort_discrete(flat: &FlatModel, equations: &mut Vec<DiscreteEquation>) {
     while !todo.is_empty() {
         let pending: FxHashSet<VarId> = todo.iter().map(|e| e.target.var).collect();
         let (ready, rest): (Vec<_>, Vec<_>) = todo.into_iter().partition(|e| {
-            !flat
-                .exprs
-                .accesses(e.value)
-                .iter()
-                .any(|(_, a)| a.kind == Kind::Value && a.var != e.target.var && pending.contains(&a.var))
+            !flat.exprs.accesses(e.value).iter().any(|(_, a)| {
+                a.kind == Kind::Value && a.var != e.target.var && pending.contains(&a.var)
+            })
         });
         if ready.is_empty() {
             equations.extend(rest);

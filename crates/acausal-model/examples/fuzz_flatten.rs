@@ -24,7 +24,9 @@ const STACK_BYTES: usize = 256 << 20;
 const MAX_SECONDS: f64 = 20.0;
 
 fn main() -> ExitCode {
-    let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run);
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(run);
     match worker.map(|w| w.join()) {
         Ok(Ok(code)) => code,
         _ => ExitCode::from(1),
@@ -63,12 +65,18 @@ fn run() -> ExitCode {
             }
         }
         if clock.elapsed().as_secs_f64() > MAX_SECONDS {
-            println!("{text}\n-- mutant {count} of seed {seed}: {:.0} s", clock.elapsed().as_secs_f64());
+            println!(
+                "{text}\n-- mutant {count} of seed {seed}: {:.0} s",
+                clock.elapsed().as_secs_f64()
+            );
             return ExitCode::from(1);
         }
         count += 1;
     }
-    println!("{count} mutants of {} sources in {seconds} s, {flat} of them flattened", sources.len());
+    println!(
+        "{count} mutants of {} sources in {seconds} s, {flat} of them flattened",
+        sources.len()
+    );
     ExitCode::SUCCESS
 }
 
@@ -113,6 +121,10 @@ fn sources_below(root: PathBuf) -> Vec<String> {
         }
     }
     paths.sort();
-    let texts = paths.iter().filter_map(|path| std::fs::read_to_string(path).ok());
-    texts.filter(|text| text.len() <= MAX_SOURCE_BYTES).collect()
+    let texts = paths
+        .iter()
+        .filter_map(|path| std::fs::read_to_string(path).ok());
+    texts
+        .filter(|text| text.len() <= MAX_SOURCE_BYTES)
+        .collect()
 }

@@ -226,6 +226,7 @@ pub(crate) fn roles(model: &Compiled) -> Vec<Role> {
 fn held_states(model: &Compiled, data: &StartData, state: &[Role], freed: &[usize]) -> Vec<Note> {
     let held: Vec<usize> = (0..model.n)
         .filter(|&c| state[c] == Role::State && !data.fixed[c] && !freed.contains(&c))
+        .filter(|&c| !model.is_auxiliary(c))
         .collect();
     if held.is_empty() {
         return Vec::new();

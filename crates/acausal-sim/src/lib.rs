@@ -32,6 +32,18 @@ pub struct Settings {
     pub max_events: u64,
     /// Highest order of the integrator.
     pub max_order: usize,
+    /// Which integrator.
+    pub solver: Solver,
+}
+
+/// The integrators.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Our own variable-order BDF.
+    #[default]
+    Bdf,
+    /// SUNDIALS IDA, with the cargo feature `sundials`.
+    Ida,
 }
 
 impl Default for Settings {
@@ -44,6 +56,7 @@ impl Default for Settings {
             max_steps: 100_000_000,
             max_events: 10_000_000,
             max_order: 5,
+            solver: Solver::Bdf,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use acausal_codegen::{Compiled, Loc, fixed};
 use acausal_jit::kernel::Bank;
-use acausal_solver::{Bdf, BdfOptions, RootCrossing, StepOutcome};
+use acausal_solver::{Bdf, BdfOptions, Integrator, RootCrossing, StepOutcome};
 
 use crate::error::condition_text;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
@@ -190,12 +190,11 @@ impl Run {
         sink: &mut dyn Sink,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
-        let mut bdf = Bdf::new(self.options(settings), self.t, &self.y, &self.yp)
-            .map_err(SimError::Integrator)?;
+        let mut bdf = self.integrator(settings)?;
         self.row(self.t, sink)?;
         self.next_output = 1;
         let mut buffers = (self.y.clone(), self.yp.clone());
-        let result = self.advance(&mut bdf, &mut buffers, settings, sink, summary);
+        let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
         let s = bdf.statistics();
         summary.steps = s.steps;
         summary.residual_evaluations = s.residual_evaluations;
@@ -210,7 +209,7 @@ impl Run {
 
     fn advance(
         &mut self,
-        bdf: &mut Bdf,
+        bdf: &mut dyn Integrator,
         buffers: &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
         sink: &mut dyn Sink,
@@ -264,7 +263,7 @@ impl Run {
 
     fn event(
         &mut self,
-        bdf: &mut Bdf,
+        bdf: &mut dyn Integrator,
         crossings: &[RootCrossing],
         settings: &Settings,
         sink: &mut dyn Sink,
@@ -332,7 +331,7 @@ impl Run {
     /// Output rows between the last step and `t` (exclusive), by interpolation.
     fn outputs_before(
         &mut self,
-        bdf: &Bdf,
+        bdf: &dyn Integrator,
         t: f64,
         buffers: &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
@@ -396,9 +395,28 @@ impl Run {
             .map_err(SimError::Output)
     }
 
+    fn integrator(&self, settings: &Settings) -> Result<Box<dyn Integrator>, SimError> {
+        let options = self.options(settings);
+        match settings.solver {
+            crate::Solver::Bdf => Bdf::new(options, self.t, &self.y, &self.yp)
+                .map(|b| Box::new(b) as Box<dyn Integrator>)
+                .map_err(SimError::Integrator),
+            #[cfg(feature = "sundials")]
+            crate::Solver::Ida => acausal_solver::Ida::new(options, self.t, &self.y, &self.yp)
+                .map(|b| Box::new(b) as Box<dyn Integrator>)
+                .map_err(SimError::Integrator),
+            #[cfg(not(feature = "sundials"))]
+            crate::Solver::Ida => Err(SimError::Settings(
+                "this program was built without IDA; build it with `--features sundials`".into(),
+            )),
+        }
+    }
+
     fn options(&self, settings: &Settings) -> BdfOptions {
+        use acausal_index1::Role;
         let roles = roles(&self.machine.model);
-        let excluded = roles.contains(&acausal_index1::Role::Mu);
+        let excluded = roles.contains(&Role::Mu);
+        let states = roles.contains(&Role::State);
         let mut max_step = self.machine.delays.shortest();
         if self.machine.model.unknowns.iter().all(|u| {
             u.value
@@ -414,14 +432,16 @@ impl Run {
                 .iter()
                 .map(|n| settings.tolerance * ABSOLUTE_FRACTION * n)
                 .collect(),
-            error_test: if excluded {
-                roles
-                    .iter()
-                    .map(|r| *r != acausal_index1::Role::Mu)
-                    .collect()
-            } else {
-                Vec::new()
-            },
+            // Multipliers stall the step size control; algebraic unknowns follow from the states, and a steep one would
+            // cost steps without making the states better.
+            error_test: roles
+                .iter()
+                .map(|r| match r {
+                    Role::State | Role::Lambda => true,
+                    Role::Algebraic => !states,
+                    Role::Mu => false,
+                })
+                .collect(),
             max_step,
             max_steps: settings.max_steps,
             max_order: settings.max_order,

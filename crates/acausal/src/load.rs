@@ -221,10 +221,12 @@ fn compile_class(
         ..Phases::default()
     };
     let clock = Instant::now();
-    let (flat, warnings) = flatten_class(libraries, class, load)?;
+    let (flat, mut warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let dae = acausal_index1::transform(flat).map_err(|d| failure(libraries, d))?;
+    let (dae, report) = acausal_index1::transform_with(flat, &acausal_index1::Options::default())
+        .map_err(|d| failure(libraries, d))?;
+    warnings.extend(report.regularised.notes);
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let compiled = acausal_codegen::compile(dae).map_err(|e| {

@@ -63,11 +63,15 @@ fn main() -> ExitCode {
         Verb::Parse(o) => cli::parse::run(&o),
         Verb::Compare(o) => cli::compare::run(&o),
     };
-    let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run);
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(run);
     match worker.map(|w| w.join()) {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(_)) => {
-            eprintln!("error[internal]: acausal stopped because of a defect of its own; please report it with the model");
+            eprintln!(
+                "error[internal]: acausal stopped because of a defect of its own; please report it with the model"
+            );
             ExitCode::from(exit::FAILED)
         }
         Err(e) => {

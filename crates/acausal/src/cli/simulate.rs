@@ -28,6 +28,15 @@ const TERMINAL_COLUMNS: (usize, usize) = (60, 120);
 /// See [`TERMINAL_COLUMNS`].
 const TERMINAL_LINES: (usize, usize) = (16, 24);
 
+/// The integrators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Solver {
+    /// Our own variable-order BDF.
+    Bdf,
+    /// SUNDIALS IDA.
+    Ida,
+}
+
 /// Options of `simulate`.
 #[derive(Args, Debug)]
 pub struct Options {
@@ -68,6 +77,9 @@ pub struct Options {
     /// Highest order of the integrator, 1 to 5
     #[arg(long, value_name = "ORDER", value_parser = clap::value_parser!(u8).range(1..=5), help_heading = "Simulation")]
     max_order: Option<u8>,
+    /// The integrator; `ida` needs a program built with the cargo feature `sundials`.
+    #[arg(long, value_enum, default_value_t = Solver::Bdf)]
+    solver: Solver,
     /// Bound on the number of steps
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
     max_steps: Option<u64>,
@@ -276,6 +288,10 @@ fn settings(o: &Options, model: &Model) -> Settings {
     s.interval = o.interval.unwrap_or(s.interval);
     s.tolerance = o.tolerance.unwrap_or(s.tolerance);
     s.max_order = o.max_order.map_or(s.max_order, usize::from);
+    s.solver = match o.solver {
+        Solver::Bdf => acausal::Solver::Bdf,
+        Solver::Ida => acausal::Solver::Ida,
+    };
     s.max_steps = o.max_steps.unwrap_or(s.max_steps);
     s
 }
