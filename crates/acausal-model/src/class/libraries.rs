@@ -163,6 +163,33 @@ impl Libraries {
         names
     }
 
+    /// Full names of the models and blocks below a class, those nearest to it first: what a user who named a package may
+    /// have meant. Stops after `limit` names, so that a large library is not loaded for a hint.
+    pub fn models_within(&mut self, id: ClassId, limit: usize) -> Vec<String> {
+        use acausal_syntax::ast::ClassKind;
+        let mut found = Vec::new();
+        let mut queue = std::collections::VecDeque::from([id]);
+        while let Some(class) = queue.pop_front() {
+            for name in self.nested_names(class) {
+                if found.len() == limit {
+                    return found;
+                }
+                let Some(nested) = self.nested(class, name) else {
+                    continue;
+                };
+                let def = &self.class(nested).def;
+                match def.kind {
+                    ClassKind::Package => queue.push_back(nested),
+                    ClassKind::Model | ClassKind::Block if !def.partial => {
+                        found.push(self.qualified_name(nested));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
     /// What the user is told about an unknown top-level name: where it was looked for, and what is near.
     pub(crate) fn unknown_top_level(&self, name: Name, span: Span) -> Diagnostic {
         let message = format!("there is no class or library `{name}`");

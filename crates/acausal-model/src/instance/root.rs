@@ -106,11 +106,33 @@ impl Instances {
                     span,
                     format!("`{name}` is a {kind} and cannot be simulated"),
                 )
-                .hint("name a model or block")
+                .hint(self.what_to_name(&name))
             }
             _ => return Ok(()),
         };
         Err(Box::new(error))
+    }
+
+    /// The models of a package that was named by mistake; a user rarely knows them all by heart.
+    fn what_to_name(&mut self, package: &str) -> String {
+        const SHOWN: usize = 6;
+        let libraries = self.libraries_mut();
+        let mut models = match libraries.find(package) {
+            Some(id) => libraries.models_within(id, SHOWN + 1),
+            None => Vec::new(),
+        };
+        let more = models.len() > SHOWN;
+        models.truncate(SHOWN);
+        let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
+        match names.as_slice() {
+            [] => "name a model or block".to_string(),
+            [one] => format!("name its model with `--model`: {one}"),
+            several => {
+                let end = if more { ", ..." } else { "" };
+                let list = several.join(", ");
+                format!("name one of its models with `--model`: {list}{end}")
+            }
+        }
     }
 
     /// A setting must reach a component or attribute that may be changed.

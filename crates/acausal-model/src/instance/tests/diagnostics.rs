@@ -65,6 +65,12 @@ fn every_mistake_has_its_message() {
             ],
         ),
         (
+            "package M partial model P end P; package Q block B end B; end Q; model A end A; end M;",
+            &[
+                "error[not-a-model]: `M` is a package and cannot be simulated (name one of its models with `--model`: `M.A`, `M.Q.B`)",
+            ],
+        ),
+        (
             "model A final parameter Real p = 1; end A; model M A a(p = 2); end M;",
             &["error[modified-final]: `p` is final and cannot be modified"],
         ),
