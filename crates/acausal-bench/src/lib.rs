@@ -2,9 +2,11 @@
 //! seconds alone say more about the machine than about the program.
 //!
 //! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
+//! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 
 mod cpu;
+pub mod scale;
 pub mod scaling;
 pub mod yardstick;
 

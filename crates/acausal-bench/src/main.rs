@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{root, scaling, yardstick};
+use acausal_bench::{root, scale, scaling, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -49,6 +49,37 @@ enum What {
         #[arg(long, default_value_t = 3)]
         repeats: usize,
     },
+    /// Time and memory of every phase over the size of families of models (benches/models).
+    Scale {
+        /// Families, by a part of their name [default: all]
+        families: Vec<String>,
+        /// Sizes instead of those of each family.
+        #[arg(long, value_delimiter = ',')]
+        sizes: Vec<usize>,
+        /// Largest size.
+        #[arg(long, default_value_t = 1_000_000)]
+        largest: usize,
+        /// Seconds after which a case is ended.
+        #[arg(long, default_value_t = 120.0)]
+        limit: f64,
+        /// Stop time instead of that of each model.
+        #[arg(long)]
+        stop: Option<f64>,
+        /// Runs of each case; the fastest counts.
+        #[arg(long, default_value_t = 1)]
+        repeats: usize,
+    },
+    /// One case of `scale`, in this process.
+    #[command(hide = true)]
+    ScaleCase {
+        /// The family.
+        family: String,
+        /// The size.
+        n: usize,
+        /// Stop time instead of that of the model.
+        #[arg(long)]
+        stop: Option<f64>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -80,6 +111,24 @@ fn main() -> ExitCode {
             lengths,
             repeats,
         } => scaling::run(&file, &parameter, &lengths, repeats),
+        What::Scale {
+            families,
+            sizes,
+            largest,
+            limit,
+            stop,
+            repeats,
+        } => scale::run(&scale::Options {
+            families,
+            sizes,
+            largest,
+            limit,
+            stop,
+            repeats,
+        }),
+        What::ScaleCase { family, n, stop } => {
+            scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
