@@ -1,7 +1,10 @@
 model Cascade "N first-order blocks in a row"
+  connector RealInput = input Real;
+  connector RealOutput = output Real;
+
   block FirstOrder
-    input Real u;
-    output Real y(start = 0, fixed = true);
+    RealInput u;
+    RealOutput y(start = 0, fixed = true);
     parameter Real T = 1;
   equation
     T*der(y) = u - y;

@@ -1,7 +1,7 @@
 //! Time and memory over the size of a model, for families of models that are sized by one parameter.
 //!
 //! In: the families of [`family`]. Out: one line per family and size with the number of scalar equations, seconds of
-//! CPU time and the growth per decade of each phase (parse, flatten, structure, code generation, initialisation, one
+//! CPU time and the growth per decade (of scalar equations) of each phase (parse, flatten, structure, code generation, initialisation, one
 //! integration step) and the peak of memory. The baseline of each line is the size before it in the same run: a phase
 //! that does not look at elements has a growth near 1, one that is linear 10.
 //!
@@ -69,7 +69,7 @@ fn run_family(family: &Family, options: &Options) -> Result<usize, String> {
         "total s",
         "peak MB"
     );
-    let mut before: Option<(usize, Measured)> = None;
+    let mut before: Option<Measured> = None;
     let mut failures = 0;
     let sizes = if options.sizes.is_empty() {
         family.sizes
@@ -80,7 +80,7 @@ fn run_family(family: &Family, options: &Options) -> Result<usize, String> {
         match best(family, n, options) {
             Ok(m) => {
                 print_line(n, &m, before.as_ref());
-                before = Some((n, m));
+                before = Some(m);
             }
             Err(Failed::Case(text)) => {
                 println!("{n:>9} failed: {}", text.trim());
@@ -100,12 +100,12 @@ fn run_family(family: &Family, options: &Options) -> Result<usize, String> {
     Ok(failures)
 }
 
-fn print_line(n: usize, m: &Measured, before: Option<&(usize, Measured)>) {
+fn print_line(n: usize, m: &Measured, before: Option<&Measured>) {
     let cell = |pick: fn(&Measured) -> f64, scale: f64| {
         let now = pick(m);
         match before {
-            Some((smaller, b)) if *smaller < n => {
-                let decades = (n as f64 / *smaller as f64).log10();
+            Some(b) if b.equations < m.equations => {
+                let decades = (m.equations as f64 / b.equations as f64).log10();
                 let growth = (now / pick(b).max(1e-6)).powf(1.0 / decades);
                 format!("{:>8.4} {:>6}", now * scale, format!("x{growth:.1}"))
             }
