@@ -4,8 +4,10 @@
 //! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
 //! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
+//! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
 mod cpu;
+pub mod msl;
 pub mod scale;
 pub mod scaling;
 pub mod yardstick;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{root, scale, scaling, yardstick};
+use acausal_bench::{msl, root, scale, scaling, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -80,6 +80,11 @@ enum What {
         #[arg(long)]
         stop: Option<f64>,
     },
+    /// How much of a library compiles, simulates and matches its references.
+    Msl(msl::Options),
+    /// One model of the list, in a process of its own.
+    #[command(hide = true)]
+    MslOne(msl::One),
 }
 
 fn main() -> ExitCode {
@@ -128,6 +133,13 @@ fn main() -> ExitCode {
         }),
         What::ScaleCase { family, n, stop } => {
             scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
+        What::Msl(options) => msl::run(&options),
+        What::MslOne(options) => {
+            return if msl::one(&options).is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            };
         }
     };
     match done {
