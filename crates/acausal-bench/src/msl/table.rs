@@ -108,6 +108,12 @@ fn kind(error: &str) -> String {
         Some(at) if error.ends_with(')') => &error[..at],
         _ => error,
     };
+    // `... of component a.b` and `... for i = 3` are places as well.
+    let message = [" of component ", "` for "]
+        .iter()
+        .filter_map(|end| message.rfind(end))
+        .min()
+        .map_or(message, |at| &message[..at]);
     if let Some(code) = ["outside-tube", "not-comparable"]
         .into_iter()
         .find(|c| message.starts_with(c))
