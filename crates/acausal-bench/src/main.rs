@@ -133,6 +133,7 @@ fn main() -> ExitCode {
         }),
         What::ScaleCase { family, n, stop } => {
             scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
+        }
         What::Msl(options) => msl::run(&options),
         What::MslOne(options) => {
             return if msl::one(&options).is_ok() {
