@@ -14,12 +14,12 @@ use acausal_structure::{EqId, VarId as NodeId};
 use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::incidence::{kind_of, order_of};
+use crate::incidence::{is_unknown, kind_of, order_of};
 use crate::nodes::Nodes;
 use crate::solvable::Solvable;
 use crate::{
-    Dae, DiscreteEquation, Local, Residual, Role, RowKind, Unknown, hoist_reductions, linear,
-    stabilise,
+    Dae, DiscreteEquation, FormReport, Local, Residual, Role, RowKind, Unknown, hoist_reductions,
+    linear, stabilise,
 };
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
@@ -54,7 +54,7 @@ pub(crate) fn emit(
     sorted: &Sorted,
     form: &Form,
     discrete: Vec<DiscreteEquation>,
-) -> Result<Dae, Vec<Diagnostic>> {
+) -> Result<(Dae, GivenBack), Vec<Diagnostic>> {
     let written = write_equations(&mut flat, nodes)?;
     let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
     residual_equations.extend(form.r0d.iter().map(|e| (*e, RowKind::Dynamic)));
@@ -67,11 +67,12 @@ pub(crate) fn emit(
     );
     let mut algebraic: Vec<NodeId> = selection.torn.clone();
 
+    let mut back = GivenBack::default();
     let mut candidates = Vec::new();
     for &(e, v) in selection.dummies.iter().chain(&selection.explicit) {
         match solve(&mut flat, nodes, &written, solvable, e, v) {
             Some(c) => candidates.push(c),
-            None => demote(nodes, sorted, e, v, &mut residual_equations, &mut algebraic),
+            None => back.add(nodes, sorted, e, v),
         }
     }
     for set in &selection.linear {
@@ -79,59 +80,46 @@ pub(crate) fn emit(
             Some(solved) => candidates.extend(solved),
             None => {
                 for (e, v) in set.equations.iter().zip(&set.unknowns) {
-                    demote(
-                        nodes,
-                        sorted,
-                        *e,
-                        *v,
-                        &mut residual_equations,
-                        &mut algebraic,
-                    );
+                    back.add(nodes, sorted, *e, *v);
                 }
             }
         }
     }
-    let (kept, rejected) = order(&flat, nodes, candidates);
+    let (ordered, rejected) = order(&flat, nodes, candidates);
     for c in rejected {
-        demote(
-            nodes,
-            sorted,
-            c.equation,
-            c.node,
-            &mut residual_equations,
-            &mut algebraic,
-        );
+        back.add(nodes, sorted, c.equation, c.node);
     }
-    let (kept, rejected) = limit_fill(&flat, nodes, kept);
-    for c in rejected {
-        demote(
-            nodes,
-            sorted,
-            c.equation,
-            c.node,
-            &mut residual_equations,
-            &mut algebraic,
-        );
-    }
-
+    let keep = limit_fill(&flat, nodes, &ordered);
     let mut locals: Vec<Local> = Vec::new();
-    for c in &kept {
+    // What is given back to keep the Jacobian sparse is still known explicitly, which stabilisation makes use of.
+    let mut explicit: Vec<Local> = Vec::new();
+    for (c, keep) in ordered.iter().zip(keep) {
         let w = &written[c.equation.index()];
         let Node::Var(target) = flat.exprs.node(c.target) else {
             continue;
         };
-        let value = if matches!(flat.exprs.node(c.value), Node::Reduce { .. }) {
+        let first = locals.len();
+        let value = if !keep || matches!(flat.exprs.node(c.value), Node::Reduce { .. }) {
             c.value
         } else {
             hoist(&mut flat, w, c.value, &mut locals)
         };
-        locals.push(Local {
+        let local = Local {
             domain: w.domain.clone(),
             target,
             value,
             origin: w.origin,
-        });
+        };
+        if keep {
+            locals.push(local);
+            explicit.extend_from_slice(&locals[first..]);
+        } else {
+            back.add(nodes, sorted, c.equation, c.node);
+            explicit.push(local);
+        }
     }
+    residual_equations.extend_from_slice(&back.rows);
+    algebraic.extend_from_slice(&back.unknowns);
     let mut residuals = Vec::new();
     residual_equations.sort_by_key(|(e, _)| (written[e.index()].root, written[e.index()].times));
     for (e, kind) in &residual_equations {
@@ -167,6 +155,7 @@ pub(crate) fn emit(
         &slopes,
         &mut unknowns,
         &mut residuals,
+        &explicit,
         &mut locals,
     );
     for v in &selection.states {
@@ -197,14 +186,15 @@ pub(crate) fn emit(
             "the index-one form has {m} equations for {n} unknowns"
         )));
     }
-    Ok(Dae {
+    let dae = Dae {
         flat,
         unknowns,
         locals,
         residuals,
         hidden,
         discrete,
-    })
+    };
+    Ok((dae, back))
 }
 
 /// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,
@@ -341,29 +331,37 @@ fn solve(
     })
 }
 
-fn demote(
-    nodes: &Nodes,
-    sorted: &Sorted,
-    e: EqId,
-    v: NodeId,
-    residuals: &mut Vec<(EqId, RowKind)>,
-    algebraic: &mut Vec<NodeId>,
-) {
-    let dynamic = nodes
-        .differentiated
-        .graph
-        .row(e)
-        .iter()
-        .any(|w| sorted.dynamic[w.index()]);
-    residuals.push((
-        e,
-        if dynamic {
+/// Pairs that do not become local assignments after all: the variable is an unknown, the equation a residual.
+#[derive(Default)]
+pub(crate) struct GivenBack {
+    rows: Vec<(EqId, RowKind)>,
+    unknowns: Vec<NodeId>,
+    /// What they add to the form.
+    pub counts: FormReport,
+}
+
+impl GivenBack {
+    fn add(&mut self, nodes: &Nodes, sorted: &Sorted, e: EqId, v: NodeId) {
+        let graph = &nodes.differentiated.graph;
+        let dynamic = graph.row(e).iter().any(|w| sorted.dynamic[w.index()]);
+        let kind = if dynamic {
             RowKind::Dynamic
         } else {
             RowKind::Algebraic
-        },
-    ));
-    algebraic.push(v);
+        };
+        self.rows.push((e, kind));
+        self.unknowns.push(v);
+        let (rows, length) = (graph.elen[e.index()], graph.vlen[v.index()]);
+        self.counts.n += length;
+        *(if dynamic {
+            &mut self.counts.fd
+        } else {
+            &mut self.counts.fc
+        }) += rows;
+        if sorted.dynamic[v.index()] {
+            self.counts.lambda += length;
+        }
+    }
 }
 
 /// What a candidate reads: nodes of the graph that its value touches.
@@ -372,6 +370,7 @@ fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
         .exprs
         .accesses(c.value)
         .into_iter()
+        .filter(|(_, a)| is_unknown(flat, a.var))
         .filter_map(|(_, a)| Some((a.var, order_of(a.kind)?)))
         .collect();
     let row = nodes.differentiated.graph.row(c.equation);
@@ -450,16 +449,12 @@ fn order(
     }
 }
 
-/// Gives back candidates whose substitution would add Jacobian entries.
-fn limit_fill(
-    flat: &FlatModel,
-    nodes: &Nodes,
-    ordered: Vec<Candidate>,
-) -> (Vec<Candidate>, Vec<Candidate>) {
+/// Which candidates to keep: not those whose substitution would add Jacobian entries.
+fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<bool> {
     let d = &nodes.differentiated;
     let total: u64 = (0..d.original_equations).map(|e| d.graph.elen[e]).sum();
     if total <= SMALL {
-        return (ordered, Vec::new());
+        return vec![true; ordered.len()];
     }
     // m: how many scalar equations use an element; k: on how many unknowns it depends.
     let mut uses: Vec<f64> = vec![0.0; nodes.variables.len()];
@@ -484,9 +479,9 @@ fn limit_fill(
         }
     }
     let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
-    let (mut kept, mut rejected) = (Vec::new(), Vec::new());
+    let mut keep = Vec::with_capacity(ordered.len());
     for c in ordered {
-        let touched = reads(flat, nodes, &c);
+        let touched = reads(flat, nodes, c);
         let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
         let mut k = 0.0;
         for (_, a) in flat.exprs.accesses(c.value) {
@@ -507,14 +502,13 @@ fn limit_fill(
         }
         // The equation that defines the element uses it too; it disappears with it.
         let m = (uses[c.node.index()] - 1.0).max(0.0);
-        if k <= 1.0 || m <= 1.0 || k * m <= k + m + 1.0 {
+        let sparse = k <= 1.0 || m <= 1.0 || k * m <= k + m + 1.0;
+        if sparse {
             depends.insert(c.node, k);
-            kept.push(c);
-        } else {
-            rejected.push(c);
         }
+        keep.push(sparse);
     }
-    (kept, rejected)
+    keep
 }
 
 fn overlap_size(a: &[Span], b: &[Span]) -> f64 {

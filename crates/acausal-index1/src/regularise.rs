@@ -14,7 +14,7 @@
 
 mod apply;
 mod canonical;
-mod evaluate;
+pub(crate) mod evaluate;
 mod free;
 mod hidden;
 mod linear_form;

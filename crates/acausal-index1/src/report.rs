@@ -10,6 +10,8 @@ use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::{EqId, VarId as NodeId};
 
+use acausal_syntax::Diagnostic;
+
 use crate::nodes::{Nodes, VariableNode};
 use crate::{Dae, Regularised, Role, RowKind, Unknown};
 
@@ -22,6 +24,8 @@ pub struct Report {
     pub unknowns: u64,
     /// Singularities of connection equations that were removed.
     pub regularised: Regularised,
+    /// Warnings and remarks for the user.
+    pub notes: Vec<Diagnostic>,
     /// Differentiated pieces of equations, as written, with how often.
     pub differentiated: Vec<(String, usize)>,
     /// The same with pieces of one array equation taken together where they form a box.
@@ -73,6 +77,17 @@ pub struct FormReport {
     pub fc: u64,
     pub lambda: u64,
     pub mu: u64,
+}
+
+impl FormReport {
+    /// Adds the counts of unknowns and equations that come on top.
+    pub(crate) fn add(&mut self, more: FormReport) {
+        self.n += more.n;
+        self.fd += more.fd;
+        self.fc += more.fc;
+        self.lambda += more.lambda;
+        self.mu += more.mu;
+    }
 }
 
 /// The DAE that the integrator gets, in Modelica notation.
@@ -369,6 +384,7 @@ impl Report {
                 .map(|v| size_of(&v.spans))
                 .sum(),
             regularised: Regularised::default(),
+            notes: Vec::new(),
             differentiated,
             differentiated_arrays,
             steps,

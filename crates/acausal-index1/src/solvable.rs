@@ -1,53 +1,109 @@
 //! Which piece of an equation can be solved for which piece of a variable without losing solutions.
 //!
-//! "Retained solution space" (Otter & Elmqvist 2017, §4.6): only a coefficient that is a literal, not zero, may be
-//! divided by; a parameter may become zero. For arrays the access must be elementwise and cover exactly the piece; other
-//! accesses to the same piece must reach elements that an ascending loop has computed before (a recurrence).
+//! "Retained solution space" (Otter & Elmqvist 2017, §4.6): what is divided by must not be zero. Two kinds of coefficients
+//! qualify.
+//! - A literal other than zero: always ([`Pivot::Certain`]).
+//! - An expression of parameters whose value is known now, is not zero, and is not much smaller than the other known
+//!   coefficients of its equation ([`LEAST_PIVOT`], a threshold as in sparse elimination): conditionally. State
+//!   selection takes these where they serve the preferences or save tearing variables. A parameter that is set to zero
+//!   before compiling is no pivot; its equation stays a residual, which needs no division. A parameter that is computed at
+//!   the start (`fixed = false`) is none either, because its value is not known. Should a value become zero later, the
+//!   quotient is not finite, and the simulation stops with the name of the variable and its equation: nothing is
+//!   divided by zero silently.
+//!
+//! For arrays the access must be elementwise and cover exactly the piece; other accesses to the same piece must reach
+//! elements that an ascending loop has computed before (a recurrence). A coefficient that differs from element to
+//! element is a pivot only in a piece of one element: nothing here looks at the elements one by one.
+//!
+//! Worked example: `u = R*i` can be solved for u (literal 1), and with `parameter Real R = 100` for i; with `R = 0` only
+//! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, Node};
+use acausal_expr::{ExprId, IterId, Kind, Node};
 use acausal_structure::segments::size_of;
+use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
 use rustc_hash::FxHashMap;
 
 use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
+use crate::regularise::evaluate;
+
+/// Smallest pivot of parameters, relative to the largest known coefficient of its equation.
+const LEAST_PIVOT: f64 = 1e-4;
+
+/// Which pairs are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    All,
+    /// Equations with one unknown (functions of time), so that constraints are kept; and with `names` also
+    /// those that give a derivative a name, `v = der(x)`.
+    Given {
+        /// Whether names of derivatives are no unknowns of their own.
+        names: bool,
+    },
+}
 
 /// For each pair that can be solved: the access to solve for.
 #[derive(Debug, Default)]
 pub struct Solvable {
-    accesses: FxHashMap<(EqId, NodeId), ExprId>,
+    accesses: FxHashMap<(EqId, NodeId), (ExprId, Pivot)>,
     constant_linear: Vec<bool>,
 }
 
 impl Solvable {
-    /// Looks at all pairs of original equations and variables.
-    pub fn new(flat: &mut FlatModel, nodes: &Nodes) -> Solvable {
+    /// Looks at pairs of original equations and variables.
+    pub fn new(flat: &mut FlatModel, nodes: &Nodes, scope: Scope) -> Solvable {
         let mut out = Solvable::default();
         let original = nodes.differentiated.original_variables;
         for (e, eq) in nodes.equations.iter().enumerate() {
             let id = EqId::new(e);
             let row: Vec<NodeId> = nodes.differentiated.graph.row(id).to_vec();
             let residual = flat.exprs.sub(eq.piece.lhs, eq.piece.rhs);
-            let mut constant = eq.piece.domain.is_empty();
-            for t in &eq.touched {
-                let linear = flat.exprs.linear_in(residual, t.node).map(|(c, _)| c);
-                let literal = linear.filter(|&c| flat.exprs.as_f64(c).is_some_and(|v| v != 0.0));
-                constant &= linear.is_some_and(|c| flat.exprs.as_f64(c).is_some());
-                let Some(_) = literal else { continue };
+            let coefficients: Vec<Option<ExprId>> = eq
+                .touched
+                .iter()
+                .map(|t| flat.exprs.linear_in(residual, t.node).map(|(c, _)| c))
+                .collect();
+            let in_scope = match scope {
+                Scope::All => true,
+                Scope::Given { names } => {
+                    row.len() == 1 || names && is_name_of_derivative(flat, eq, &coefficients)
+                }
+            };
+            let literals = |c: &Option<ExprId>| c.is_some_and(|c| flat.exprs.as_f64(c).is_some());
+            out.constant_linear.push(
+                scope == Scope::All
+                    && eq.piece.domain.is_empty()
+                    && coefficients.iter().all(literals),
+            );
+            if !in_scope {
+                continue;
+            }
+            let pivots = pivots(flat, eq, &coefficients);
+            for (t, pivot) in eq.touched.iter().zip(pivots) {
+                let wanted = scope == Scope::All || row.len() == 1 || t.order == 0;
+                if pivot == Pivot::No || !wanted {
+                    continue;
+                }
                 for &v in row.iter().filter(|v| v.index() < original) {
                     if admissible(flat, eq, t, &nodes.variables[v.index()]) {
-                        out.accesses.insert((id, v), t.node);
+                        out.accesses.insert((id, v), (t.node, pivot));
                     }
                 }
             }
-            out.constant_linear.push(constant);
         }
         out
     }
 
     /// The access to solve original equation `e` for, if it can be solved for `v`.
     pub fn access(&self, e: EqId, v: NodeId) -> Option<ExprId> {
-        self.accesses.get(&(e, v)).copied()
+        self.accesses.get(&(e, v)).map(|a| a.0)
+    }
+
+    /// Whether original equation `e` can be solved for `v`.
+    pub fn pivot(&self, e: EqId, v: NodeId) -> Pivot {
+        self.accesses.get(&(e, v)).map_or(Pivot::No, |a| a.1)
     }
 
     /// Whether an original equation is a scalar equation, linear with literal coefficients.
@@ -57,6 +113,80 @@ impl Solvable {
             .copied()
             .unwrap_or(false)
     }
+}
+
+/// `v = der(x)`, up to a factor: a variable and the derivative of another one, and nothing else.
+fn is_name_of_derivative(
+    flat: &FlatModel,
+    eq: &EquationNode,
+    coefficients: &[Option<ExprId>],
+) -> bool {
+    let [a, b] = eq.touched.as_slice() else {
+        return false;
+    };
+    let bare = |e: ExprId| matches!(flat.exprs.node(e), Node::Var(_));
+    (a.order == 0) != (b.order == 0)
+        && a.var != b.var
+        && bare(eq.piece.lhs)
+        && bare(eq.piece.rhs)
+        && coefficients.iter().all(Option::is_some)
+}
+
+/// What dividing by each coefficient of an equation would mean.
+fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) -> Vec<Pivot> {
+    let literal = |c: &Option<ExprId>| c.and_then(|c| flat.exprs.as_f64(c));
+    let mut values: Vec<Option<f64>> = coefficients.iter().map(literal).collect();
+    if values.iter().all(Option::is_some) {
+        let nonzero = |v: &Option<f64>| Pivot::from(*v != Some(0.0));
+        return values.iter().map(nonzero).collect();
+    }
+    let point: Option<Vec<(IterId, i64)>> = eq
+        .piece
+        .domain
+        .iter()
+        .map(|(i, r)| (r.count == 1).then_some((*i, r.start)))
+        .collect();
+    for (v, c) in values.iter_mut().zip(coefficients) {
+        if let (None, Some(c)) = (&v, c)
+            && is_of_parameters(flat, *c)
+        {
+            let everywhere = eq
+                .piece
+                .domain
+                .iter()
+                .all(|(i, _)| !flat.exprs.depends_on_iter(*c, *i));
+            let at = if everywhere {
+                Some(&[][..])
+            } else {
+                point.as_deref()
+            };
+            *v = at.and_then(|at| evaluate::value(flat, *c, at));
+        }
+    }
+    let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
+    values
+        .iter()
+        .zip(coefficients)
+        .map(|(v, c)| match (literal(c), v) {
+            (Some(v), _) => Pivot::from(v != 0.0),
+            (None, Some(v)) if v.is_finite() && *v != 0.0 && v.abs() >= LEAST_PIVOT * largest => {
+                Pivot::Conditional
+            }
+            _ => Pivot::No,
+        })
+        .collect()
+}
+
+/// Whether an expression holds parameters and numbers only.
+fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
+    flat.exprs
+        .reachable(&[e])
+        .iter()
+        .all(|&n| match flat.exprs.node(n) {
+            Node::Var(a) => a.kind == Kind::Value && flat.var(a.var).is_parameter(),
+            Node::Time => false,
+            _ => true,
+        })
 }
 
 fn admissible(flat: &FlatModel, eq: &EquationNode, t: &Touched, v: &VariableNode) -> bool {

@@ -18,8 +18,9 @@ use crate::incidence::{kind_of, order_of};
 use crate::nodes::Nodes;
 use crate::{Local, Residual, Role, RowKind, Unknown, auxiliary, hoist_reductions};
 
-/// Adds the states with slope relations, the multipliers, and the relations as residuals. Gives the states that
-/// were added.
+/// Adds the states with slope relations, the multipliers, and the relations as residuals. `explicit` are the variables
+/// that are known explicitly, in the order of evaluation, whether or not they became local assignments. Gives the
+/// states that were added.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn relations(
     flat: &mut FlatModel,
@@ -29,13 +30,14 @@ pub(crate) fn relations(
     slopes: &[(NodeId, NodeId)],
     unknowns: &mut Vec<Unknown>,
     residuals: &mut Vec<Residual>,
+    explicit: &[Local],
     locals: &mut Vec<Local>,
 ) -> FxHashSet<NodeId> {
     let multipliers: Vec<(Written, Access)> = form
         .der1
         .iter()
         .map(|e| {
-            let w = through_locals(flat, nodes, &written[e.index()], slopes, locals);
+            let w = through_locals(flat, nodes, &written[e.index()], slopes, explicit);
             let mu = auxiliary(flat, &w.domain, Variability::Continuous);
             (w, mu)
         })

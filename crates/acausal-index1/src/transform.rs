@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use crate::incidence::{Incidence, incidence, is_unknown};
 use crate::nodes::{Nodes, nodes};
 use crate::report::Report;
-use crate::solvable::Solvable;
+use crate::solvable::{Scope, Solvable};
 use crate::{Dae, DiscreteEquation, singular};
 
 /// Choices of the user.
@@ -21,6 +21,9 @@ pub struct Options {
     pub scalarise: bool,
     /// Keep all constraints and stabilise them: the full form (17).
     pub no_state_selection: bool,
+    /// In the full form: a name for a derivative (`v = der(x)`) is no unknown of its own. With state selection it never
+    /// is.
+    pub derivative_names: bool,
     /// Variables that shall be states if possible, by name.
     pub prefer_states: Vec<String>,
 }
@@ -50,6 +53,7 @@ pub fn transform_with(
         }
     }
     sort_discrete(&flat, &mut discrete);
+    unknown_wishes(&flat, options)?;
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
     }
@@ -67,11 +71,14 @@ pub fn transform_with(
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     add_dummy(&mut flat, &mut equations);
     let pieces = pieces(&mut flat, &mut equations)?;
-    let solvable = if options.no_state_selection {
-        Solvable::default()
+    let scope = if options.no_state_selection {
+        Scope::Given {
+            names: options.derivative_names,
+        }
     } else {
-        Solvable::new(&mut flat, &pieces)
+        Scope::All
     };
+    let solvable = Solvable::new(&mut flat, &pieces, scope);
     let d = &pieces.differentiated;
     let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
     let preferences = preferences(&flat, &pieces, options);
@@ -79,17 +86,61 @@ pub fn transform_with(
         d,
         &blocks,
         &preferences,
-        |e, v| solvable.access(e, v).is_some(),
+        |e, v| solvable.pivot(e, v),
         |e| solvable.is_constant_linear(e),
     );
     let sorted = sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
     let form = selection.form(d, &sorted);
     let mut report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
+    report.notes = regularised.notes.clone();
     report.regularised = regularised;
-    let dae = crate::emit::emit(
+    report.notes.extend(wishes(&flat, options, &report));
+    let (dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
+    report.form.add(back.counts);
     Ok((dae, report))
+}
+
+/// A wish for a state that does not exist is a mistake of the user.
+fn unknown_wishes(flat: &FlatModel, options: &Options) -> Result<(), Vec<Diagnostic>> {
+    let errors: Vec<Diagnostic> = options
+        .prefer_states
+        .iter()
+        .filter(|wish| {
+            !flat
+                .var_ids()
+                .any(|(id, v)| is_unknown(flat, id) && v.name.plain() == **wish)
+        })
+        .map(|wish| {
+            let message = format!("there is no continuous variable `{wish}` that could be a state");
+            Diagnostic::error("wrong-setting", Span::NONE, message)
+                .hint("name variables without subscripts, as `acausal flatten` shows them")
+        })
+        .collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Wishes for states that could not be fulfilled.
+fn wishes(flat: &FlatModel, options: &Options, report: &Report) -> Vec<Diagnostic> {
+    let is = |state: &String, name: &str| {
+        state
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    };
+    let variables = flat.var_ids().map(|(_, v)| v);
+    variables
+        .filter(|v| options.prefer_states.contains(&v.name.plain()))
+        .filter(|v| !report.states.iter().any(|s| is(s, &v.name.plain())))
+        .map(|v| {
+            let message = format!("`{}` could not be made a state", v.name.plain());
+            Diagnostic::remark("not-a-state", v.span, message)
+        })
+        .collect()
 }
 
 pub(crate) fn internal(message: &str) -> Vec<Diagnostic> {

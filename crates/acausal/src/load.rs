@@ -22,6 +22,8 @@ pub struct Load {
     pub libraries: Vec<PathBuf>,
     /// `name=value` modifications of parameters and start values.
     pub set: Vec<String>,
+    /// How the equations are brought into the form that is integrated.
+    pub structure: acausal_index1::Options,
 }
 
 /// What went wrong, with the sources that the messages point into.
@@ -224,9 +226,9 @@ fn compile_class(
     let (flat, mut warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let (dae, report) = acausal_index1::transform_with(flat, &acausal_index1::Options::default())
-        .map_err(|d| failure(libraries, d))?;
-    warnings.extend(report.regularised.notes);
+    let (dae, report) =
+        acausal_index1::transform_with(flat, &load.structure).map_err(|d| failure(libraries, d))?;
+    warnings.extend(report.notes);
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let compiled = acausal_codegen::compile(dae).map_err(|e| {

@@ -10,7 +10,7 @@ use acausal_expr::{ExprId, IterId, Kind, Node, Value};
 const DEEPEST: usize = 100;
 
 /// The value of `e` with the iterators at the given values.
-pub(super) fn value(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)]) -> Option<f64> {
+pub(crate) fn value(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)]) -> Option<f64> {
     inner(flat, e, at, 0)?.as_f64()
 }
 

@@ -31,10 +31,11 @@
 //! ```
 
 mod form;
+mod level;
 
 pub use form::{Form, Sorted, sort};
 
-use crate::blt::{Blocks, Level, constraint_sets};
+use crate::blt::{Blocks, constraint_sets};
 use crate::pantelides::Differentiated;
 use crate::tearing::Tear;
 use crate::{EqId, VarId};
@@ -93,13 +94,32 @@ pub struct Selection {
     pub torn: Vec<VarId>,
 }
 
+/// Whether an equation may be solved for a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pivot {
+    /// It must not: solutions could be lost.
+    No,
+    /// What is divided by is never zero.
+    Certain,
+    /// What is divided by is not zero for the values that are known now. Such a pivot is taken after the certain ones;
+    /// in a loop of algebraic unknowns only if it saves tearing variables.
+    Conditional,
+}
+
+impl From<bool> for Pivot {
+    fn from(solvable: bool) -> Pivot {
+        if solvable { Pivot::Certain } else { Pivot::No }
+    }
+}
+
 /// Selects states. `solvable(e, v)` says whether original equation `e` can be solved for `v` (asked only for equal
-/// lengths), `constant_linear(e)` whether original equation `e` is linear with constant coefficients in all unknowns.
-pub fn select(
+/// lengths; a [`Pivot`] or just true or false), `constant_linear(e)` whether original equation `e` is linear with
+/// constant coefficients in all unknowns.
+pub fn select<P: Into<Pivot>>(
     d: &Differentiated,
     blocks: &Blocks,
     preferences: &Preferences,
-    solvable: impl Fn(EqId, VarId) -> bool,
+    solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
 ) -> Selection {
     let var_integral = d.var_integral();
@@ -117,13 +137,23 @@ pub fn select(
                 .copied()
                 .filter(|e| eq_integral[e.index()].is_none())
                 .collect();
-            let admissible = |e: EqId, v: VarId| {
-                d.graph.elen[e.index()] == d.graph.vlen[v.index()]
-                    && !(top && var_integral[v.index()].is_some())
-                    && solvable(e, v)
+            let pivot = |e: EqId, v: VarId| {
+                let possible = d.graph.elen[e.index()] == d.graph.vlen[v.index()]
+                    && !(top && var_integral[v.index()].is_some());
+                if possible {
+                    solvable(e, v).into()
+                } else {
+                    Pivot::No
+                }
             };
             let mut solved = lift(d, &below);
-            tear_level(&mut tear, level, &new, &mut solved, preferences, admissible);
+            let task = level::Task {
+                graph: &d.graph,
+                level,
+                new: &new,
+                top,
+            };
+            task.tear(&mut tear, &mut solved, preferences, pivot);
             let supply: u64 = level
                 .equations
                 .iter()
@@ -241,60 +271,6 @@ fn lift(d: &Differentiated, below: &Solved) -> Solved {
         residuals: below.residuals.iter().map(|&e| equation(e)).collect(),
         open: Vec::new(),
     }
-}
-
-/// Tears the new equations of a level on top of what was lifted from below; `solved` becomes complete.
-fn tear_level(
-    tear: &mut Tear<'_>,
-    level: &Level,
-    new: &[EqId],
-    solved: &mut Solved,
-    preferences: &Preferences,
-    admissible: impl Fn(EqId, VarId) -> bool,
-) {
-    let mut by_linear: Vec<VarId> = solved
-        .linear
-        .iter()
-        .flat_map(|l| l.unknowns.iter().copied())
-        .collect();
-    by_linear.sort_unstable();
-    let unknowns: Vec<VarId> = if by_linear.is_empty() {
-        level.unknowns.clone()
-    } else {
-        level
-            .unknowns
-            .iter()
-            .copied()
-            .filter(|v| by_linear.binary_search(v).is_err())
-            .collect()
-    };
-    tear.begin(&unknowns);
-    for &(e, v) in &solved.pairs {
-        // The derivatives use each other as the lower equations do: no cycle can arise.
-        let accepted = tear.try_solve(e, v);
-        debug_assert!(
-            accepted,
-            "{e:?} must be solvable for {v:?} like its integral"
-        );
-    }
-    let mut order = new.to_vec();
-    order.sort_by_key(|&e| (preferences.equation(e), e));
-    let mut ranks: Vec<i32> = unknowns.iter().map(|&v| preferences.variable(v)).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    for &rank in ranks.iter().rev() {
-        for &e in &order {
-            if !tear.is_solved(e) {
-                tear.solve_for_first(e, |e, v| {
-                    preferences.variable(v) == rank && admissible(e, v)
-                });
-            }
-        }
-    }
-    let torn = tear.finish(&order);
-    solved.pairs = torn.solved;
-    solved.residuals.extend(torn.residuals);
-    solved.open = torn.tearing;
 }
 
 fn origin(e: EqId, eq_integral: &[Option<EqId>]) -> EqId {

@@ -1,6 +1,6 @@
 //! Greedy choice of tearing variables for small loops (Cellier & Kofman 2006, §7.4).
 //!
-//! Peel: an equation with one unknown left (for which it may be solved) is solved. When nothing can be peeled, tear a
+//! First, unknowns that no equation may be solved for are torn. Peel: an equation with one unknown left (for which it may be solved) is solved. When nothing can be peeled, tear a
 //! variable: among the equations with most unknowns, among their variables those with most occurrences, the one that
 //! makes most equations causal. Residual equations are *not* fixed in advance but are whatever is left at the end: a
 //! fixed pair of residual and tearing variable may be artificially singular (figure 7.29 there).
@@ -61,6 +61,21 @@ pub fn tear_greedily(
         visits: 0,
     };
     let mut out = Torn::default();
+    // Whatever no equation may be solved for is torn in any case.
+    let mut hopeless = p.open.clone();
+    for &e in equations {
+        for &v in incidence.row(e.index()) {
+            if hopeless[v.index()] && admissible(e, v) {
+                hopeless[v.index()] = false;
+            }
+        }
+    }
+    for &v in unknowns {
+        if hopeless[v.index()] {
+            out.tearing.push(v);
+            p.close(v);
+        }
+    }
     let all: Vec<usize> = (0..equations.len()).collect();
     out.solved.extend(p.peel(all, &admissible));
     while unknowns.iter().any(|v| p.open[v.index()]) {

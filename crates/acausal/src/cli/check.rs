@@ -3,7 +3,7 @@
 use acausal::Model;
 use clap::Args;
 
-use super::{Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `check`.
@@ -11,6 +11,8 @@ use crate::{Format, exit};
 pub struct Options {
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    structure: Structure,
     /// For whom the output is
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
     format: Format,
@@ -21,7 +23,10 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let model = match Model::load(&options.target.target, &options.target.load()) {
+    let model = match Model::load(
+        &options.target.target,
+        &options.target.load_with(&options.structure),
+    ) {
         Ok(m) => m,
         Err(f) => return report(&f, options.format),
     };

@@ -10,7 +10,7 @@ use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
 use clap::Args;
 use serde_json::json;
 
-use super::{Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `explain`.
@@ -18,15 +18,8 @@ use crate::{Format, exit};
 pub struct Options {
     #[command(flatten)]
     target: Target,
-    /// Work on single elements instead of arrays
-    #[arg(long)]
-    scalarise: bool,
-    /// Keep all constraints as equations and stabilise them instead of selecting states
-    #[arg(long)]
-    no_state_selection: bool,
-    /// Variables that shall be states if possible, separated by commas; may be repeated
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    prefer_state: Vec<String>,
+    #[command(flatten)]
+    structure: Structure,
     /// For whom the output is
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
     format: Format,
@@ -47,12 +40,7 @@ pub fn run(options: &Options) -> u8 {
             Ok(parts) => parts,
             Err(f) => return report(&f, options.format),
         };
-    let settings = acausal_index1::Options {
-        scalarise: options.scalarise,
-        no_state_selection: options.no_state_selection,
-        prefer_states: options.prefer_state.clone(),
-    };
-    let (dae, facts) = match transform_with(flat, &settings) {
+    let (dae, facts) = match transform_with(flat, &options.structure.options()) {
         Ok(parts) => parts,
         Err(diagnostics) => {
             let failure = Failure {
@@ -62,7 +50,7 @@ pub fn run(options: &Options) -> u8 {
             return report(&failure, options.format);
         }
     };
-    warnings.extend(facts.regularised.notes.iter().cloned());
+    warnings.extend(facts.notes.iter().cloned());
     let form = FinalForm::of(&dae);
     match options.format {
         Format::Human => {

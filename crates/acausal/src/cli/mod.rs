@@ -43,6 +43,36 @@ pub struct Target {
     pub set: Vec<String>,
 }
 
+/// How the equations are brought into the form that is integrated.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Structure")]
+pub struct Structure {
+    /// Work on single elements instead of arrays
+    #[arg(long)]
+    pub scalarise: bool,
+    /// Keep all constraints as equations and stabilise them instead of selecting states
+    #[arg(long)]
+    pub no_state_selection: bool,
+    /// With --no-state-selection: a name for a derivative (v = der(x)) is no unknown of its own
+    #[arg(long, requires = "no_state_selection")]
+    pub derivative_names: bool,
+    /// Variables that shall be states if possible, separated by commas; may be repeated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub prefer_state: Vec<String>,
+}
+
+impl Structure {
+    /// As the library wants it.
+    pub fn options(&self) -> acausal_index1::Options {
+        acausal_index1::Options {
+            scalarise: self.scalarise,
+            no_state_selection: self.no_state_selection,
+            derivative_names: self.derivative_names,
+            prefer_states: self.prefer_state.clone(),
+        }
+    }
+}
+
 impl Target {
     /// As the library wants it.
     pub fn load(&self) -> Load {
@@ -50,6 +80,15 @@ impl Target {
             class: self.model.clone(),
             libraries: self.library.clone(),
             set: self.set.clone(),
+            ..Load::default()
+        }
+    }
+
+    /// The same with options for the structure.
+    pub fn load_with(&self, structure: &Structure) -> Load {
+        Load {
+            structure: structure.options(),
+            ..self.load()
         }
     }
 

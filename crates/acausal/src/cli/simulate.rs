@@ -14,7 +14,7 @@ use clap::Args;
 use super::pending::PendingFile;
 use super::progress::Progress;
 use super::summary::Finished;
-use super::{Target, misuse, note, out, print_diagnostics, report, report_with, usage};
+use super::{Structure, Target, misuse, note, out, print_diagnostics, report, report_with, usage};
 use crate::{Format, exit};
 
 /// Signals drawn when the user names none.
@@ -42,6 +42,8 @@ enum Solver {
 pub struct Options {
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    structure: Structure,
     /// Start time [default: experiment annotation, or 0]
     #[arg(
         long,
@@ -130,8 +132,8 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
         .transpose()?;
 
     let progress = Progress::start(o.format == Format::Human && !o.quiet);
-    let model =
-        Model::load(&o.target.target, &o.target.load()).map_err(|f| report(&f, o.format))?;
+    let model = Model::load(&o.target.target, &o.target.load_with(&o.structure))
+        .map_err(|f| report(&f, o.format))?;
     if o.format == Format::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }

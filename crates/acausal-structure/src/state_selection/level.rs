@@ -1,0 +1,220 @@
+//! Tearing of one level of a constraint set.
+//!
+//! In: the equations that are new on the level, what was lifted from the level below, preferences, and which pairs may be
+//! solved. Out: pairs in evaluation order, residuals, open unknowns.
+//!
+//! Below the last level the choice decides about states: variables are taken from the least preferred one on, and a
+//! pair that can be solved for the present parameters counts like one that always can. On the last level it only decides
+//! how many unknowns are iterated on, so several plans compete: pivots that are certain before those that are
+//! conditional, and for each the order of preferences before the greedy choice of Cellier & Kofman
+//! ([`crate::tearing::cellier`], small blocks only). The first plan with the fewest open unknowns is taken. Plans depend
+//! on ranks, not on the numbering, as far as ranks differ.
+//!
+//! Worked example, `x1 + z = 4, x1 + x2 + 2z = 5, 2x1 - x2 + x3 + 3z = 6, x1 + x2 + x3 + z = 7` (Mattsson 1986, chapter 6):
+//! if the third equation is solved for z first, everything else closes a cycle and three unknowns stay open. The greedy
+//! plan tears z (it occurs in all equations) and solves the first three equations for x1, x2, x3.
+//!
+//! Cost: the incidences of the level times the logarithm of their number; the greedy plan is quadratic in the size of a
+//! block, which is why it is bounded.
+
+use super::{Pivot, Preferences, Solved};
+use crate::blt::Level;
+use crate::flow::Graph;
+use crate::tearing::Tear;
+use crate::tearing::cellier::tear_greedily;
+use crate::{EqId, Rows, VarId};
+
+/// Largest number of equations of a level for which the greedy plan is made.
+const GREEDY_MOST: usize = 100;
+
+/// What is to be torn.
+pub(super) struct Task<'a> {
+    pub graph: &'a Graph,
+    pub level: &'a Level,
+    /// Equations of the level that are no derivatives of lower ones.
+    pub new: &'a [EqId],
+    /// Whether this is the last level.
+    pub top: bool,
+}
+
+/// A pair that may be solved, with what decides about its turn.
+struct Pair {
+    key: (std::cmp::Reverse<i32>, Pivot, usize, usize),
+    equation: EqId,
+    variable: VarId,
+}
+
+impl Task<'_> {
+    /// Tears the level on top of what was lifted from below; `solved` becomes complete.
+    pub fn tear(
+        &self,
+        tear: &mut Tear<'_>,
+        solved: &mut Solved,
+        preferences: &Preferences,
+        pivot: impl Fn(EqId, VarId) -> Pivot,
+    ) {
+        let unknowns = self.unknowns(solved);
+        let mut order = self.new.to_vec();
+        order.sort_by_key(|&e| (preferences.equation(e), e));
+        let mut pairs = Vec::new();
+        for (position, &e) in order.iter().enumerate() {
+            for (k, &v) in self.graph.row(e).iter().enumerate() {
+                let pivot = pivot(e, v);
+                if pivot != Pivot::No {
+                    let rank = std::cmp::Reverse(preferences.variable(v));
+                    pairs.push(Pair {
+                        key: (rank, pivot, position, k),
+                        equation: e,
+                        variable: v,
+                    });
+                }
+            }
+        }
+        pairs.sort_by_key(|p| p.key);
+        let certain = |p: &&Pair| p.key.1 == Pivot::Certain;
+        let lifted = std::mem::take(&mut solved.pairs);
+        let mut best = Plan::new(tear, &unknowns, &lifted, &order, &[], pairs.iter());
+        if self.top && best.open > 0 {
+            if pairs.iter().any(|p| !certain(&p)) {
+                // What can be had without conditional pivots is had without them.
+                let plan = Plan::new(
+                    tear,
+                    &unknowns,
+                    &lifted,
+                    &order,
+                    &[],
+                    pairs.iter().filter(certain),
+                );
+                if plan.open <= best.open {
+                    best = plan;
+                }
+            }
+            // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
+            let mut solvable: Vec<VarId> = pairs.iter().map(|p| p.variable).collect();
+            solvable.sort_unstable();
+            solvable.dedup();
+            let least = (unknowns.len() - lifted.len()).saturating_sub(solvable.len());
+            if (2..=GREEDY_MOST).contains(&order.len()) && best.open > least.max(1) {
+                for conditional in [false, true] {
+                    let usable: Vec<&Pair> =
+                        pairs.iter().filter(|p| conditional || certain(p)).collect();
+                    let hints = self.greedy(&unknowns, &lifted, &order, preferences, &usable);
+                    let plan =
+                        Plan::new(tear, &unknowns, &lifted, &order, &hints, usable.into_iter());
+                    if plan.open < best.open {
+                        best = plan;
+                    }
+                }
+            }
+        }
+        solved.pairs = best.solved;
+        solved.residuals.extend(best.residuals);
+        solved.open = best.unsolved;
+    }
+
+    /// The pairs of the greedy choice. Numbers are local, so that the cost does not depend on the rest of the model.
+    fn greedy(
+        &self,
+        unknowns: &[VarId],
+        lifted: &[(EqId, VarId)],
+        order: &[EqId],
+        preferences: &Preferences,
+        usable: &[&Pair],
+    ) -> Vec<(EqId, VarId)> {
+        let equations: Vec<EqId> = order
+            .iter()
+            .copied()
+            .chain(lifted.iter().map(|p| p.0))
+            .collect();
+        let mut by_rank = unknowns.to_vec();
+        by_rank.sort_by_key(|&v| std::cmp::Reverse((preferences.variable(v), v)));
+        let mut local: Vec<(VarId, usize)> = by_rank.iter().copied().zip(0..).collect();
+        local.sort_unstable();
+        let number = |v: VarId| {
+            let k = local.binary_search_by_key(&v, |l| l.0).ok()?;
+            Some(VarId::new(local[k].1))
+        };
+        let mut rows: Rows<VarId> = Rows::new();
+        for &e in &equations {
+            rows.push(self.graph.row(e).iter().filter_map(|&v| number(v)));
+        }
+        // The third part of a key is the position of the equation in the order.
+        let mut admissible: Vec<(EqId, VarId)> = usable
+            .iter()
+            .filter_map(|p| Some((EqId::new(p.key.2), number(p.variable)?)))
+            .collect();
+        for (k, (_, v)) in lifted.iter().enumerate() {
+            admissible.extend(number(*v).map(|v| (EqId::new(order.len() + k), v)));
+        }
+        admissible.sort_unstable();
+        let torn = tear_greedily(
+            &rows,
+            by_rank.len(),
+            &(0..by_rank.len()).map(VarId::new).collect::<Vec<_>>(),
+            &(0..equations.len()).map(EqId::new).collect::<Vec<_>>(),
+            |e, v| admissible.binary_search(&(e, v)).is_ok(),
+        );
+        let solved = torn.solved.iter();
+        solved
+            .map(|(e, v)| (equations[e.index()], by_rank[v.index()]))
+            .collect()
+    }
+
+    /// The unknowns of the level without those of linear sets.
+    fn unknowns(&self, solved: &Solved) -> Vec<VarId> {
+        let mut by_linear: Vec<VarId> = solved
+            .linear
+            .iter()
+            .flat_map(|l| l.unknowns.iter().copied())
+            .collect();
+        by_linear.sort_unstable();
+        let unknowns = self.level.unknowns.iter().copied();
+        unknowns
+            .filter(|v| by_linear.binary_search(v).is_err())
+            .collect()
+    }
+}
+
+/// One way to tear a level.
+struct Plan {
+    solved: Vec<(EqId, VarId)>,
+    residuals: Vec<EqId>,
+    unsolved: Vec<VarId>,
+    /// Number of unsolved variables: the unknowns of a level differ from plan to plan in nothing else.
+    open: usize,
+}
+
+impl Plan {
+    /// Solves the lifted pairs, then the hints, then the pairs in their order, as far as no cycle arises.
+    fn new<'p>(
+        tear: &mut Tear<'_>,
+        unknowns: &[VarId],
+        lifted: &[(EqId, VarId)],
+        order: &[EqId],
+        hints: &[(EqId, VarId)],
+        pairs: impl Iterator<Item = &'p Pair>,
+    ) -> Plan {
+        tear.begin(unknowns);
+        for &(e, v) in lifted {
+            // The derivatives use each other as the lower equations do: no cycle can arise.
+            let accepted = tear.try_solve(e, v);
+            debug_assert!(
+                accepted,
+                "{e:?} must be solvable for {v:?} like its integral"
+            );
+        }
+        for &(e, v) in hints {
+            tear.try_solve(e, v);
+        }
+        for p in pairs {
+            tear.try_solve(p.equation, p.variable);
+        }
+        let torn = tear.finish(order);
+        Plan {
+            open: torn.tearing.len(),
+            solved: torn.solved,
+            residuals: torn.residuals,
+            unsolved: torn.tearing,
+        }
+    }
+}
