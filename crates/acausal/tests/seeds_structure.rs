@@ -250,10 +250,7 @@ fn te_1_divides_by_parameters_that_are_not_zero() {
         ("parameter Real d = 1; parameter Real c = 3*d - 1;", 1),
         // Zero, computed at the start, without a value, or much smaller than another coefficient: no division.
         ("parameter Real c = 0;", 2),
-        (
-            "parameter Real c(fixed = false); initial equation c = 2;",
-            2,
-        ),
+        ("parameter Real c(fixed = false, start = 2);", 2),
         ("parameter Real d = 1; parameter Real c = d - 1;", 2),
     ] {
         let r = loop_with(c);
