@@ -2,11 +2,13 @@
 //! seconds alone say more about the machine than about the program.
 //!
 //! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
+//! - [`ivp`]: digits, steps and time on the public test set for initial value problems.
 //! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 //! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
 mod cpu;
+pub mod ivp;
 pub mod msl;
 pub mod scale;
 pub mod scaling;

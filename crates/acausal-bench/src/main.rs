@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{msl, root, scale, scaling, yardstick};
+use acausal_bench::{ivp, msl, root, scale, scaling, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -33,6 +33,23 @@ enum What {
         /// Fail when a ratio exceeds this.
         #[arg(long, default_value_t = 1.5)]
         limit: f64,
+    },
+    /// Digits, steps and time on the test set for initial value problems; fails where digits are missing.
+    Ivp {
+        /// Names of problems; all without any.
+        only: Vec<String>,
+        /// Relative tolerances.
+        #[arg(long, value_delimiter = ',', default_values_t = [1e-4, 1e-6, 1e-8, 1e-10])]
+        tolerances: Vec<f64>,
+        /// Run SUNDIALS IDA on the same compiled functions as well.
+        #[arg(long)]
+        ida: bool,
+        /// Steps after which a run is given up.
+        #[arg(long, default_value_t = 2_000_000)]
+        max_steps: u64,
+        /// Print every compared value.
+        #[arg(long)]
+        verbose: bool,
     },
     /// Compile time over the length of arrays.
     Scaling {
@@ -110,6 +127,20 @@ fn main() -> ExitCode {
                 }
             })
         }
+        What::Ivp {
+            only,
+            tolerances,
+            ida,
+            max_steps,
+            verbose,
+        } => ivp::run(&ivp::Options {
+            problems: examples().join("ivp"),
+            only,
+            tolerances,
+            ida,
+            max_steps,
+            verbose,
+        }),
         What::Scaling {
             file,
             parameter,

@@ -19,6 +19,8 @@ use crate::{Note, SimError};
 pub(crate) struct StartData {
     /// Start values.
     pub y: Vec<f64>,
+    /// Guesses of the derivatives.
+    pub yp: Vec<f64>,
     /// Nominal values, not zero.
     pub nominal: Vec<f64>,
     /// `fixed = true`.
@@ -33,6 +35,7 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
     let n = model.n;
     let mut data = StartData {
         y: vec![0.0; n],
+        yp: vec![0.0; n],
         nominal: vec![1.0; n],
         fixed: vec![false; n],
         given: vec![false; n],
@@ -61,6 +64,18 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
                     data.nominal[i + j] = v.abs();
                 }
                 data.fixed[i + j] = pick(model.fixed_of.get(&var), k).is_some_and(|v| v != 0.0);
+            }
+        }
+        // A multiplier is the derivative of its integral: its start value is a guess there.
+        if let Some((var, Kind::Value)) = u.derivative
+            && let Some(&base) = model.start_of.get(&var)
+        {
+            for j in 0..u.len {
+                let k = u.elements.as_ref().map_or(j, |e| e[j] as usize);
+                let guess = machine.mem[base + k];
+                if guess.is_finite() {
+                    data.yp[i + j] = guess;
+                }
             }
         }
         i += u.len;

@@ -78,7 +78,7 @@ impl Run {
     ) -> Result<Run, SimError> {
         let t = settings.start;
         let mut y = data.y.clone();
-        let mut yp = vec![0.0; y.len()];
+        let mut yp = data.yp.clone();
         machine.mem[fixed::TIME] = t;
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
