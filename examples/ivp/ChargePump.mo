@@ -2,15 +2,15 @@ model ChargePump "Two capacitors and a MOS transistor that is described by its c
   parameter Real VT0 = 0.2, gamma = 0.035, Phi = 1.01, Cox = 4e-12, Cd = 0.4e-12, Cs = 1.6e-12;
   parameter Real Vhigh = 20, period = 120e-9, rise = 50e-9, ramp = 10e-9, fall = 110e-9 "the pulse";
   parameter Real Vfb = VT0 - gamma*sqrt(Phi) - Phi "flat-band voltage";
-  Real QG(nominal = 1e-12), QS(nominal = 1e-12), QD(nominal = 1e-12) "charges of the transistor";
-  Real YS(start = 0, fixed = true, nominal = 1e-12), YD(start = 0, fixed = true, nominal = 1e-12) "charges of the capacitors";
-  Real U[3](each start = 0) "potentials of gate, source and drain";
+  Real QG(nominal = 1e-11), QS(nominal = 1e-11), QD(nominal = 1e-11) "charges of the transistor";
+  Real YS(start = 0, fixed = true, nominal = 1e-11), YD(start = 0, fixed = true, nominal = 1e-11) "charges of the capacitors";
+  Real U[3](each start = 0, each nominal = 10) "potentials of gate, source and drain";
   Real I(nominal = 1e-4) "current of the source";
   Real tau = mod(time, period);
   Real Vin = if tau < rise then 0 elseif tau < rise + ramp then (tau - rise)/ramp*Vhigh elseif tau < fall then Vhigh
     else (period - tau)/ramp*Vhigh;
-  Real UGS = if U[2] < U[3] then U[1] - U[2] else U[1] - U[3] "the larger of the two gate voltages";
-  Real UGD = if U[2] < U[3] then U[1] - U[3] else U[1] - U[2];
+  Real UGS = U[1] - noEvent(min(U[2], U[3])) "the larger of the two gate voltages";
+  Real UGD = U[1] - noEvent(max(U[2], U[3]));
   Real UBS = UGS - U[1];
   Real Vte = VT0 + gamma*(sqrt(Phi - UBS) - sqrt(Phi)) "threshold";
   Real s = UGS - Vte, d = if UGD > Vte then UGD - Vte else 0;
@@ -26,5 +26,5 @@ equation
     else 2/3*inversion + gamma*sqrt(Phi - UBS));
   QS = -Cox/3*inversion;
   QD = -Cox/3*inversion;
-  annotation(experiment(StopTime = 1.2e-6));
+  annotation(experiment(StopTime = 1.19999999999999e-6));
 end ChargePump;

@@ -10,7 +10,7 @@ model Fekete "N points on a sphere that repel each other until they rest: ellipt
     fixed = {{true, true, false} for i in 1:N}) "positions";
   Real q[N, 3](each start = 0, fixed = {{true, true, false} for i in 1:N}) "velocities";
   Real lambda[N](each start = -5) "forces that keep the points on the sphere";
-  Real d[N, N] "squares of the distances, with ones in the diagonal";
+  Real d[N, N](each start = 1) "squares of the distances, with ones in the diagonal";
 equation
   for i in 1:N, j in 1:N loop
     d[i, j] = sum((p[i, k] - p[j, k])^2 for k in 1:3) + (if i == j then 1 else 0);

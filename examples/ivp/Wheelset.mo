@@ -13,21 +13,21 @@ package Wheelset "One wheelset on a straight track: hunting motion between two r
     constant Real pi = 3.1415926;
     extends Data;
     input Real x, th, phi, vx, vy, vz, dth, dphi, dbeta;
-    input Real N "normal force";
+    input Real N(start = 80) "normal force";
     Real psi(start = psi0), xi(start = xi0) "contact point on the wheel: angle and lateral position";
     Real r = R0 + tan(delta0)*(a0 - abs(xi)) "profile of the wheel", dr = if xi > 0 then -tan(delta0) else tan(delta0);
-    Real X = x + xi*cos(th)*cos(phi) + r*(cos(th)*sin(phi)*cos(psi) - sin(th)*sin(psi)) "lateral position on the rail";
+    Real X(start = xi0) = x + xi*cos(th)*cos(phi) + r*(cos(th)*sin(phi)*cos(psi) - sin(th)*sin(psi)) "lateral position on the rail";
     Real s = abs(X) - a0 - sin(delta0)*Rs;
-    Real T = sqrt(Rs^2 - s^2);
+    Real T(start = Rs) = sqrt(Rs^2 - s^2);
     Real g = T - R0 - cos(delta0)*Rs "profile of the rail", dg = if X > 0 then -s/T else s/T, d2g = -Rs^2/T^3;
-    Real angle "of the contact plane";
+    Real angle(start = delta0) "of the contact plane";
     Real sd = sin(angle), cd = cos(angle), st = sin(th/cd), ct = cos(th/cd), sp = sin(psi), cp = cos(psi), sf = sin(phi),
       cf = cos(phi);
     Real Q[5] "direction of the normal force on x, y, z, th and phi";
-    Real radius "of the contact ellipse";
-    Real w[3] "velocity of the contact point", wr "mean speed";
+    Real radius(start = 1e-3) "of the contact ellipse";
+    Real w[3] "velocity of the contact point", wr(start = v0) "mean speed";
     Real nux, nuy, spin "creepages";
-    Real tx, ty, size, limit "creep forces";
+    Real tx, ty, size(start = 1), limit(start = 10) "creep forces";
     Real F[3];
   protected
     Real om = v0/R0 + dbeta;
@@ -48,7 +48,8 @@ package Wheelset "One wheelset on a straight track: hunting motion between two r
     limit = mu*N;
     tx = -limit*tanh(G*radius^2*C11*nux/limit);
     ty = -limit*tanh(G*radius^2*C22*nuy/limit + G*radius^3*C23*spin/limit);
-    size = if tx^2 + ty^2 > limit^2 then abs(limit)/sqrt(tx^2 + ty^2) else 1;
+    // Continuous, so no event.
+    size = noEvent(if tx^2 + ty^2 > limit^2 then abs(limit)/sqrt(tx^2 + ty^2) else 1);
     F = size*{st*tx + ct*cd*ty, side*sd*ty, ct*tx - st*cd*ty};
   end Contact;
 
@@ -56,10 +57,10 @@ package Wheelset "One wheelset on a straight track: hunting motion between two r
     extends Data;
     parameter Real m = 16.08, I1 = 0.0605, I2 = 0.366 "mass and moments of inertia", gravity = 9.81;
     parameter Real xl = 0.19, cx = 6400, cz = 6400 "suspension";
-    Real x(start = 0.14941e-2, fixed = true), y(start = 0.40089e-6), z(start = 0.11241e-5, fixed = true);
-    Real th(start = -0.28573e-3, fixed = true), phi(start = 0.26459e-3) "yaw and roll";
-    Real v[5](each start = 0, fixed = {true, false, true, true, false}) "velocities of x, y, z, th, phi";
-    Real dbeta(start = 0, fixed = true) "deviation of the spin";
+    Real x(start = 0.14941e-2), y(start = 0.40089e-6), z(start = 0.11241e-5);
+    Real th(start = -0.28573e-3), phi(start = 0.26459e-3) "yaw and roll";
+    Real v[5](each start = 0) "velocities of x, y, z, th, phi";
+    Real dbeta(start = 0) "deviation of the spin";
     Real lambda[2](start = {-8.3593e-3, -7.4144e-3}, each nominal = 0.01) "normal forces in units of 1e4";
     Contact left(side = 1, psi0 = 7.563440639517294e-06, xi0 = 0.1490635714733819, x = x, th = th, phi = phi, vx = v[1],
       vy = v[2], vz = v[3], dth = v[4], dphi = v[5], dbeta = dbeta);
@@ -68,6 +69,12 @@ package Wheelset "One wheelset on a straight track: hunting motion between two r
     Real n[2] = 1e4*{left.Q[1]*lambda[1] + right.Q[1]*lambda[2], left.Q[2]*lambda[1] + right.Q[2]*lambda[2]} "sum of the normal forces";
     Real det = -left.sd*right.cd - right.sd*left.cd;
     Real torque[5] "of the normal forces";
+  initial equation
+    x = 0.14941e-2;
+    z = 0.11241e-5;
+    th = -0.28573e-3;
+    v[{1, 3, 4}] = zeros(3);
+    dbeta = 0;
   equation
     left.N = (right.cd*n[1] - right.sd*n[2])/det;
     right.N = (-left.cd*n[1] - left.sd*n[2])/det;

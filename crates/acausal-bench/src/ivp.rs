@@ -50,32 +50,35 @@ const fn problem(name: &'static str, index: u32, lost: f64, known: f64) -> Probl
 /// `lost` is measured and rounded up to the next half digit; `known` is what our tightest runs and the published values
 /// agree in, or what the test set says of its own reference.
 pub const PROBLEMS: &[Problem] = &[
-    problem("VanDerPol", 0, 2.0, 12.0),
-    problem("Robertson", 0, 2.0, 12.0),
+    problem("VanDerPol", 0, 1.5, 12.0),
+    problem("Robertson", 0, 1.0, 12.0),
     problem("Oregonator", 0, 2.0, 12.0),
-    problem("E5", 0, 2.0, 12.0),
+    problem("E5", 0, 1.5, 11.0),
     problem("Hires", 0, 2.0, 12.0),
-    problem("Pollution", 0, 2.0, 12.0),
-    problem("MedicalAkzoNobel", 0, 2.0, 12.0),
-    problem("RingModulator", 0, 2.0, 12.0),
-    problem("Beam", 0, 2.0, 12.0),
-    problem("ChemicalAkzoNobel", 1, 2.0, 12.0),
-    problem("TransistorAmplifier", 1, 2.0, 12.0),
+    problem("Pollution", 0, 0.5, 12.0),
+    problem("MedicalAkzoNobel", 0, 2.0, 10.0),
+    problem("RingModulator", 0, 4.5, 12.0),
+    problem("Beam", 0, 4.0, 12.0),
+    problem("ChemicalAkzoNobel", 1, 1.0, 12.0),
+    problem("TransistorAmplifier", 1, 1.5, 12.0),
     Problem {
         class: Some("NandGate.Gate"),
         ..problem("NandGate", 1, 2.0, 12.0)
     },
-    problem("ChargePump", 2, 2.0, 12.0),
-    problem("WaterTubes", 2, 2.0, 12.0),
-    problem("Fekete", 3, 2.0, 12.0),
-    problem("CarAxis", 3, 2.0, 12.0),
-    problem("Andrews", 3, 2.0, 12.0),
-    problem("SliderCrank", 3, 2.0, 12.0),
+    problem("ChargePump", 2, 4.5, 12.0),
+    problem("WaterTubes", 2, 4.0, 12.0),
+    problem("Fekete", 3, 0.5, 11.0),
+    problem("CarAxis", 3, 3.5, 12.0),
+    problem("Andrews", 3, 3.5, 12.0),
+    problem("SliderCrank", 3, 2.5, 12.0),
     Problem {
         class: Some("Wheelset.Track"),
-        ..problem("Wheelset", 3, 2.0, 12.0)
+        ..problem("Wheelset", 3, 3.5, 5.5)
     },
 ];
+
+/// IDA is judged by what is known of our integrator, so it may lose a little more.
+const IDA_GRACE: f64 = 1.0;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -142,8 +145,11 @@ pub fn run(options: &Options) -> Result<(), String> {
                 .ida
                 .then(|| solve(&model, &reference, options, tolerance, Solver::Ida));
             print_row(p, model.compiled.n, tolerance, &ours, ida.as_ref());
-            let needed = (-tolerance.log10() - p.lost).min(p.known);
-            for (who, run) in [("", Some(&ours)), (" with IDA", ida.as_ref())] {
+            for (who, run, grace) in [
+                ("", Some(&ours), 0.0),
+                (" with IDA", ida.as_ref(), IDA_GRACE),
+            ] {
+                let needed = (-tolerance.log10() - p.lost).min(p.known) - grace;
                 match run {
                     Some(Err(e)) => missed.push(format!("{}{who} at {tolerance:e}: {e}", p.name)),
                     Some(Ok(r)) if r.digits.is_nan() || r.digits < needed => missed.push(format!(
@@ -292,7 +298,10 @@ fn first_line(message: &str) -> String {
 
 fn print_head(ida: bool) {
     let (titles, rule) = if ida {
-        (" IDA digits | steps | residuals | CPU s |", "---:|---:|---:|---:|")
+        (
+            " IDA digits | steps | residuals | CPU s |",
+            "---:|---:|---:|---:|",
+        )
     } else {
         ("", "")
     };
@@ -309,10 +318,7 @@ fn print_row(
     ours: &Result<Run, String>,
     ida: Option<&Result<Run, String>>,
 ) {
-    print!(
-        "| {} | {} | {unknowns} | {tolerance:e} |",
-        p.name, p.index
-    );
+    print!("| {} | {} | {unknowns} | {tolerance:e} |", p.name, p.index);
     match ours {
         Ok(r) => print!(
             " {:.1} | {} | {} | {} | {:.4} |",

@@ -13,6 +13,9 @@ use crate::dae::Dae;
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
 const STRETCH: f64 = 1e-4;
 
+/// Least first step in units of `eps * |t|`.
+const SHORTEST_FIRST_STEP: f64 = 16.0;
+
 /// Relative tolerance at which rounding errors of the corrector reach the error test.
 const ROUNDOFF_LIMIT: f64 = 100.0 * f64::EPSILON;
 
@@ -68,6 +71,8 @@ impl Bdf {
             }
         };
         h = h.min(self.options.max_step).max(self.options.min_step);
+        // A fraction of a distance of a few units in the last place would not move the clock.
+        h = h.max(SHORTEST_FIRST_STEP * f64::EPSILON * self.tn.abs());
         h.min(distance)
     }
 
@@ -142,7 +147,8 @@ impl Bdf {
         }
         loop {
             let (t, h) = (self.tn, self.h);
-            let t_new = if t + h * (1.0 + 4.0 * f64::EPSILON) >= t_stop {
+            // Compared by the distance: `t + (t_stop - t)` may be a unit in the last place short of `t_stop`.
+            let t_new = if h * (1.0 + 4.0 * f64::EPSILON) >= t_stop - t {
                 t_stop
             } else {
                 t + h

@@ -7,7 +7,8 @@
 //! on the weighted step, never on residuals, so they do not depend on the scaling of the equations.
 
 use super::options::{
-    CJ_RATIO_MIN, FRESH_RATE_FACTOR, LEAST_UNMEASURED, MAX_RATE, STALE_RATE_FACTOR, TINY_CORRECTION,
+    CJ_RATIO_MIN, FRESH_RATE_FACTOR, LEAST_UNMEASURED, MAX_RATE, STALE_RATE_FACTOR, STANDSTILL,
+    TINY_CORRECTION,
 };
 use super::{Bdf, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
@@ -111,7 +112,7 @@ impl Bdf {
             } else {
                 let rate = (norm / first_norm).powf(1.0 / f64::from(m));
                 if rate > MAX_RATE {
-                    return Ok(Iteration::Diverged);
+                    return Ok(self.stagnated(tolerance));
                 }
                 self.rate_factor = rate / (1.0 - rate);
             }
@@ -120,7 +121,21 @@ impl Bdf {
                 return Ok(Iteration::Converged);
             }
         }
-        Ok(Iteration::Diverged)
+        Ok(self.stagnated(tolerance))
+    }
+
+    /// The iteration no longer gets better. Multipliers may have reached their rounding errors, which are large where the
+    /// gradients of the constraints are small; what counts is then that the tested variables stand still.
+    fn stagnated(&self, tolerance: f64) -> Iteration {
+        let Some(mask) = self.mask.as_deref() else {
+            return Iteration::Diverged;
+        };
+        let sum = kernels::weighted_sum(&self.d, &self.w, Some(mask));
+        if (sum / self.tested).sqrt() <= STANDSTILL * tolerance {
+            Iteration::Converged
+        } else {
+            Iteration::Diverged
+        }
     }
 
     pub(super) fn evaluate_residual<D: Dae + ?Sized>(

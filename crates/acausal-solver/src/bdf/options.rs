@@ -84,6 +84,9 @@ pub(crate) const MAX_RATE: f64 = 0.9;
 /// A first correction below this fraction of the corrector tolerance is accepted without a rate (IDA: 1e-4).
 pub(crate) const TINY_CORRECTION: f64 = 1e-4;
 
+/// Tested variables that move by less than this fraction of the corrector tolerance stand still.
+pub(crate) const STANDSTILL: f64 = 0.1;
+
 /// The first step covers at most this fraction of the way to the stop time (DASSL, IDA).
 pub(crate) const FIRST_STEP_FRACTION: f64 = 1e-3;
 
