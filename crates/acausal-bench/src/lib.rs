@@ -4,6 +4,7 @@
 //! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
 //! - [`ivp`]: digits, steps and time on the public test set for initial value problems.
 //! - [`scale`]: time and memory by phase over the size of families of models.
+//! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 //! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
@@ -12,6 +13,7 @@ pub mod ivp;
 pub mod msl;
 pub mod scale;
 pub mod scaling;
+pub mod speed;
 pub mod yardstick;
 
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{ivp, msl, root, scale, scaling, yardstick};
+use acausal_bench::{ivp, msl, root, scale, scaling, speed, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -32,6 +32,23 @@ enum What {
         repeats: usize,
         /// Fail when a ratio exceeds this.
         #[arg(long, default_value_t = 1.5)]
+        limit: f64,
+    },
+    /// Integration time of nine problems against hand-written C on SUNDIALS IDA with KLU.
+    Speed {
+        /// Parts of the names of cases; all without any.
+        only: Vec<String>,
+        /// Directory of the baseline.
+        #[arg(long, value_name = "DIR", env = "ACAUSAL_YARDSTICK", default_value_os_t = default_baseline())]
+        baseline: PathBuf,
+        /// Where to build the C programs.
+        #[arg(long, value_name = "DIR", default_value_os_t = default_build())]
+        build: PathBuf,
+        /// Runs of each side; the fastest counts.
+        #[arg(long, default_value_t = 5)]
+        repeats: usize,
+        /// Fail when a ratio exceeds this.
+        #[arg(long, default_value_t = 1.0)]
         limit: f64,
     },
     /// Digits, steps and time on the test set for initial value problems; fails where digits are missing.
@@ -127,6 +144,19 @@ fn main() -> ExitCode {
                 }
             })
         }
+        What::Speed {
+            only,
+            baseline,
+            build,
+            repeats,
+            limit,
+        } => speed::run(&speed::Options {
+            baseline,
+            build,
+            repeats,
+            only,
+            limit,
+        }),
         What::Ivp {
             only,
             tolerances,
