@@ -9,6 +9,8 @@ use crate::{Access, Builtin, ExprId, Exprs, Kind, Node, Range, ReduceOp, RelOp};
 pub struct Printer<'a> {
     model: &'a FlatModel,
     exprs: &'a Exprs,
+    /// All iterators are called alike.
+    nameless: bool,
 }
 
 /// Binding strength, weakest first (MLS 3.6 §3.2).
@@ -31,12 +33,34 @@ impl<'a> Printer<'a> {
         Printer {
             model,
             exprs: &model.exprs,
+            nameless: false,
+        }
+    }
+
+    /// The same with one name for all iterators: their own names hold numbers that depend on the order of the source,
+    /// which a text that decides about an order must not.
+    pub fn nameless(model: &'a FlatModel) -> Printer<'a> {
+        Printer {
+            nameless: true,
+            ..Printer::new(model)
         }
     }
 
     /// A printer for expressions in an arena that has grown since the model was made.
     pub fn with_exprs(model: &'a FlatModel, exprs: &'a Exprs) -> Printer<'a> {
-        Printer { model, exprs }
+        Printer {
+            model,
+            exprs,
+            nameless: false,
+        }
+    }
+
+    fn iter_name(&self, i: crate::IterId) -> acausal_syntax::Name {
+        if self.nameless {
+            acausal_syntax::Name::new("i")
+        } else {
+            self.exprs.iter_name(i)
+        }
     }
 
     /// An expression.
@@ -53,7 +77,7 @@ impl<'a> Printer<'a> {
             let heads: Vec<String> = eq
                 .domain
                 .iter()
-                .map(|(i, r)| format!("{} in {}", self.exprs.iter_name(*i), range_text(*r)))
+                .map(|(i, r)| format!("{} in {}", self.iter_name(*i), range_text(*r)))
                 .collect();
             let _ = write!(out, "for {} loop ", heads.join(", "));
         }
@@ -136,7 +160,7 @@ impl<'a> Printer<'a> {
                 let _ = write!(out, "{:?}", self.exprs.string(s));
             }
             Node::Time => out.push_str("time"),
-            Node::Iter(i) => out.push_str(&self.exprs.iter_name(i)),
+            Node::Iter(i) => out.push_str(&self.iter_name(i)),
             Node::Var(a) => out.push_str(&self.access(a)),
             Node::Add(l) => self.write_sum(out, self.exprs.list(l)),
             Node::Mul(l) => self.write_product(out, self.exprs.list(l)),
@@ -201,7 +225,7 @@ impl<'a> Printer<'a> {
                 let _ = write!(
                     out,
                     " for {} in {})",
-                    self.exprs.iter_name(iter),
+                    self.iter_name(iter),
                     range_text(range)
                 );
             }

@@ -1,4 +1,5 @@
 //! From the flat model to the special index-one DAE.
+mod branches;
 mod dae;
 pub mod element;
 mod emit;

@@ -104,7 +104,7 @@ pub struct FinalForm {
 impl FinalForm {
     /// Writes a DAE down.
     pub fn of(dae: &Dae) -> FinalForm {
-        let flat = &dae.flat;
+        let flat = &readable(dae);
         let mut exprs = flat.exprs.clone();
         let mut locals = Vec::new();
         for l in &dae.locals {
@@ -117,6 +117,9 @@ impl FinalForm {
         }
         let mut residuals = Vec::new();
         for r in &dae.residuals {
+            if dae.unknowns.iter().all(|u| is_dummy(flat, u)) {
+                continue;
+            }
             let (domain, [value]) = without_single(&mut exprs, &r.domain, [r.value]);
             let text = format!("0 = {}", Printer::with_exprs(flat, &exprs).expr(value));
             residuals.push((r.kind, looped(&exprs, &domain, text)));
@@ -125,12 +128,56 @@ impl FinalForm {
             unknowns: dae
                 .unknowns
                 .iter()
+                .filter(|u| !is_dummy(flat, u))
                 .map(|u| (u.role, unknown_name(flat, u)))
                 .collect(),
             locals,
             residuals,
         }
     }
+}
+
+/// The unknown that stands in for those of a model without any.
+fn is_dummy(flat: &FlatModel, u: &Unknown) -> bool {
+    u.value.is_some_and(|(v, _)| flat.var(v).auxiliary)
+}
+
+/// The model with names for people: multipliers are `mu1`, `mu2`, ...; sums that are computed apart are `sum1`, ...; the
+/// derivative of `x` that the integrator approximates is `slope.x`. A name that the user has taken gets a line below it.
+fn readable(dae: &Dae) -> FlatModel {
+    let mut flat = dae.flat.clone();
+    let taken: rustc_hash::FxHashSet<String> = flat
+        .vars
+        .iter()
+        .filter(|v| !v.auxiliary)
+        .filter_map(|v| v.name.parts.first().map(|p| p.0.to_string()))
+        .collect();
+    let multipliers: rustc_hash::FxHashSet<acausal_expr::VarId> = dae
+        .unknowns
+        .iter()
+        .filter(|u| u.role == Role::Mu)
+        .filter_map(|u| u.derivative.map(|q| q.0))
+        .collect();
+    let mut counts = [0, 0];
+    for (k, v) in flat.vars.iter_mut().enumerate() {
+        let Some((first, _)) = v.name.parts.first_mut().filter(|_| v.auxiliary) else {
+            continue;
+        };
+        let mut name = match first.strip_prefix("$slope.") {
+            Some(rest) => format!("slope.{rest}"),
+            None => {
+                let is_mu = multipliers.contains(&acausal_expr::VarId(k as u32));
+                let number = &mut counts[usize::from(is_mu)];
+                *number += 1;
+                format!("{}{number}", if is_mu { "mu" } else { "sum" })
+            }
+        };
+        while taken.contains(&name) {
+            name.push('_');
+        }
+        *first = acausal_syntax::Name::new(&name);
+    }
+    flat
 }
 
 type Domain = [(IterId, Range)];

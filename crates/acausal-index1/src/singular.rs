@@ -20,20 +20,25 @@ pub(crate) fn diagnostics(
     let mut out = Vec::new();
     for set in over {
         let variables = names(flat, inc, set);
-        let count: u64 = set.equations.iter().map(|(_, s)| size(s)).sum();
+        let surplus: u64 = set.equations.iter().map(|(_, s)| size(s)).sum();
         let Some((first, _)) = set.equations.first() else {
             continue;
         };
         let origin = flat.origin(equations[first.index()].origin);
-        let what = if variables.is_empty() {
-            "contain no unknown at all".to_string()
-        } else {
-            format!("determine only {}", variables.join(", "))
+        let one = surplus == 1;
+        let what = match (variables.is_empty(), one) {
+            (true, true) => "contains no unknown at all".to_string(),
+            (true, false) => "contain no unknown at all".to_string(),
+            (false, _) => format!(
+                "{} only {}",
+                if one { "determines" } else { "determine" },
+                variables.join(", ")
+            ),
         };
         let mut d = Diagnostic::error(
             "overdetermined",
             origin.span,
-            format!("too many equations: {count} of them {what}"),
+            format!("too many equations: {surplus} of them {what}"),
         );
         for (e, _) in set.equations.iter().skip(1).take(SHOWN) {
             let o = flat.origin(equations[e.index()].origin);
@@ -50,15 +55,17 @@ pub(crate) fn diagnostics(
             continue;
         };
         let (var, _) = inc.quantity[v.index()];
-        let count = set.equations.iter().map(|(_, s)| size(s)).sum::<u64>();
+        let equations_size = set.equations.iter().map(|(_, s)| size(s)).sum::<u64>();
+        let unknowns = chains(inc, set).map(|(_, s)| size(s)).sum::<u64>();
         let mut d = Diagnostic::error(
             "underdetermined",
             flat.var(var).span,
             format!(
-                "too few equations: {} {} not determined ({count} equations for {} unknowns)",
+                "too few equations: {} {} not determined ({} for {})",
                 variables.join(", "),
-                if variables.len() == 1 { "is" } else { "are" },
-                set.variables.iter().map(|(_, s)| size(s)).sum::<u64>()
+                if unknowns == 1 { "is" } else { "are" },
+                count(equations_size, "equation"),
+                count(unknowns, "unknown"),
             ),
         );
         for (e, _) in set.equations.iter().take(SHOWN) {
@@ -79,6 +86,25 @@ pub(crate) fn diagnostics(
         ));
     }
     out
+}
+
+/// The elements of a set without those that are derivatives of others in it: `x` and `der(x)` are one unknown.
+fn chains<'a>(
+    inc: &'a Incidence,
+    set: &'a ElementSet,
+) -> impl Iterator<Item = &'a (acausal_structure::VarId, Vec<IndexSpan>)> {
+    set.variables.iter().filter(move |(v, spans)| {
+        let (var, order) = inc.quantity[v.index()];
+        !set.variables.iter().any(|(w, other)| {
+            let (lower, k) = inc.quantity[w.index()];
+            lower == var && k < order && other == spans
+        })
+    })
+}
+
+/// `1 unknown`, `2 unknowns`.
+fn count(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 fn size(spans: &[IndexSpan]) -> u64 {
@@ -102,7 +128,7 @@ fn describe(kind: OriginKind, component: &str) -> String {
 /// The variables of a set, with index ranges; auxiliary ones are left out.
 fn names(flat: &FlatModel, inc: &Incidence, set: &ElementSet) -> Vec<String> {
     let mut out = Vec::new();
-    for (v, spans) in &set.variables {
+    for (v, spans) in chains(inc, set) {
         let (var, order) = inc.quantity[v.index()];
         let texts: Vec<String> = spans
             .iter()

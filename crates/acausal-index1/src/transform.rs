@@ -69,7 +69,7 @@ pub fn transform_with(
         return Err(messages);
     }
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
-    add_dummy(&mut flat, &mut equations);
+    let empty = add_dummy(&mut flat, &mut equations);
     let pieces = pieces(&mut flat, &mut equations)?;
     let scope = if options.no_state_selection {
         Scope::Given {
@@ -91,10 +91,17 @@ pub fn transform_with(
     );
     let sorted = sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
     let form = selection.form(d, &sorted);
-    let mut report = Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form);
+    let mut report = if empty {
+        Report::default()
+    } else {
+        Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form)
+    };
     report.notes = regularised.notes.clone();
     report.regularised = regularised;
     report.notes.extend(wishes(&flat, options, &report));
+    report
+        .notes
+        .extend(crate::branches::warnings(&mut flat, &pieces, &blocks));
     let (dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
@@ -149,9 +156,10 @@ pub(crate) fn internal(message: &str) -> Vec<Diagnostic> {
 }
 
 /// A model without continuous unknowns gets one that never changes, so that there is something to integrate.
-fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
+/// Says whether it did.
+fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
     if !equations.is_empty() || flat.var_ids().any(|(id, _)| is_unknown(flat, id)) {
-        return;
+        return false;
     }
     let access = crate::auxiliary(flat, &[], acausal_expr::flat::Variability::Continuous);
     let lhs = flat
@@ -170,6 +178,7 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
         rhs,
         origin,
     });
+    true
 }
 
 /// Analyses the arrays and cuts them into pieces; falls back to single elements where pieces do not suffice.
@@ -262,6 +271,7 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
         };
         rank[*i] = (class * 4 + start) * SLOTS + (position as i32).min(SLOTS - 1);
     }
+    let printer = Printer::nameless(flat);
     let mut texts: Vec<(u8, String, usize)> = nodes
         .equations
         .iter()
@@ -272,7 +282,7 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
                 kind,
                 OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
             );
-            (connection as u8, Printer::new(flat).equation(&e.piece), k)
+            (connection as u8, printer.equation(&e.piece), k)
         })
         .collect();
     texts.sort();

@@ -31,7 +31,7 @@ pub fn simulate(
 ) -> Result<Summary, SimError> {
     settings.check()?;
     let mut summary = Summary {
-        unknowns: model.n,
+        unknowns: model.n - stand_in(&model),
         ..Summary::default()
     };
     let clock = Instant::now();
@@ -51,6 +51,15 @@ pub fn simulate(
     let result = run.integrate(settings, sink, &mut summary);
     summary.seconds.integrate = clock.elapsed().as_secs_f64();
     result.map(|()| summary)
+}
+
+/// Number of unknowns that stand in for those of a model without any.
+fn stand_in(model: &Compiled) -> usize {
+    let is = |u: &&acausal_index1::Unknown| {
+        u.value
+            .is_some_and(|q| model.flat.var(q.0).auxiliary && u.role == acausal_index1::Role::State)
+    };
+    model.unknowns.iter().filter(is).map(|u| u.len).sum()
 }
 
 struct Run {
@@ -85,7 +94,8 @@ impl Run {
         summary.states = roles(&machine.model)
             .iter()
             .filter(|r| **r == acausal_index1::Role::State)
-            .count();
+            .count()
+            - stand_in(&machine.model);
         let (mut system, notes) = initial_system(&machine, &data)?;
         summary.notes.extend(notes);
         record_delays(&mut machine, t, &y, &yp);

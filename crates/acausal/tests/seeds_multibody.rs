@@ -60,7 +60,10 @@ fn sm_1_sliding_mass_along_an_axis_with_a_zero_and_along_one_that_is_not_a_unit(
 
 #[test]
 fn ms_2_constraints_of_several_orders() {
-    // The forcing of x2 is large and nothing damps it: six digits at t = 5 need a tolerance of 1e-9.
+    // With states selected, 7 x2'' + x2' is driven by known functions with amplitudes up to 2592/5, and nothing damps
+    // what the integrator makes of them: the error of x2d at the end is 8e-8 of its amplitude at a tolerance of 1e-8 (IDA:
+    // 1.4e-7), and x2 sums it up. Six digits of the largest value of each variable take 1e-9; every digit of the table
+    // at 1e-8 is reached without state selection, see `ms_2_values`.
     let r = run_with("seeds/OE_3_2_MS18.mo", &[], |s| {
         every(0.5, 5.0)(s);
         s.tolerance = 1e-9;
@@ -152,9 +155,9 @@ fn column_digits<const N: usize>(
         let scale = table
             .iter()
             .map(|(_, row)| row[k].abs())
-            .fold(1.0, f64::max);
+            .fold(0.0, f64::max);
         for (t, row) in table {
-            near(at(r, name, *t), row[k], 1e-6 * scale);
+            near(at(r, name, *t), row[k], 5e-7 * scale);
         }
     }
 }

@@ -72,7 +72,7 @@ fn tr_1_form_17_has_89_unknowns_per_body() {
 fn tr_1_two_states_per_body() {
     for (n, states) in [
         (1, vec!["phi[1]", "der(phi[1])"]),
-        (2, vec!["phi[1]", "phi[2]", "der(phi[1])", "der(phi[2])"]),
+        (2, vec!["phi[1]", "der(phi[1])", "phi[2]", "der(phi[2])"]),
     ] {
         let set = format!("n={n}");
         let r = report(

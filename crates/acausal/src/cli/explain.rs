@@ -241,9 +241,9 @@ fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
         .map(|(kind, r)| format!("{r}    // {}", kind_name(*kind)))
         .collect();
     lines(text, "  ", &residuals);
-    if residuals.iter().any(|r| r.contains("$slope.")) {
+    if residuals.iter().any(|r| r.contains("slope.")) {
         text.push_str(
-            "$slope.x is the derivative of x that the integrator approximates; der(x) is what the equations give.\n",
+            "slope.x is the derivative of x that the integrator approximates; der(x) is what the equations give.\n",
         );
     }
 }

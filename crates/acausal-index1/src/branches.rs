@@ -1,0 +1,96 @@
+//! A warning where derivatives are not determined uniquely.
+//!
+//! If a highest derivative enters its equation nonlinearly, as in `x = der(x)^2`, there may be several solutions through
+//! one point, and where they meet the equations are singular (Mattsson 1986, example 2.1; Cellier & Kofman 2006, (7.72)).
+//! Such a model is not wrong, but which solution is followed depends on the start values of the derivatives, which is
+//! worth a warning. Equations that were differentiated are linear in what they determine; only those as written are
+//! looked at. A derivative that decides in a condition only (`if der(x) > 0 then ...`) does not count.
+
+use acausal_expr::flat::FlatModel;
+use acausal_expr::{ExprId, Exprs, Node, Printer};
+use acausal_structure::blt::Blocks;
+use acausal_syntax::Diagnostic;
+use rustc_hash::FxHashSet;
+
+use crate::nodes::Nodes;
+use crate::report::node_name;
+
+/// One warning per block with such derivatives.
+pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> Vec<Diagnostic> {
+    let integral = nodes.differentiated.var_integral();
+    let mut out = Vec::new();
+    for (equations, unknowns) in blocks.iter() {
+        let mut names: Vec<String> = Vec::new();
+        let mut origins = Vec::new();
+        for e in equations {
+            let Some(eq) = nodes.equations.get(e.index()) else {
+                continue;
+            };
+            let (piece, mut here) = (eq.piece.clone(), false);
+            for t in eq.touched.iter().filter(|t| t.order > 0) {
+                let unknown = unknowns.iter().find(|v| {
+                    let n = &nodes.variables[v.index()];
+                    n.var == t.var && n.order == t.order && integral[v.index()].is_some()
+                });
+                let Some(v) = unknown else { continue };
+                let residual = flat.exprs.sub(piece.lhs, piece.rhs);
+                if is_nonlinear(&mut flat.exprs, residual, t.node) {
+                    here = true;
+                    let name = format!("`{}`", node_name(flat, &nodes.variables[v.index()]));
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+            if here {
+                origins.push(piece);
+            }
+        }
+        let Some(first) = origins.first() else {
+            continue;
+        };
+        let message = format!(
+            "{} {} nonlinearly, so that several solutions may pass through one point: {}",
+            names.join(", "),
+            if names.len() == 1 { "enters" } else { "enter" },
+            Printer::new(flat).equation(first),
+        );
+        let mut d =
+            Diagnostic::warning("several-solutions", flat.origin(first.origin).span, message);
+        for more in &origins[1..] {
+            d = d.label(flat.origin(more.origin).span, "and this equation");
+        }
+        out.push(d.hint(
+            "the start values of the derivatives choose; where solutions meet, the simulation cannot go on",
+        ));
+    }
+    out
+}
+
+/// Whether the slope of `e` with respect to `unknown` changes with it, other than by a condition.
+fn is_nonlinear(exprs: &mut Exprs, e: ExprId, unknown: ExprId) -> bool {
+    if exprs.linear_in(e, unknown).is_some() {
+        return false;
+    }
+    let slopes = exprs.gradient(e, |_, n| n == unknown);
+    let mut stack: Vec<ExprId> = slopes
+        .into_iter()
+        .filter(|(leaf, _)| *leaf == unknown)
+        .map(|(_, slope)| slope)
+        .collect();
+    let mut seen = FxHashSet::default();
+    while let Some(n) = stack.pop() {
+        if n == unknown {
+            return true;
+        }
+        if !seen.insert(n) {
+            continue;
+        }
+        match exprs.node(n) {
+            Node::Rel(..) => {}
+            Node::If(_, a, b) => stack.extend([a, b]),
+            _ => exprs.for_each_child(n, |c| stack.push(c)),
+        }
+    }
+    false
+}
