@@ -1,14 +1,14 @@
 //! The whole compilation, and what it gives.
 
-use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType, Variability};
+use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
-use acausal_index1::{Dae, Role, RowKind, Unknown, hoist_reductions};
+use acausal_index1::{Dae, Role, RowKind, Unknown};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
-use crate::address::domain_len;
 use crate::events::EventCode;
+use crate::initial::{InitialCode, Parts};
 use crate::items::{Item, Target, merge};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::{Layout, Loc, Place};
@@ -55,16 +55,8 @@ pub struct Compiled {
     pub rows: Vec<RowGroup>,
     /// `dF/dx + cj*dF/dx'`.
     pub jacobian: Jacobian,
-    /// Hidden rows (highest derivatives of constraints) and initial equations, into `Out` after the residual rows.
-    pub initial_residuals: Program,
-    /// Number of hidden rows; they follow the residual rows.
-    pub hidden_len: usize,
-    /// Number of hidden rows and initial equations.
-    pub initial_len: usize,
-    /// Groups of hidden rows and initial equations, numbered after the residual rows.
-    pub initial_rows: Vec<RowGroup>,
-    /// Jacobian of residuals, hidden rows and initial equations with separate columns for `x` and `x'`.
-    pub initial_jacobian: Jacobian,
+    /// What holds at the start only.
+    pub initial: InitialCode,
     /// Continuous variables whose left limit is used, with its place in `Mem`.
     pub left_limits: Vec<(VarId, usize)>,
     /// Events.
@@ -120,7 +112,8 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     inputs(&mut low);
     let continuous_pre = left_limits(&mut low);
 
-    let parameters = low.parameter_program(origin)?;
+    let parameter_items = low.parameter_items(origin)?;
+    let parameters = low.ordered_program(&parameter_items)?;
     let (starts, start_of) =
         low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
     let (nominals, nominal_of) = low.attribute_program(
@@ -167,70 +160,16 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let residuals = merge(low.ordered_program(&residual_items)?);
     let jacobian = low.jacobian(&local_items, &residual_items, next, Columns::Combined)?;
 
-    let mut initial_items = residual_items.clone();
-    let mut initial_locals = local_items.clone();
-    let mut initial_rows = Vec::new();
-    let first_initial = next;
-    for r in &dae.hidden {
-        initial_rows.push(RowGroup {
-            first: next,
-            len: r.len(),
-            origin: r.origin,
-            domain: r.domain.clone(),
-            value: r.value,
-        });
-        initial_items.push(Item {
-            domain: r.domain.clone(),
-            value: r.value,
-            target: Target::Consecutive(Bank::Out, next),
-            origin: r.origin,
-        });
-        next += r.len();
-    }
-    let hidden_len = next - first_initial;
-    for eq in &initial_equations {
-        let value = low.flat.exprs.sub(eq.lhs, eq.rhs);
-        let mut hoisted = Vec::new();
-        let value = hoist_reductions(
-            low.flat,
-            &eq.domain,
-            value,
-            eq.origin,
-            Variability::Continuous,
-            &mut hoisted,
-        );
-        for l in hoisted {
-            low.layout.add_mem(
-                (l.target.var, Kind::Value),
-                low.flat.var(l.target.var).len(),
-            );
-            initial_locals.push(Item {
-                domain: l.domain,
-                value: l.value,
-                target: Target::Access(l.target),
-                origin: l.origin,
-            });
-        }
-        let len = domain_len(&eq.domain);
-        initial_rows.push(RowGroup {
-            first: next,
-            len,
-            origin: eq.origin,
-            domain: eq.domain.clone(),
-            value,
-        });
-        initial_items.push(Item {
-            domain: eq.domain.clone(),
-            value,
-            target: Target::Consecutive(Bank::Out, next),
-            origin: eq.origin,
-        });
-        next += len;
-    }
-    let mut initial_residuals = low.ordered_program(&initial_locals[local_items.len()..])?;
-    initial_residuals.extend(low.ordered_program(&initial_items[residual_items.len()..])?);
-    let initial_jacobian =
-        low.jacobian(&initial_locals, &initial_items, next, Columns::Separate)?;
+    let initial = low.initial_code(
+        Parts {
+            parameters: &parameter_items,
+            locals: &local_items,
+            residuals: &residual_items,
+            hidden: &dae.hidden,
+            equations: &initial_equations,
+        },
+        next,
+    )?;
 
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae
@@ -284,11 +223,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         row_kinds,
         rows,
         jacobian,
-        initial_residuals,
-        hidden_len,
-        initial_len: next - first_initial,
-        initial_rows,
-        initial_jacobian,
+        initial,
         left_limits: continuous_pre,
         events,
         outputs,
@@ -353,7 +288,7 @@ fn outputs(low: &Lowering<'_>) -> Vec<Output> {
 impl Compiled {
     fn longest_out(&self) -> usize {
         let e = &self.events;
-        let mut len = (self.n + self.initial_len)
+        let mut len = (self.n + self.initial.len)
             .max(e.cells)
             .max(e.conditions_len);
         len = len.max(
@@ -457,7 +392,7 @@ impl Compiled {
     pub fn row_group(&self, row: usize) -> Option<(&RowGroup, usize)> {
         self.rows
             .iter()
-            .chain(&self.initial_rows)
+            .chain(&self.initial.rows)
             .find(|g| row >= g.first && row < g.first + g.len)
             .map(|g| (g, row - g.first))
     }

@@ -62,11 +62,14 @@ pub struct MulAdd {
 
 /// What the columns of the Jacobian are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns {
+pub enum Columns<'a> {
     /// `dF/dx + cj*dF/dx'`: n columns.
     Combined,
-    /// `dF/dx` and `dF/dx'` side by side: 2n columns, for initialisation.
-    Separate,
+    /// `dF/dx`, `dF/dx'` and derivatives with respect to places in `Mem` side by side, for initialisation.
+    Separate {
+        /// `(first, number)` of the places in `Mem`.
+        units: &'a [(usize, usize)],
+    },
 }
 
 /// Rows of one item: where its target lies and which partials belong to which access.
@@ -84,7 +87,7 @@ impl Lowering<'_> {
         locals: &[Item],
         residuals: &[Item],
         rows: usize,
-        columns: Columns,
+        columns: Columns<'_>,
     ) -> Result<Jacobian, CodegenError> {
         let mut jac = Jacobian::default();
         let mut item_rows = Vec::new();
@@ -93,10 +96,9 @@ impl Lowering<'_> {
         }
         jac.partials = merge(std::mem::take(&mut jac.partials));
         let n = self.layout.n;
-        let cols = if columns == Columns::Combined {
-            n
-        } else {
-            2 * n
+        let cols = match columns {
+            Columns::Combined => n,
+            Columns::Separate { units } => 2 * n + units.iter().map(|u| u.1).sum::<usize>(),
         };
         schedule(
             &mut jac,
@@ -177,7 +179,10 @@ impl Lowering<'_> {
         let body = self.static_body(x.body, item.origin)?;
         let flat: &mut FlatModel = self.flat;
         let vars = &flat.vars;
-        let active = |a: Access| a.kind != Kind::Pre && !vars[a.var.index()].is_discrete();
+        let unknown = &self.active;
+        let active = |a: Access| {
+            a.kind != Kind::Pre && (!vars[a.var.index()].is_discrete() || unknown.contains(&a.var))
+        };
         let mut exprs = std::mem::take(&mut flat.exprs);
         let gradient = exprs.gradient(body, |e, n| matches!(e.node(n), Node::Var(_)));
         let mut out = Vec::new();
@@ -248,7 +253,7 @@ fn schedule(
     n: usize,
     rows: usize,
     cols: usize,
-    columns: Columns,
+    columns: Columns<'_>,
 ) {
     const UNITS: u32 = 2;
     let mut local_rows: Vec<LocalRow> = vec![LocalRow::default(); mem_len];
@@ -262,6 +267,29 @@ fn schedule(
     let mut current: Option<Loc> = None;
     let mut current_first = UNITS;
     let mut row_of_entry: Vec<(u32, u32)> = Vec::new(); // (row, first entry) of residual rows, in order
+    if let Columns::Separate { units } = columns
+        && !units.is_empty()
+    {
+        // The row of an unknown in `Mem` is a unit vector, like that of a local assignment with one entry.
+        let one = jac.partials_len as u32;
+        jac.constants.push((one as usize, 1, 1.0));
+        jac.partials_len += 1;
+        let places = units.iter().flat_map(|&(first, len)| first..first + len);
+        for (k, place) in places.enumerate() {
+            local_rows[place] = LocalRow {
+                first: next,
+                len: 1,
+            };
+            entry_cols.push((2 * n + k) as u32);
+            jac.ops.push(MulAdd {
+                dst: next,
+                partial: one,
+                src: 0,
+            });
+            next += 1;
+        }
+        current_first = next;
+    }
     for item in items {
         for j in 0..item.count {
             let target = item.target.at(j);
@@ -292,7 +320,7 @@ fn schedule(
                     Bank::Yp => {
                         let (col, src) = match columns {
                             Columns::Combined => (source.index(), 1),
-                            Columns::Separate => (n + source.index(), 0),
+                            Columns::Separate { .. } => (n + source.index(), 0),
                         };
                         let dst = builder.entry(col, &mut next, &mut entry_cols);
                         jac.ops.push(MulAdd { dst, partial, src });

@@ -8,6 +8,7 @@ mod cells;
 mod compile;
 mod error;
 mod events;
+mod initial;
 mod items;
 mod jacobian;
 mod layout;
@@ -21,5 +22,6 @@ pub use events::{
     ActionCode, AssertCode, BranchCode, DelayCode, EventCode, RelationCode, SampleCode,
     TimeEventCode, WhenCode,
 };
+pub use initial::{FreeParameter, InitialCode, InitialRow};
 pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
 pub use layout::{Layout, Loc, Place, fixed};

@@ -4,11 +4,11 @@
 //! work per item depends on the size of the expression, not on the length of its domain.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp, VarId};
 use acausal_index1::element::ElementError;
 use acausal_jit::kernel::{Address, Bank, Binary, Call, Kernel, KernelId, Op, Store, Unary};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::address::{Domain, Locations, domain_len, for_each_point, is_static, locate};
@@ -29,6 +29,8 @@ pub struct Lowering<'a> {
     /// False while derivatives are lowered: they read the cells that the equations have, and a relation without a cell
     /// stood inside of `noEvent` there.
     pub new_cells: bool,
+    /// Parameters that derivatives are taken for: those that are unknown at the start, and what depends on them.
+    pub active: FxHashSet<VarId>,
     kernels: IndexMap<Vec<u64>, Kernel, FxBuildHasher>,
     /// Literal tables in `Mem` and their contents.
     pub tables: IndexMap<Vec<u64>, usize, FxBuildHasher>,
@@ -65,6 +67,7 @@ impl<'a> Lowering<'a> {
             layout,
             cells: Cells::default(),
             new_cells: true,
+            active: FxHashSet::default(),
             kernels: IndexMap::default(),
             tables: IndexMap::default(),
         }

@@ -13,7 +13,7 @@ use crate::lower::Lowering;
 impl Lowering<'_> {
     /// Assigns parameters and constants, in the order of their dependencies. A parameter without a value takes its
     /// start attribute (MLS 3.6 §4.4.4).
-    pub fn parameter_program(&mut self, origin: OriginId) -> Result<Program, CodegenError> {
+    pub fn parameter_items(&mut self, origin: OriginId) -> Result<Vec<Item>, CodegenError> {
         let mut items = Vec::new();
         for id in self.parameter_order()? {
             let var = self.flat.var(id);
@@ -24,7 +24,7 @@ impl Lowering<'_> {
                 self.array_items(id, &value, Target::Access, origin, &mut items)?;
             }
         }
-        self.ordered_program(&items)
+        Ok(items)
     }
 
     /// Items that evaluate an array value into elements of a variable or consecutive places.

@@ -20,6 +20,7 @@ mod ordering;
 mod rank;
 mod sparse;
 
+pub(crate) use btf::block_form;
 pub use dense::DenseLu;
 pub use rank::{DENSE_BLOCK, RankDeficiency, rank_deficiency};
 pub use sparse::{FactorCounts, SparseLu};

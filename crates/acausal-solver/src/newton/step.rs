@@ -95,12 +95,36 @@ impl StepSolver {
         })
     }
 
+    /// The pattern of the Jacobian.
+    pub fn pattern(&self) -> &Pattern {
+        &self.jacobian
+    }
+
+    /// Norm of the residual with the rows as they were equilibrated last.
+    pub fn residual_norm(&self, r: &[f64]) -> f64 {
+        let sum: f64 = (r.iter().zip(&self.row_scale))
+            .map(|(r, s)| (r * s) * (r * s))
+            .sum();
+        sum.sqrt()
+    }
+
     /// Factorises the Jacobian at `x`.
     pub fn factor(
         &mut self,
         values: &[f64],
         x: &[f64],
         options: &NewtonOptions,
+    ) -> Result<(), Singular> {
+        self.factor_with(values, x, options, REGULARISATION)
+    }
+
+    /// Factorises the Jacobian with a given regularisation.
+    pub fn factor_with(
+        &mut self,
+        values: &[f64],
+        x: &[f64],
+        options: &NewtonOptions,
+        regularisation: f64,
     ) -> Result<(), Singular> {
         let Some(augmented) = &self.augmented else {
             return self.lu.factor(values);
@@ -123,7 +147,7 @@ impl StepSolver {
                 let row = row as usize;
                 self.values[at] = if row == column {
                     match self.shape {
-                        Shape::Regularised if column >= offset => -REGULARISATION,
+                        Shape::Regularised if column >= offset => -regularisation,
                         Shape::Wide | Shape::Regularised => scale_of(column).powi(-2),
                         _ => 1.0,
                     }

@@ -1,0 +1,384 @@
+//! The system that holds at the start (MLS 3.6 §8.6), as kernels with an exact sparse Jacobian.
+//!
+//! In: the index-one DAE with its initial equations and attributes. Out ([`InitialCode`]): rows that follow the residual
+//! rows, and columns that follow `x` and `x'`:
+//!
+//! ```text
+//!              x      x'     free parameters
+//! residuals    .      .      .
+//! hidden       .      .      .        highest derivatives of constraints
+//! equations    .      .      .        initial equations
+//! starts       .      .      .        v = start, where v is no component of x or its start depends on a free parameter
+//! ```
+//!
+//! A parameter is *free* when it has no binding and its `fixed` attribute is not literally true; whether it really is
+//! unknown is decided by the value of the attribute. Parameters that depend on free ones are local assignments of this
+//! system. Fixed starts of components of `x` need no row: their column is known.
+//!
+//! Initial equations that give a discrete variable (or its left limit) a value are assignments: `pre(b) = true`. They are
+//! evaluated before the continuous equations are solved, in every round of the event iteration at the start.
+//!
+//! Example: `parameter Real p(fixed = false); Real x(start = 1, fixed = true); equation der(x) = -p*x; initial equation
+//! der(x) = -3`: rows `der(x) + p*x`, `der(x) + 3`; columns `x` (known), `der(x)`, `p`.
+
+use acausal_expr::flat::{
+    Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
+};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_index1::hoist_reductions;
+use acausal_jit::kernel::{Bank, Program};
+use rustc_hash::FxHashSet;
+
+use crate::CodegenError;
+use crate::address::domain_len;
+use crate::compile::RowGroup;
+use crate::items::{Item, Target};
+use crate::jacobian::{Columns, Jacobian};
+use crate::layout::Place;
+use crate::lower::Lowering;
+
+/// What is evaluated at the start only.
+#[derive(Clone, Debug, Default)]
+pub struct InitialCode {
+    /// The rows after the residual rows, into `Out`.
+    pub residuals: Program,
+    /// Number of hidden rows; they come first.
+    pub hidden_len: usize,
+    /// Number of rows after the residual rows.
+    pub len: usize,
+    /// Groups of these rows.
+    pub rows: Vec<RowGroup>,
+    /// What each group is.
+    pub kinds: Vec<InitialRow>,
+    /// Jacobian of all rows with separate columns for `x`, `x'` and free parameters.
+    pub jacobian: Jacobian,
+    /// Free parameters, in the order of their columns.
+    pub free: Vec<FreeParameter>,
+    /// Assigns the parameters that depend on free ones.
+    pub dependent: Program,
+    /// Assigns discrete variables and left limits that initial equations determine.
+    pub discrete: Program,
+}
+
+/// A parameter that may be unknown at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeParameter {
+    /// The parameter.
+    pub var: VarId,
+    /// First place in `Mem`.
+    pub base: usize,
+    /// Number of scalars.
+    pub len: usize,
+}
+
+/// Kinds of rows after the residual rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialRow {
+    /// Highest derivative of a constraint.
+    Hidden,
+    /// An initial equation.
+    Equation,
+    /// `v = start`; it counts where the `fixed` attribute of the element is true.
+    Start(VarId),
+}
+
+impl InitialCode {
+    /// Number of scalar free parameters.
+    pub fn free_len(&self) -> usize {
+        self.free.iter().map(|f| f.len).sum()
+    }
+
+    /// The free parameter of a column (from 0) and the element.
+    pub fn free_at(&self, mut column: usize) -> Option<(FreeParameter, usize)> {
+        for f in &self.free {
+            if column < f.len {
+                return Some((*f, column));
+            }
+            column -= f.len;
+        }
+        None
+    }
+}
+
+/// Parameters without a value that the initial equations may determine.
+pub(crate) fn free_parameters(flat: &FlatModel) -> Vec<VarId> {
+    flat.var_ids()
+        .filter(|(_, v)| {
+            let fixed = v.fixed.as_ref().map(|f| flat.exprs.as_bool(f.body));
+            v.variability == Variability::Parameter
+                && v.ty == VarType::Real
+                && v.binding.is_none()
+                && !v.auxiliary
+                && !v.is_empty()
+                && fixed.is_some_and(|f| f != Some(true))
+        })
+        .map(|(id, _)| id)
+        .collect()
+}
+
+/// What the initial system is made of.
+pub(crate) struct Parts<'a> {
+    /// Items of all parameters, in evaluation order.
+    pub parameters: &'a [Item],
+    /// Local assignments.
+    pub locals: &'a [Item],
+    /// Residuals.
+    pub residuals: &'a [Item],
+    /// Highest derivatives of constraints.
+    pub hidden: &'a [acausal_index1::Residual],
+    /// Initial equations.
+    pub equations: &'a [Equation],
+}
+
+impl Lowering<'_> {
+    /// Compiles the initial system; `first` is the number of residual rows.
+    pub(crate) fn initial_code(
+        &mut self,
+        parts: Parts<'_>,
+        first: usize,
+    ) -> Result<InitialCode, CodegenError> {
+        let mut code = InitialCode::default();
+        for var in free_parameters(self.flat) {
+            if let Some(&Place::Whole(Bank::Mem, base)) = self.layout.place((var, Kind::Value)) {
+                let len = self.flat.var(var).len();
+                code.free.push(FreeParameter { var, base, len });
+                self.active.insert(var);
+            }
+        }
+        let dependent = self.dependent_items(parts.parameters);
+        let mut rows = Rows {
+            next: first,
+            items: Vec::new(),
+            hoisted: Vec::new(),
+        };
+        for r in parts.hidden {
+            rows.push(&mut code, InitialRow::Hidden, &r.domain, r.value, r.origin);
+        }
+        code.hidden_len = rows.next - first;
+        let mut assignments = Vec::new();
+        for eq in parts.equations {
+            if let Some((target, value)) = discrete_target(self.flat, eq) {
+                self.discrete_items(eq, target, value, &mut assignments);
+                continue;
+            }
+            let value = self.flat.exprs.sub(eq.lhs, eq.rhs);
+            let value = self.hoist(&eq.domain, value, eq.origin, &mut rows.hoisted);
+            rows.push(
+                &mut code,
+                InitialRow::Equation,
+                &eq.domain,
+                value,
+                eq.origin,
+            );
+        }
+        for var in self.start_conditions() {
+            let (domain, value, origin) = self.start_condition(var);
+            let value = self.hoist(&domain, value, origin, &mut rows.hoisted);
+            rows.push(&mut code, InitialRow::Start(var), &domain, value, origin);
+        }
+        code.len = rows.next - first;
+        code.discrete = self.ordered_program(&assignments)?;
+        code.dependent = self.ordered_program(&dependent)?;
+        code.residuals = self.ordered_program(&rows.hoisted)?;
+        code.residuals.extend(self.ordered_program(&rows.items)?);
+        let locals: Vec<Item> = dependent
+            .into_iter()
+            .chain(parts.locals.iter().cloned())
+            .chain(rows.hoisted)
+            .collect();
+        let residuals: Vec<Item> = parts.residuals.iter().cloned().chain(rows.items).collect();
+        let units: Vec<(usize, usize)> = code.free.iter().map(|f| (f.base, f.len)).collect();
+        code.jacobian = self.jacobian(
+            &locals,
+            &residuals,
+            rows.next,
+            Columns::Separate { units: &units },
+        )?;
+        self.active.clear();
+        Ok(code)
+    }
+
+    /// The items that read a free parameter, directly or through others; their targets become active.
+    fn dependent_items(&mut self, items: &[Item]) -> Vec<Item> {
+        let mut dependent = Vec::new();
+        if self.active.is_empty() {
+            return dependent;
+        }
+        let free: FxHashSet<VarId> = self.active.clone();
+        for item in items {
+            let Target::Access(target) = item.target else {
+                continue;
+            };
+            let accesses = self.flat.exprs.accesses(item.value);
+            let reads = accesses.iter().any(|(_, a)| self.active.contains(&a.var));
+            // The guess of a free parameter may depend on another one; it stays a guess.
+            if reads && !free.contains(&target.var) {
+                self.active.insert(target.var);
+                dependent.push(item.clone());
+            }
+        }
+        dependent
+    }
+
+    fn hoist(
+        &mut self,
+        domain: &[(IterId, Range)],
+        value: ExprId,
+        origin: OriginId,
+        items: &mut Vec<Item>,
+    ) -> ExprId {
+        let mut locals = Vec::new();
+        let kind = Variability::Continuous;
+        let value = hoist_reductions(self.flat, domain, value, origin, kind, &mut locals);
+        for l in locals {
+            let len = self.flat.var(l.target.var).len();
+            self.layout.add_mem((l.target.var, Kind::Value), len);
+            items.push(Item {
+                domain: l.domain,
+                value: l.value,
+                target: Target::Access(l.target),
+                origin: l.origin,
+            });
+        }
+        value
+    }
+
+    /// `d = value` at the start sets `d` and its left limit; `pre(d) = value` the left limit only.
+    fn discrete_items(
+        &mut self,
+        eq: &Equation,
+        target: Access,
+        value: ExprId,
+        items: &mut Vec<Item>,
+    ) {
+        let value = self.hoist(&eq.domain, value, eq.origin, items);
+        let left = Access {
+            kind: Kind::Pre,
+            ..target
+        };
+        for access in [Some(target), (target != left).then_some(left)] {
+            let Some(access) = access else { continue };
+            if self.layout.place((access.var, access.kind)).is_some() {
+                items.push(Item {
+                    domain: eq.domain.clone(),
+                    value,
+                    target: Target::Access(access),
+                    origin: eq.origin,
+                });
+            }
+        }
+    }
+
+    /// Variables whose fixed start needs a row.
+    fn start_conditions(&self) -> Vec<VarId> {
+        let literally_free = |f: ExprId| self.flat.exprs.as_bool(f) == Some(false);
+        let mut vars = Vec::new();
+        for (id, v) in self.flat.var_ids() {
+            let may_be_fixed = v.fixed.as_ref().is_some_and(|f| !literally_free(f.body));
+            if v.is_discrete() || v.auxiliary || v.is_empty() || !may_be_fixed {
+                continue;
+            }
+            let Some(place) = self.layout.place((id, Kind::Value)) else {
+                continue;
+            };
+            let component = matches!(place, Place::Whole(Bank::Y, _));
+            let depends = v.start.as_ref().is_some_and(|s| {
+                let accesses = self.flat.exprs.accesses(s.body);
+                accesses.iter().any(|(_, a)| self.active.contains(&a.var))
+            });
+            if (!component || depends) && v.causality != Causality::Input {
+                vars.push(id);
+            }
+        }
+        vars
+    }
+
+    fn start_condition(&mut self, var: VarId) -> (Vec<(IterId, Range)>, ExprId, OriginId) {
+        let v = self.flat.var(var);
+        let (dims, start, span) = (v.dims.clone(), v.start.clone(), v.span);
+        self.flat.origins.push(Origin {
+            span,
+            component: String::new(),
+            kind: OriginKind::Binding,
+        });
+        let origin = OriginId(self.flat.origins.len() as u32 - 1);
+        let x = &mut self.flat.exprs;
+        let (iters, value) = match start {
+            Some(start) => (start.iters, start.body),
+            None => {
+                let iters = dims.iter().map(|_| x.fresh_iter()).collect();
+                (iters, x.real(0.0))
+            }
+        };
+        let domain: Vec<(IterId, Range)> = iters
+            .iter()
+            .copied()
+            .zip(dims.iter().map(|&d| Range::upto(d)))
+            .collect();
+        let subs: Vec<ExprId> = iters.iter().map(|&i| x.iter(i)).collect();
+        let subs = x.make_list(&subs);
+        let access = Access {
+            var,
+            kind: Kind::Value,
+            subs,
+        };
+        let access = x.access(access, Ty::Real);
+        (domain, x.sub(access, value), origin)
+    }
+}
+
+/// Rows under construction.
+struct Rows {
+    next: usize,
+    items: Vec<Item>,
+    /// Reductions inside of the rows.
+    hoisted: Vec<Item>,
+}
+
+impl Rows {
+    fn push(
+        &mut self,
+        code: &mut InitialCode,
+        kind: InitialRow,
+        domain: &[(IterId, Range)],
+        value: ExprId,
+        origin: OriginId,
+    ) {
+        let len = domain_len(domain);
+        code.rows.push(RowGroup {
+            first: self.next,
+            len,
+            origin,
+            domain: domain.to_vec(),
+            value,
+        });
+        code.kinds.push(kind);
+        self.items.push(Item {
+            domain: domain.to_vec(),
+            value,
+            target: Target::Consecutive(Bank::Out, self.next),
+            origin,
+        });
+        self.next += len;
+    }
+}
+
+/// An initial equation of the form `d = e`, `pre(d) = e` (or turned round) for a discrete variable, or `p = e` for a
+/// parameter without a value that is no Real.
+fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
+    for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
+        let Node::Var(a) = flat.exprs.node(side) else {
+            continue;
+        };
+        let v = flat.var(a.var);
+        let takes = match v.variability {
+            Variability::Constant => false,
+            Variability::Parameter => v.ty != VarType::Real && v.binding.is_none(),
+            _ => v.is_discrete(),
+        };
+        if takes && v.ty != VarType::String && matches!(a.kind, Kind::Value | Kind::Pre) {
+            return Some((a, other));
+        }
+    }
+    None
+}
