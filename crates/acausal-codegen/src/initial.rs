@@ -24,18 +24,20 @@
 use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Printer, Range, Ty, VarId};
 use acausal_index1::hoist_reductions;
 use acausal_jit::kernel::{Bank, Program};
+use acausal_syntax::Span;
 use rustc_hash::FxHashSet;
 
 use crate::CodegenError;
 use crate::address::domain_len;
-use crate::compile::RowGroup;
+use crate::compile::{Compiled, RowGroup};
 use crate::items::{Item, Target};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::Place;
 use crate::lower::Lowering;
+use crate::start_alias::StartAlias;
 
 /// What is evaluated at the start only.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +60,12 @@ pub struct InitialCode {
     pub dependent: Program,
     /// Assigns discrete variables and left limits that initial equations determine.
     pub discrete: Program,
+    /// Start values that are guesses for unknowns under another name.
+    pub aliases: Vec<StartAlias>,
+    /// `homotopy` occurs in the model.
+    pub homotopy: bool,
+    /// `initial()` occurs in the model: its equations are others after the start.
+    pub asks_initial: bool,
 }
 
 /// A parameter that may be unknown at the start.
@@ -195,6 +203,14 @@ impl Lowering<'_> {
             Columns::Separate { units: &units },
         )?;
         self.active.clear();
+        code.aliases = self.start_aliases(parts.locals)?;
+        let x = &self.flat.exprs;
+        code.homotopy = x
+            .ids()
+            .any(|e| matches!(x.node(e), Node::Call(Builtin::Homotopy, _)));
+        code.asks_initial = x
+            .ids()
+            .any(|e| matches!(x.node(e), Node::Call(Builtin::Initial, _)));
         Ok(code)
     }
 
@@ -243,7 +259,8 @@ impl Lowering<'_> {
         value
     }
 
-    /// `d = value` at the start sets `d` and its left limit; `pre(d) = value` the left limit only.
+    /// Both `d = value` and `pre(d) = value` set `d` and its left limit: they differ only where an equation or an active
+    /// `when` clause gives `d` another value, and those are evaluated afterwards.
     fn discrete_items(
         &mut self,
         eq: &Equation,
@@ -252,12 +269,8 @@ impl Lowering<'_> {
         items: &mut Vec<Item>,
     ) {
         let value = self.hoist(&eq.domain, value, eq.origin, items);
-        let left = Access {
-            kind: Kind::Pre,
-            ..target
-        };
-        for access in [Some(target), (target != left).then_some(left)] {
-            let Some(access) = access else { continue };
+        for kind in [Kind::Pre, Kind::Value] {
+            let access = Access { kind, ..target };
             if self.layout.place((access.var, access.kind)).is_some() {
                 items.push(Item {
                     domain: eq.domain.clone(),
@@ -381,4 +394,50 @@ fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> 
         }
     }
     None
+}
+
+impl Compiled {
+    /// The name of a scalar free parameter, by its column (from 0).
+    pub fn free_name(&self, column: usize) -> String {
+        match self.initial.free_at(column) {
+            Some((f, k)) => self.element_name(f.var, Kind::Value, k),
+            None => format!("parameter {}", column + 1),
+        }
+    }
+
+    /// Whether the fixed starts of a variable are rows of the initial system.
+    pub fn has_start_rows(&self, var: VarId) -> bool {
+        self.initial.kinds.contains(&InitialRow::Start(var))
+    }
+
+    /// Whether a row comes from an initial equation.
+    pub fn is_initial_equation(&self, row: usize) -> bool {
+        (self.initial.rows.iter().zip(&self.initial.kinds))
+            .any(|(g, k)| (g.first..g.first + g.len).contains(&row) && *k == InitialRow::Equation)
+    }
+
+    /// `v[3] = start` for a row that is a fixed start value.
+    pub fn start_row_text(&self, row: usize) -> Option<String> {
+        let (group, kind) = (self.initial.rows.iter().zip(&self.initial.kinds))
+            .find(|(g, _)| (g.first..g.first + g.len).contains(&row))?;
+        let InitialRow::Start(var) = kind else {
+            return None;
+        };
+        let name = self.element_name(*var, Kind::Value, row - group.first);
+        let start = self.flat.var(*var).start.as_ref();
+        let value = start.map_or("0".to_string(), |s| Printer::new(&self.flat).expr(s.body));
+        Some(format!("{name} = {value}"))
+    }
+
+    /// The declaration of component `i` of `x`.
+    pub fn unknown_span(&self, i: usize) -> Span {
+        let mut first = 0;
+        for u in &self.unknowns {
+            if i < first + u.len {
+                return u.value.map_or(Span::NONE, |q| self.flat.var(q.0).span);
+            }
+            first += u.len;
+        }
+        Span::NONE
+    }
 }

@@ -14,6 +14,7 @@ mod jacobian;
 mod layout;
 mod lower;
 mod parameters;
+mod start_alias;
 
 pub use cells::{CellGroup, CellKind};
 pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
@@ -25,3 +26,4 @@ pub use events::{
 pub use initial::{FreeParameter, InitialCode, InitialRow};
 pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
 pub use layout::{Layout, Loc, Place, fixed};
+pub use start_alias::StartAlias;

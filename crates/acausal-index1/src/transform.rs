@@ -1,6 +1,6 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect};
+use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect, VarType};
 use acausal_expr::{Access, ExprId, Kind, Node, Printer, VarId};
 use acausal_structure::blt::highest_blocks;
 use acausal_structure::segments::{Error, analyse};
@@ -40,8 +40,9 @@ pub fn transform_with(
 ) -> Result<(Dae, Report), Vec<Diagnostic>> {
     let mut equations = Vec::new();
     let mut discrete = Vec::new();
+    let assigned = assigned_in_whens(&flat);
     for eq in std::mem::take(&mut flat.equations) {
-        match discrete_target(&flat, eq.lhs, eq.rhs) {
+        match discrete_target(&flat, &assigned, eq.lhs, eq.rhs) {
             Some((target, value)) => discrete.push(DiscreteEquation {
                 domain: eq.domain,
                 target,
@@ -310,12 +311,36 @@ fn is_fixed(flat: &FlatModel, var: VarId) -> bool {
         .is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
 }
 
-/// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter.
-fn discrete_target(flat: &FlatModel, lhs: ExprId, rhs: ExprId) -> Option<(Access, ExprId)> {
+/// The variables that `when` clauses give values.
+fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
+    let branches = flat.whens.iter().flat_map(|w| &w.branches);
+    let actions = branches.flat_map(|b| &b.actions);
+    actions
+        .filter_map(|a| match a {
+            acausal_expr::flat::Action::Assign { target, .. } => Some(target.var),
+            _ => None,
+        })
+        .collect()
+}
+
+/// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter. A variable that a `when`
+/// gives a value is known here: `der(x) = d` is an equation for `x`. So is `y = n` with a Real `y`.
+fn discrete_target(
+    flat: &FlatModel,
+    assigned: &FxHashSet<VarId>,
+    lhs: ExprId,
+    rhs: ExprId,
+) -> Option<(Access, ExprId)> {
+    let continuous = |e: ExprId| match flat.exprs.node(e) {
+        Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
+        _ => false,
+    };
     for (side, other) in [(lhs, rhs), (rhs, lhs)] {
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);
-            if a.kind == Kind::Value && var.is_discrete() && !var.is_parameter() {
+            let known = assigned.contains(&a.var) || var.is_parameter();
+            let mixed = var.ty != VarType::Real && continuous(other);
+            if a.kind == Kind::Value && var.is_discrete() && !known && !mixed {
                 return Some((a, other));
             }
         }

@@ -6,6 +6,8 @@ use acausal_expr::{Printer, RelOp};
 use acausal_solver::{EvalReason, PatternError, SolverError, StepLimit};
 use acausal_syntax::{Diagnostic, Span};
 
+pub use crate::initial::{InitialFailure, InitialKind};
+
 /// A failed simulation.
 #[derive(Clone, Debug)]
 pub enum SimError {
@@ -23,7 +25,7 @@ pub enum SimError {
         span: Span,
     },
     /// No consistent start values were found.
-    Initialisation(InitialFailure),
+    Initialisation(Box<InitialFailure>),
     /// The integrator stopped.
     Integrator(SolverError),
     /// `sample` with arguments that make no sense.
@@ -75,39 +77,44 @@ pub enum SimError {
         /// The equation.
         origin: OriginId,
     },
+    /// An evaluation failed because a function did.
+    Evaluation {
+        /// What the solver saw.
+        seen: Box<SimError>,
+        /// The failure of the function.
+        reason: String,
+    },
     /// Writing results failed.
     Output(String),
     /// The settings make no sense.
     Settings(String),
 }
 
-/// Details of a failed initialisation.
-#[derive(Clone, Debug)]
-pub struct InitialFailure {
-    /// What went wrong.
-    pub kind: InitialKind,
-    /// Time of the attempt: the start, or an event.
-    pub t: f64,
-    /// Rows with the largest residuals, largest first.
-    pub rows: Vec<(usize, f64)>,
-    /// Unknowns that are involved, by name, with their values.
-    pub unknowns: Vec<(String, f64)>,
-}
-
-/// Kinds of failed initialisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialKind {
-    /// More conditions than unknowns.
-    Overdetermined,
-    /// Unknowns that no equation determines.
-    Underdetermined,
-    /// The equations have no inverse at the guess.
-    Singular,
-    /// The iteration did not converge.
-    NoConvergence,
-}
-
 impl SimError {
+    /// Adds why a function failed to an error that says that an evaluation did.
+    pub(crate) fn because(self, reason: Option<String>) -> SimError {
+        let evaluation = |limit: &StepLimit| matches!(limit, StepLimit::Evaluation(_));
+        let fits = match &self {
+            SimError::NotFinite { .. } => true,
+            SimError::Initialisation(f) => {
+                matches!(f.kind, InitialKind::NotFinite | InitialKind::NoConvergence)
+            }
+            SimError::Integrator(
+                SolverError::StepTooSmall { limit, .. }
+                | SolverError::RepeatedFailure { limit, .. },
+            ) => evaluation(limit),
+            SimError::Integrator(SolverError::Evaluation { .. }) => true,
+            _ => false,
+        };
+        match reason {
+            Some(reason) if fits => SimError::Evaluation {
+                seen: Box::new(self),
+                reason,
+            },
+            _ => self,
+        }
+    }
+
     /// The message for the user.
     pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
         match self {
@@ -128,7 +135,7 @@ impl SimError {
                 *span,
                 format!("sample({start}, {interval}) needs a finite start and a positive interval"),
             ),
-            SimError::Initialisation(f) => initial(f, model),
+            SimError::Initialisation(f) => f.diagnostic(model),
             SimError::Integrator(e) => integrator(e, model),
             SimError::Chattering { t, what, origin } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
@@ -179,6 +186,7 @@ impl SimError {
                     d.note(format!("in component {}", place.component))
                 }
             }
+            SimError::Evaluation { seen, reason } => seen.diagnostic(model).note(reason.clone()),
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),
         }
@@ -193,28 +201,66 @@ fn internal(message: String) -> Diagnostic {
 /// The source place and the text of a residual row.
 pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
     let Some((group, k)) = model.row_group(row) else {
-        return (Span::NONE, format!("number {}", row + 1));
+        return (Span::NONE, format!("equation {}", row + 1));
     };
     let origin = model.flat.origin(group.origin);
-    let mut text = format!("`0 = {}`", Printer::new(&model.flat).expr(group.value));
+    let mut text = equation_text(model, row);
     if !group.domain.is_empty() {
-        let mut rest = k as i64;
-        let mut values = Vec::new();
-        for (iter, range) in group.domain.iter().rev() {
-            values.push(format!(
-                "{} = {}",
-                model.flat.exprs.iter_name(*iter),
-                range.at(rest % range.count)
-            ));
-            rest /= range.count;
-        }
-        values.reverse();
-        text.push_str(&format!(" for {}", values.join(", ")));
+        text.push_str(&format!(" for {}", point_text(model, group, k)));
     }
     if !origin.component.is_empty() {
         text.push_str(&format!(" of component {}", origin.component));
     }
     (origin.span, text)
+}
+
+/// The values of the iterators at row `k` of a group.
+pub(crate) fn point_text(model: &Compiled, group: &acausal_codegen::RowGroup, k: usize) -> String {
+    let mut rest = k as i64;
+    let mut values = Vec::new();
+    for (iter, range) in group.domain.iter().rev() {
+        let name = model.flat.exprs.iter_name(*iter);
+        values.push(format!("{name} = {}", range.at(rest % range.count)));
+        rest /= range.count;
+    }
+    values.reverse();
+    values.join(", ")
+}
+
+/// The equation of a row; of a fixed start value `v = start`. What the compiler introduced is said in words.
+pub(crate) fn equation_text(model: &Compiled, row: usize) -> String {
+    let Some((group, _)) = model.row_group(row) else {
+        return format!("equation {}", row + 1);
+    };
+    if let Some(text) = model.start_row_text(row) {
+        return text;
+    }
+    let text = Printer::new(&model.flat).expr(group.value);
+    if text.contains('$') {
+        return "this equation".to_string();
+    }
+    format!("`0 = {text}`")
+}
+
+/// A component of `x` in the user's words.
+pub(crate) fn unknown_text(model: &Compiled, c: usize) -> String {
+    in_words(model.unknown_name(c))
+}
+
+/// The derivative of a component of `x` in the user's words.
+pub(crate) fn derivative_text(model: &Compiled, c: usize) -> String {
+    in_words(model.derivative_name(c))
+}
+
+/// Names that the compiler made up say where they come from.
+fn in_words(name: String) -> String {
+    if let Some((_, of)) = name.split_once("$slope.") {
+        return format!("der({})", of.trim_end_matches(')'));
+    }
+    if name.contains('$') {
+        return "a multiplier of the constraints".to_string();
+    }
+    name
 }
 
 /// The condition as written, for messages.
@@ -227,62 +273,6 @@ pub fn true_above(op: RelOp) -> bool {
     matches!(op, RelOp::Gt | RelOp::Ge)
 }
 
-fn initial(f: &InitialFailure, model: &Compiled) -> Diagnostic {
-    let (span, text) = f
-        .rows
-        .first()
-        .map_or((Span::NONE, String::new()), |(row, _)| {
-            row_text(model, *row)
-        });
-    let names: Vec<String> = f
-        .unknowns
-        .iter()
-        .take(8)
-        .map(|(n, v)| format!("{n} = {v}"))
-        .collect();
-    let at = if f.t == 0.0 {
-        String::new()
-    } else {
-        format!(" at time = {}", f.t)
-    };
-    let mut d = match f.kind {
-        InitialKind::Overdetermined => Diagnostic::error(
-            "initial-overdetermined",
-            span,
-            format!(
-                "too many conditions for the start: {text} cannot hold together with the others"
-            ),
-        )
-        .hint("remove an initial equation or a fixed start value"),
-        InitialKind::Underdetermined => Diagnostic::error(
-            "initial-underdetermined",
-            span,
-            format!("no equation determines {} at the start", names.join(", ")),
-        ),
-        InitialKind::Singular => Diagnostic::error(
-            "initial-singular",
-            span,
-            format!(
-                "the equations{at} are singular at the start values: {text} does not determine another unknown"
-            ),
-        ),
-        InitialKind::NoConvergence => Diagnostic::error(
-            "initial-no-convergence",
-            span,
-            format!("no solution of the equations{at} was found; the largest error is in {text}"),
-        )
-        .hint("give start values that are closer to the solution"),
-    };
-    for (row, r) in f.rows.iter().take(3) {
-        let (_, text) = row_text(model, *row);
-        d = d.note(format!("residual {r:.3e} in {text}"));
-    }
-    if !names.is_empty() {
-        d = d.note(format!("unknowns: {}", names.join(", ")));
-    }
-    d
-}
-
 fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
     let limit_text = |limit: &StepLimit| -> (Span, String) {
         match limit {
@@ -290,7 +280,7 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
                 Span::NONE,
                 format!(
                     "the error of `{}` limits the step",
-                    model.unknown_name(*variable)
+                    unknown_text(model, *variable)
                 ),
             ),
             StepLimit::Convergence { variable, row } => {
@@ -299,7 +289,7 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
                     span,
                     format!(
                         "the iteration for `{}` does not converge; the largest error is in {text}",
-                        model.unknown_name(*variable)
+                        unknown_text(model, *variable)
                     ),
                 )
             }
@@ -316,7 +306,7 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
                     span,
                     format!(
                         "the equations are singular for `{}` in {text}",
-                        model.unknown_name(*col)
+                        unknown_text(model, *col)
                     ),
                 )
             }
@@ -346,7 +336,7 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
                 span,
                 format!(
                     "the equations are singular at time = {t}: `{}` is not determined by {text}",
-                    model.unknown_name(*col)
+                    unknown_text(model, *col)
                 ),
             )
         }

@@ -251,6 +251,9 @@ impl EventState {
             let skip = if iteration == 0 { crossings } else { &[] };
             let changed_cells = self.refresh_cells(ctx.machine, ctx.y, ctx.yp, skip, initial);
             ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+            if initial && iteration == 0 {
+                ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
+            }
             ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
             let reinit = self.run_whens(ctx, initial, &mut outcome)?;
             let changed_values = self.changed(ctx.machine);

@@ -7,7 +7,7 @@ mod consistent;
 mod delay;
 mod error;
 mod event;
-mod initialise;
+mod initial;
 mod machine;
 mod simulate;
 
@@ -34,6 +34,8 @@ pub struct Settings {
     pub max_order: usize,
     /// Which integrator.
     pub solver: Solver,
+    /// Start with all derivatives of states zero, as far as the equations allow it.
+    pub steady_state: bool,
 }
 
 /// The integrators.
@@ -57,6 +59,7 @@ impl Default for Settings {
             max_events: 10_000_000,
             max_order: 5,
             solver: Solver::Bdf,
+            steady_state: false,
         }
     }
 }

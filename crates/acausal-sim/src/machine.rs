@@ -1,9 +1,9 @@
 //! A compiled model with its memory: what the integrator evaluates.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use acausal_codegen::{Compiled, Loc, fixed};
-use acausal_expr::FuncId;
+use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_jit::{BankLengths, Banks, BoundProgram, Code, Functions, RunError, Scratch};
 use acausal_solver::{Dae, EvalError, EvalReason, Pattern};
@@ -12,15 +12,39 @@ use crate::SimError;
 use crate::delay::DelayLines;
 
 /// Run-time functions, evaluated by the interpreter of function bodies.
-struct UserFunctions(acausal_expr::Functions);
+struct UserFunctions {
+    functions: acausal_expr::Functions,
+    /// The last failure. Solvers only see NaN and may recover from it; if they do not, this is the reason.
+    failed: FunctionFailure,
+}
 
 impl Functions for UserFunctions {
     fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64 {
-        // A failed evaluation shows as NaN in the row that uses it; the integrator then names that row.
-        match self.0.run(FuncId(function), args, wrt) {
+        match self.functions.run(FuncId(function), args, wrt) {
             Ok(outputs) => outputs.get(output as usize).copied().unwrap_or(f64::NAN),
-            Err(_) => f64::NAN,
+            Err(error) => {
+                self.failed.set(error);
+                f64::NAN
+            }
         }
+    }
+}
+
+/// The last failure of a function.
+#[derive(Clone, Default)]
+pub(crate) struct FunctionFailure(Arc<Mutex<Option<FunctionError>>>);
+
+impl FunctionFailure {
+    fn set(&self, error: FunctionError) {
+        if let Ok(mut failed) = self.0.lock() {
+            *failed = Some(error);
+        }
+    }
+
+    /// What happened, if anything did.
+    pub fn reason(&self) -> Option<String> {
+        let failed = self.0.lock().ok()?;
+        failed.as_ref().map(|e| e.to_string())
     }
 }
 
@@ -33,6 +57,10 @@ pub(crate) struct Programs {
     pub partials: BoundProgram,
     pub initial_residuals: BoundProgram,
     pub initial_partials: BoundProgram,
+    /// Parameters that depend on free ones.
+    pub dependent: BoundProgram,
+    /// Discrete variables that initial equations determine.
+    pub initial_discrete: BoundProgram,
     pub values: BoundProgram,
     pub indicators: BoundProgram,
     pub times: BoundProgram,
@@ -113,11 +141,13 @@ impl Machine {
             locals: bind(&m.locals, 0)?,
             residuals: bind(&m.residuals, m.n)?,
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
-            initial_residuals: bind(&m.initial_residuals, m.n + m.initial_len)?,
+            initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
             initial_partials: bind(
-                &m.initial_jacobian.partials,
-                m.initial_jacobian.partials_len,
+                &m.initial.jacobian.partials,
+                m.initial.jacobian.partials_len,
             )?,
+            dependent: bind(&m.initial.dependent, 0)?,
+            initial_discrete: bind(&m.initial.discrete, 0)?,
             values: bind(&e.values, out_len)?,
             indicators: bind(&e.indicators, e.cells)?,
             times: bind(&e.times, out_len)?,
@@ -143,8 +173,10 @@ impl Machine {
         let s = &m.jacobian.sparsity;
         let col_ptr = s.col_ptr.iter().map(|&p| p as u32).collect();
         let pattern = Pattern::new(m.n, col_ptr, s.row_idx.clone()).map_err(SimError::Pattern)?;
-        let functions =
-            UserFunctions(acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?);
+        let functions = UserFunctions {
+            functions: acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?,
+            failed: FunctionFailure::default(),
+        };
         let mut partials = vec![0.0; m.jacobian.partials_len];
         m.jacobian.fill_constants(&mut partials);
         let mut machine = Machine {
@@ -167,6 +199,11 @@ impl Machine {
             machine.mem[*base..base + values.len()].copy_from_slice(values);
         }
         Ok(machine)
+    }
+
+    /// Where the failures of functions are noted.
+    pub(crate) fn function_failure(&self) -> FunctionFailure {
+        self.functions.failed.clone()
     }
 
     /// Evaluates parameters and attributes, once per simulation.
@@ -211,6 +248,8 @@ impl Machine {
             Which::Parameters => &self.programs.parameters,
             Which::Starts => &self.programs.starts,
             Which::Locals => &self.programs.locals,
+            Which::Dependent => &self.programs.dependent,
+            Which::InitialDiscrete => &self.programs.initial_discrete,
             Which::Values => &self.programs.values,
             Which::Times => &self.programs.times,
             Which::Discrete => &self.programs.discrete,
@@ -242,9 +281,53 @@ impl Machine {
         }
     }
 
+    /// Brings parameters that depend on free ones and local assignments up to date.
+    pub(crate) fn update_all(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        if !self.model.initial.dependent.is_empty() {
+            self.run(Which::Dependent, y, yp);
+        }
+        self.update(t, y, yp);
+    }
+
+    /// The value of a column of the initial Jacobian: `x`, `x'`, or a free parameter.
+    pub(crate) fn column_value(&self, c: usize, y: &[f64], yp: &[f64]) -> f64 {
+        let n = self.model.n;
+        if c < n {
+            y[c]
+        } else if c < 2 * n {
+            yp[c - n]
+        } else {
+            (self.model.initial.free_at(c - 2 * n)).map_or(f64::NAN, |(f, k)| self.mem[f.base + k])
+        }
+    }
+
+    /// Sets the value of a column of the initial Jacobian.
+    pub(crate) fn set_column(&mut self, c: usize, v: f64, y: &mut [f64], yp: &mut [f64]) {
+        let n = self.model.n;
+        if c < n {
+            y[c] = v;
+        } else if c < 2 * n {
+            yp[c - n] = v;
+        } else if let Some((f, k)) = self.model.initial.free_at(c - 2 * n) {
+            self.mem[f.base + k] = v;
+        }
+    }
+
+    /// The name of a column of the initial Jacobian.
+    pub(crate) fn column_text(&self, c: usize) -> String {
+        let n = self.model.n;
+        if c < n {
+            crate::error::unknown_text(&self.model, c)
+        } else if c < 2 * n {
+            crate::error::derivative_text(&self.model, c - n)
+        } else {
+            self.model.free_name(c - 2 * n)
+        }
+    }
+
     /// Residual rows followed by initial equations, into `r`.
     pub(crate) fn initial_residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) {
-        self.update(t, y, yp);
+        self.update_all(t, y, yp);
         let banks = Banks {
             y,
             yp,
@@ -275,13 +358,13 @@ impl Machine {
 
     /// Values of the initial Jacobian (columns `x`, then `x'`), in the order of its pattern.
     pub(crate) fn initial_jacobian(&mut self, t: f64, y: &[f64], yp: &[f64]) -> &[f64] {
-        let j = &self.model.initial_jacobian;
+        let j = &self.model.initial.jacobian;
         if self.initial_partials.len() != j.partials_len || self.initial_acc.len() != j.acc_len {
             self.initial_partials = vec![0.0; j.partials_len];
             j.fill_constants(&mut self.initial_partials);
             self.initial_acc = vec![0.0; j.acc_len];
         }
-        self.update(t, y, yp);
+        self.update_all(t, y, yp);
         let banks = Banks {
             y,
             yp,
@@ -295,7 +378,7 @@ impl Machine {
         {
             self.fault.get_or_insert(e);
         }
-        let j = &self.model.initial_jacobian;
+        let j = &self.model.initial.jacobian;
         j.accumulate(&self.initial_partials, 1.0, 1.0, &mut self.initial_acc);
         &self.initial_acc[j.values..]
     }
@@ -325,6 +408,8 @@ pub(crate) enum Which {
     Parameters,
     Starts,
     Locals,
+    Dependent,
+    InitialDiscrete,
     Values,
     Times,
     Discrete,

@@ -9,7 +9,7 @@ use acausal_solver::{Bdf, BdfOptions, Integrator, RootCrossing, StepOutcome};
 
 use crate::error::condition_text;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
-use crate::initialise::{initial_system, restart_system, roles, start_data};
+use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
 use crate::{Settings, SimError, Sink, Summary};
 
@@ -42,13 +42,17 @@ pub fn simulate(
     let clock = Instant::now();
     machine.set_parameters();
     let data = start_data(&machine)?;
-    let mut run = Run::start(machine, data, settings, &mut summary)?;
+    let failure = machine.function_failure();
+    let mut run = Run::start(machine, data, settings, &mut summary)
+        .map_err(|e| e.because(failure.reason()))?;
     summary.seconds.initialise = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();
     sink.begin(&run.machine, &run.y, &run.yp)
         .map_err(SimError::Output)?;
-    let result = run.integrate(settings, sink, &mut summary);
+    let result = run
+        .integrate(settings, sink, &mut summary)
+        .map_err(|e| e.because(failure.reason()));
     summary.seconds.integrate = clock.elapsed().as_secs_f64();
     result.map(|()| summary)
 }
@@ -81,7 +85,7 @@ struct Run {
 impl Run {
     fn start(
         mut machine: Machine,
-        data: crate::initialise::StartData,
+        data: crate::initial::StartData,
         settings: &Settings,
         summary: &mut Summary,
     ) -> Result<Run, SimError> {
@@ -96,19 +100,21 @@ impl Run {
             .filter(|r| **r == acausal_index1::Role::State)
             .count()
             - stand_in(&machine.model);
-        let (mut system, notes) = initial_system(&machine, &data)?;
-        summary.notes.extend(notes);
         record_delays(&mut machine, t, &y, &yp);
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
         events.refresh_cells(&mut machine, &y, &yp, &[], true);
+        machine.run(Which::InitialDiscrete, &y, &yp);
         machine.run(Which::Discrete, &y, &yp);
-        system
+        let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
+        summary.notes.extend(notes);
+        initial
+            .system
             .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
             .map_err(SimError::Initialisation)?;
         let mut ctx = EventContext {
             machine: &mut machine,
-            system: &mut system,
+            system: &mut initial.system,
             t,
             y: &mut y,
             yp: &mut yp,
@@ -116,6 +122,12 @@ impl Run {
         };
         let outcome = events.handle(&mut ctx, &[], true)?;
         absorb(summary, outcome);
+        let redundant = initial.redundant(&mut machine, &data, t, &y, &yp)?;
+        summary.notes.extend(redundant);
+        let remarks = initial.system.remarks().iter().cloned();
+        summary
+            .notes
+            .extend(remarks.map(|text| crate::Note { text }));
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
         let refines = machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes();
@@ -143,7 +155,9 @@ impl Run {
         let changes =
             self.events
                 .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
-        if !changes && !self.events.sample_is_due(self.t) {
+        let asked = self.machine.model.initial.asks_initial;
+        let due = changes || self.events.sample_is_due(self.t);
+        if !due && !asked {
             return Ok(());
         }
         let mut ctx = EventContext {
@@ -155,7 +169,7 @@ impl Run {
             nominal: &self.nominal,
         };
         let outcome = self.events.handle(&mut ctx, &[], false)?;
-        summary.events += 1;
+        summary.events += u64::from(due);
         absorb(summary, outcome);
         Ok(())
     }

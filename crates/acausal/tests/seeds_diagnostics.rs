@@ -42,9 +42,9 @@ fn di_1_energy_pendulum_is_singular_at_rest() {
         &said,
         &[
             "error[initial-singular]",
-            "Test.mo:7:3",
-            "x^2 + y^2 = l^2",
-            "der(",
+            "Test.mo:6:3",
+            "der(x)^2 + der(y)^2",
+            "`der(x)` and `der(y)`",
         ],
     );
 }

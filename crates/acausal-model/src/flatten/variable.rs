@@ -266,7 +266,8 @@ impl Flattener {
         let free = v
             .fixed
             .as_ref()
-            .is_some_and(|f| self.ctx.exprs.as_bool(f.body) == Some(false));
+            .is_some_and(|f| self.ctx.exprs.as_bool(f.body) != Some(true));
+        // Where the attribute depends on other parameters, its value decides at the start of the simulation.
         if free {
             return;
         }

@@ -82,6 +82,9 @@ pub struct Options {
     /// The integrator; `ida` needs a program built with the cargo feature `sundials`.
     #[arg(long, value_enum, default_value_t = Solver::Bdf)]
     solver: Solver,
+    /// Start with all derivatives of states zero, as far as the equations allow it
+    #[arg(long, help_heading = "Simulation")]
+    steady_state: bool,
     /// Bound on the number of steps
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
     max_steps: Option<u64>,
@@ -295,6 +298,7 @@ fn settings(o: &Options, model: &Model) -> Settings {
         Solver::Ida => acausal::Solver::Ida,
     };
     s.max_steps = o.max_steps.unwrap_or(s.max_steps);
+    s.steady_state = o.steady_state;
     s
 }
 

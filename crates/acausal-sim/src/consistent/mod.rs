@@ -1,0 +1,395 @@
+//! Consistent values: some of `x`, `x'` and the free parameters are known, the others follow from the equations.
+//!
+//! At the start the known ones are start values ([`crate::initial`]); after an event they are the states. The equations
+//! are residuals (and, at the start, initial equations). They are solved by [`acausal_solver::newton`]:
+//!
+//! - at the start block by block (large systems all at once first, because each level of blocks costs an evaluation of
+//!   the whole model); where that fails, along `homotopy` from the simplified to the actual equations if the model has it
+//!   (MLS 3.6 §3.7.4.4), then from other guesses for unknowns without a written start;
+//! - after an event all at once, because the values before it are near; block by block if that fails.
+//!
+//! Tearing is done before: what can be solved explicitly is a local assignment, and the unknowns here are what is left.
+
+mod failure;
+mod model;
+
+use acausal_solver::newton::continuation::continuation;
+use acausal_solver::newton::{BlockNewton, Newton};
+use acausal_solver::{NewtonError, NewtonOptions, Pattern};
+
+use acausal_codegen::fixed;
+
+use crate::error::InitialFailure;
+use crate::initial::StartData;
+use crate::machine::Machine;
+use model::Unknowns;
+
+/// Systems with more unknowns are first tried all at once.
+const BLOCKS_FIRST: usize = 2_000;
+/// Names in a remark.
+const REMARKED: usize = 4;
+/// Largest product of unknowns and levels for which a large system is solved block by block.
+const MOST_WORK: usize = 200_000_000;
+
+/// Which unknowns are solved for from which rows.
+pub(crate) struct ConsistentSystem {
+    /// Columns of the initial Jacobian: `j` is `x[j]`, `n + j` is `x'[j]`, `2n + k` is free parameter `k`.
+    columns: Vec<u32>,
+    /// Rows in use, ascending: residuals, hidden rows, initial equations.
+    rows: Vec<u32>,
+    pattern: Pattern,
+    /// Position of each entry of the pattern among the values of the initial Jacobian.
+    entries: Vec<u32>,
+    /// Made when first needed.
+    newton: Option<Newton>,
+    blocks: Option<BlockNewton>,
+    /// Set for the system of the start.
+    start: Option<Start>,
+    remarks: Vec<String>,
+}
+
+/// What only the start needs.
+struct Start {
+    /// Per column: the value is written in the model.
+    given: Vec<bool>,
+}
+
+impl ConsistentSystem {
+    /// A square system; `columns` and `rows` must have the same size.
+    pub fn new(
+        machine: &Machine,
+        columns: Vec<u32>,
+        rows: Vec<u32>,
+    ) -> Result<ConsistentSystem, crate::SimError> {
+        let s = &machine.model.initial.jacobian.sparsity;
+        let mut number = vec![u32::MAX; s.rows];
+        for (k, &r) in rows.iter().enumerate() {
+            number[r as usize] = k as u32;
+        }
+        let mut col_ptr = vec![0u32];
+        let mut row_idx = Vec::new();
+        let mut entries = Vec::new();
+        for &c in &columns {
+            for k in s.col_ptr[c as usize]..s.col_ptr[c as usize + 1] {
+                let row = number[s.row_idx[k] as usize];
+                if row != u32::MAX {
+                    row_idx.push(row);
+                    entries.push(k as u32);
+                }
+            }
+            col_ptr.push(row_idx.len() as u32);
+        }
+        let pattern =
+            Pattern::new(rows.len(), col_ptr, row_idx).map_err(crate::SimError::Pattern)?;
+        Ok(ConsistentSystem {
+            columns,
+            rows,
+            pattern,
+            entries,
+            newton: None,
+            blocks: None,
+            start: None,
+            remarks: Vec::new(),
+        })
+    }
+
+    /// Marks the system of the start.
+    pub fn at_start(mut self, data: &StartData) -> ConsistentSystem {
+        let given = |&c: &u32| data.given.get(c as usize).copied().unwrap_or(false);
+        self.start = Some(Start {
+            given: self.columns.iter().map(given).collect(),
+        });
+        self
+    }
+
+    /// Solves for the unknown entries of `y` and `yp` and for free parameters. `nominal` has one value per component of
+    /// `x`.
+    pub fn solve(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        nominal: &[f64],
+    ) -> Result<usize, Box<InitialFailure>> {
+        if self.rows.is_empty() {
+            machine.update_all(t, y, yp);
+            return Ok(0);
+        }
+        let options = self.options(machine, nominal);
+        let guess = self.gather(machine, y, yp);
+        let mut x = guess.clone();
+        let solved = if self.start.is_some() {
+            self.solve_start(machine, t, y, yp, &options, &mut x)
+        } else {
+            self.solve_near(machine, t, y, yp, &options, &mut x)
+        };
+        self.scatter(machine, &x, y, yp);
+        machine.update_all(t, y, yp);
+        match solved {
+            Ok(iterations) => Ok(iterations),
+            Err(error) => Err(self.failure(machine, t, y, yp, &guess, error)),
+        }
+    }
+
+    /// After an event: all at once from the values before it.
+    fn solve_near(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> Result<usize, Trouble> {
+        let guess = x.to_vec();
+        match self.at_once(machine, t, y, yp, options, x) {
+            Ok(iterations) => Ok(iterations),
+            Err(error) => {
+                x.copy_from_slice(&guess);
+                if self.too_deep() {
+                    return Err(error);
+                }
+                self.by_blocks(machine, t, y, yp, options, x)
+            }
+        }
+    }
+
+    fn solve_start(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> Result<usize, Trouble> {
+        let guess = x.to_vec();
+        let first = match self.attempt(machine, t, y, yp, options, x) {
+            Ok(iterations) => return Ok(iterations),
+            Err(error) => error,
+        };
+        let failed_at = x.to_vec();
+        if machine.model.initial.homotopy {
+            x.copy_from_slice(&guess);
+            let followed = continuation(x, |lambda, x| {
+                machine.mem[fixed::HOMOTOPY] = lambda;
+                self.attempt(machine, t, y, yp, options, x).map(|_| ())
+            });
+            machine.mem[fixed::HOMOTOPY] = 1.0;
+            if let Ok(problems) = followed {
+                return Ok(problems as usize);
+            }
+        }
+        // Where the equations are singular at the guess, another one would choose a branch the user did not ask for.
+        let others = match first.error {
+            NewtonError::Singular { .. } => Vec::new(),
+            _ => self.other_guesses(&guess, options),
+        };
+        for (other, moved) in others {
+            x.copy_from_slice(&other);
+            if let Ok(iterations) = self.attempt(machine, t, y, yp, options, x) {
+                self.remark(machine, &moved);
+                return Ok(iterations);
+            }
+        }
+        x.copy_from_slice(&failed_at);
+        Err(first)
+    }
+
+    /// One attempt from one guess: by blocks, or all at once where that costs less.
+    fn attempt(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> Result<usize, Trouble> {
+        if self.rows.len() > BLOCKS_FIRST {
+            return self.solve_near(machine, t, y, yp, options, x);
+        }
+        self.by_blocks(machine, t, y, yp, options, x)
+    }
+
+    /// Guesses for unknowns without a written start: their nominal value, positive and negative, instead of zero. With
+    /// the unknowns that were moved.
+    fn other_guesses(&self, guess: &[f64], options: &NewtonOptions) -> Vec<(Vec<f64>, Vec<usize>)> {
+        let Some(start) = &self.start else {
+            return Vec::new();
+        };
+        let moved: Vec<usize> = (0..guess.len())
+            .filter(|&j| !start.given[j] && guess[j] == 0.0)
+            .collect();
+        let sizes = if moved.is_empty() {
+            &[][..]
+        } else {
+            &[1.0, -1.0, 1e-3]
+        };
+        sizes
+            .iter()
+            .map(|size| {
+                let mut other = guess.to_vec();
+                for &j in &moved {
+                    other[j] = size * options.nominal[j];
+                }
+                (other, moved.clone())
+            })
+            .collect()
+    }
+
+    fn remark(&mut self, machine: &Machine, moved: &[usize]) {
+        let names: Vec<String> = (moved.iter().take(REMARKED))
+            .map(|&j| machine.column_text(self.columns[j] as usize))
+            .collect();
+        let more = if moved.len() > REMARKED { ", ..." } else { "" };
+        self.remarks = vec![format!(
+            "no start was found with zero as guess for {}{more}, but with other guesses; write start values for them",
+            names.join(", ")
+        )];
+    }
+
+    /// What the user should know about how the solution was found.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    fn at_once(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> Result<usize, Trouble> {
+        let mut newton = self.newton.take();
+        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+        let made = match newton.take() {
+            Some(newton) => Ok(newton),
+            None => Newton::new(&unknowns),
+        };
+        let mut newton = made.map_err(|error| Trouble { block: None, error })?;
+        let solved = newton.solve(&mut unknowns, x, options);
+        self.newton = Some(newton);
+        match solved {
+            Ok(s) => match s.singular {
+                None => Ok(s.iterations as usize),
+                Some((row, col)) => Err(Trouble {
+                    block: None,
+                    error: NewtonError::Singular { row, col },
+                }),
+            },
+            Err(error) => Err(Trouble { block: None, error }),
+        }
+    }
+
+    fn by_blocks(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> Result<usize, Trouble> {
+        if self.blocks.is_none() {
+            let made = BlockNewton::new(&self.pattern);
+            self.blocks = Some(made.map_err(|error| Trouble { block: None, error })?);
+        }
+        let Some(blocks) = self.blocks.take() else {
+            return Ok(0);
+        };
+        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+        let solved = blocks.solve(&mut unknowns, x, options);
+        let result = match solved {
+            Ok(s) => match s.singular.first() {
+                None => Ok(s.jacobian_evaluations as usize),
+                Some(&k) => {
+                    let (rows, cols) = blocks.block(k);
+                    let (row, col) = (rows[0] as usize, cols[0] as usize);
+                    Err(Trouble {
+                        block: Some(k),
+                        error: NewtonError::Singular { row, col },
+                    })
+                }
+            },
+            Err(f) => Err(Trouble {
+                block: Some(f.block),
+                error: f.error,
+            }),
+        };
+        self.blocks = Some(blocks);
+        result
+    }
+
+    /// Whether the blocks depend on each other in so long a chain that solving them one by one takes too long.
+    fn too_deep(&mut self) -> bool {
+        if self.blocks.is_none() {
+            self.blocks = BlockNewton::new(&self.pattern).ok();
+        }
+        (self.blocks.as_ref())
+            .is_none_or(|b| b.levels().saturating_mul(self.rows.len()) > MOST_WORK)
+    }
+
+    fn gather(&self, machine: &Machine, y: &[f64], yp: &[f64]) -> Vec<f64> {
+        let value = |&c: &u32| machine.column_value(c as usize, y, yp);
+        self.columns.iter().map(value).collect()
+    }
+
+    fn scatter(&self, machine: &mut Machine, x: &[f64], y: &mut [f64], yp: &mut [f64]) {
+        for (&c, &v) in self.columns.iter().zip(x) {
+            machine.set_column(c as usize, v, y, yp);
+        }
+    }
+
+    fn options(&self, machine: &Machine, nominal: &[f64]) -> NewtonOptions {
+        let n = nominal.len();
+        let size = |&c: &u32| match c as usize {
+            c if c < n => nominal[c],
+            c if c < 2 * n => nominal[c - n],
+            c => machine.column_value(c, &[], &[]).abs().max(1.0),
+        };
+        NewtonOptions {
+            nominal: self.columns.iter().map(size).collect(),
+            ..NewtonOptions::default()
+        }
+    }
+
+    /// Per row of the initial system: the size of its terms at a point, by the whole Jacobian.
+    pub fn row_sizes(
+        &self,
+        machine: &mut Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        nominal: &[f64],
+    ) -> Vec<f64> {
+        let model = machine.model.clone();
+        let s = &model.initial.jacobian.sparsity;
+        let n = model.n;
+        let mut size: Vec<f64> = (0..s.cols)
+            .map(|c| machine.column_value(c, y, yp).abs())
+            .collect();
+        for c in 0..2 * n {
+            size[c] = size[c].max(nominal[c % n]);
+        }
+        let values = machine.initial_jacobian(t, y, yp);
+        let mut sizes = vec![0.0; s.rows];
+        for c in 0..s.cols {
+            for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+                sizes[s.row_idx[k] as usize] += values[k].abs() * size[c];
+            }
+        }
+        sizes
+    }
+}
+
+/// Where the solution failed.
+#[derive(Clone, Debug)]
+struct Trouble {
+    /// The block, if the system was solved by blocks; rows and columns of the error are then those of the block.
+    block: Option<usize>,
+    error: NewtonError,
+}

@@ -1,0 +1,149 @@
+//! Among start values that are not fixed: those to keep, so that the others follow well.
+//!
+//! In: a structural choice ([`Kept`]) that left some of them out. Out: a choice of the same size by the numbers at the
+//! guess. The pendulum `x^2 + y^2 = 1` hanging to the right has x = 1, y = 0: structurally either may be kept, but keeping
+//! x leaves `2*y*der(y) = ...` with y = 0 and no way to find y.
+//!
+//! Gaussian elimination of the chosen rows with pivots among all columns; then each start value in the order of rank: its
+//! unit row is reduced by the rows before it, and what is left says how far it is independent of them. First those that
+//! stay well independent are taken, then, if too few, any that are independent at all. O(n^3) for n unknowns, so large
+//! systems keep the structural choice.
+
+use super::StartData;
+use super::conditions::{Condition, Kept};
+use crate::machine::Machine;
+
+/// Largest number of unknowns.
+const LARGEST: usize = 300;
+/// What is left of a unit row that is well independent, and of one that is independent at all.
+const INDEPENDENT: [f64; 2] = [0.05, 1e-7];
+/// Pivots of the equations below this do not count.
+const PIVOT: f64 = 1e-10;
+
+/// A better choice than the structural one, if there is anything to choose and the numbers tell.
+pub(crate) fn well_conditioned(
+    machine: &mut Machine,
+    data: &StartData,
+    t: f64,
+    kept: &Kept,
+) -> Option<Kept> {
+    let n = machine.model.n;
+    if kept.held.is_empty() || kept.released.is_empty() {
+        return None;
+    }
+    // All columns that are unknown without the optional conditions.
+    let mut columns: Vec<usize> = kept.columns.iter().map(|&c| c as usize).collect();
+    columns.extend(kept.held.iter().filter_map(|c| c.column(n)));
+    columns.sort_unstable();
+    if columns.len() > LARGEST {
+        return None;
+    }
+    let width = columns.len();
+    let scale = |c: usize| -> f64 {
+        match c {
+            c if c < n => data.y[c].abs().max(data.nominal[c]),
+            c if c < 2 * n => data.yp[c - n].abs().max(data.nominal[c - n]),
+            c => machine.mem[data.free[c - 2 * n]].abs().max(1.0),
+        }
+    };
+    let scales: Vec<f64> = columns.iter().map(|&c| scale(c)).collect();
+    let model = machine.model.clone();
+    let s = &model.initial.jacobian.sparsity;
+    let mut number = vec![usize::MAX; s.rows];
+    for (k, &row) in kept.rows.iter().enumerate() {
+        number[row as usize] = k;
+    }
+    let mut rows = vec![vec![0.0; width]; kept.rows.len()];
+    let values = machine.initial_jacobian(t, &data.y, &data.yp);
+    for (j, &c) in columns.iter().enumerate() {
+        for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+            let row = number[s.row_idx[k] as usize];
+            if row != usize::MAX {
+                rows[row][j] = values[k] * scales[j];
+            }
+        }
+    }
+    let mut elimination = Elimination::default();
+    for mut row in rows {
+        let size = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if size == 0.0 || !size.is_finite() {
+            return None;
+        }
+        row.iter_mut().for_each(|v| *v /= size);
+        if !elimination.take(row, PIVOT) {
+            return None;
+        }
+    }
+    let mut candidates: Vec<Condition> = kept.held.iter().chain(&kept.released).copied().collect();
+    candidates.sort_by_key(|c| rank_of(c, n, data));
+    let mut held = Vec::new();
+    for limit in INDEPENDENT {
+        let mut rest = Vec::new();
+        for condition in candidates {
+            let place = condition
+                .column(n)
+                .and_then(|c| columns.binary_search(&c).ok());
+            let unit =
+                |j: usize| -> Vec<f64> { (0..width).map(|k| (k == j) as u8 as f64).collect() };
+            if held.len() < kept.held.len()
+                && place.is_some_and(|j| elimination.take(unit(j), limit))
+            {
+                held.push(condition);
+            } else {
+                rest.push(condition);
+            }
+        }
+        candidates = rest;
+    }
+    if held.len() < kept.held.len() {
+        return None;
+    }
+    let known: Vec<usize> = held.iter().filter_map(|c| c.column(n)).collect();
+    columns.retain(|c| !known.contains(c));
+    Some(Kept {
+        columns: columns.into_iter().map(|c| c as u32).collect(),
+        rows: kept.rows.clone(),
+        dropped: kept.dropped.clone(),
+        held,
+        released: candidates,
+    })
+}
+
+/// The order of optional conditions, as for the structural choice.
+fn rank_of(c: &Condition, n: usize, data: &StartData) -> (std::cmp::Reverse<(bool, u8)>, usize) {
+    let column = c.column(n).unwrap_or(usize::MAX);
+    let wish = match c {
+        Condition::Start(c) => (data.given[*c as usize], data.preference[*c as usize] + 1),
+        _ => (false, 0),
+    };
+    (std::cmp::Reverse(wish), column)
+}
+
+/// Rows in echelon form, with the column of the pivot of each.
+#[derive(Default)]
+struct Elimination {
+    rows: Vec<(usize, Vec<f64>)>,
+}
+
+impl Elimination {
+    /// Takes a row if what is left of it after reduction is at least `limit`.
+    fn take(&mut self, mut row: Vec<f64>, limit: f64) -> bool {
+        for (pivot, known) in &self.rows {
+            let factor = row[*pivot] / known[*pivot];
+            if factor != 0.0 {
+                for (v, k) in row.iter_mut().zip(known) {
+                    *v -= factor * k;
+                }
+                row[*pivot] = 0.0;
+            }
+        }
+        let best = (0..row.len()).max_by(|&a, &b| row[a].abs().total_cmp(&row[b].abs()));
+        match best {
+            Some(pivot) if row[pivot].abs() >= limit => {
+                self.rows.push((pivot, row));
+                true
+            }
+            _ => false,
+        }
+    }
+}

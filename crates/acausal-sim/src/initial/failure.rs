@@ -1,0 +1,246 @@
+//! A failed start (or restart after an event) and what is said about it.
+//!
+//! In: rows and unknowns by number ([`InitialFailure`]). Out: a diagnostic at the user's own equations: each equation of
+//! the set is shown where it stands, with its residual; unknowns with guess and value; the direction that nothing
+//! determines by the names of variables.
+
+use acausal_codegen::{Compiled, InitialRow};
+use acausal_syntax::{Diagnostic, Span};
+
+use crate::error::row_text;
+
+/// Details of a failed initialisation.
+#[derive(Clone, Debug)]
+pub struct InitialFailure {
+    /// What went wrong.
+    pub kind: InitialKind,
+    /// Time of the attempt: the start, or an event.
+    pub t: f64,
+    /// Rows that are involved, with residuals, largest first; of singular equations all that depend on each other.
+    pub rows: Vec<(usize, f64)>,
+    /// Unknowns that are involved, by name, with the values that were reached.
+    pub unknowns: Vec<(String, f64)>,
+    /// Their guesses, if known.
+    pub guesses: Vec<f64>,
+    /// A change of the unknowns that the equations do not notice; the largest is 1.
+    pub direction: Vec<(String, f64)>,
+    /// Number of the block, number of blocks, and unknowns of the block.
+    pub block: Option<(usize, usize, usize)>,
+    /// The condition that contradicts the others.
+    pub condition: Option<String>,
+    /// Where it stands, if it is no row.
+    pub span: Span,
+}
+
+/// Kinds of failed initialisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialKind {
+    /// More conditions than unknowns.
+    Overdetermined,
+    /// Unknowns that no equation determines.
+    Underdetermined,
+    /// The equations have no inverse at the guess.
+    Singular,
+    /// The iteration did not converge.
+    NoConvergence,
+    /// An equation has no finite value at the guess.
+    NotFinite,
+    /// A condition contradicts the others.
+    Inconsistent,
+}
+
+/// Names in one sentence.
+const NAMED: usize = 8;
+/// Equations that are shown.
+const SHOWN: usize = 12;
+
+impl InitialFailure {
+    /// A failure without details.
+    pub fn new(kind: InitialKind, t: f64) -> InitialFailure {
+        InitialFailure {
+            kind,
+            t,
+            rows: Vec::new(),
+            unknowns: Vec::new(),
+            guesses: Vec::new(),
+            direction: Vec::new(),
+            block: None,
+            condition: None,
+            span: Span::NONE,
+        }
+    }
+
+    /// The message for the user.
+    pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
+        let span = (self.rows.first()).map_or(self.span, |r| row_text(model, r.0).0);
+        let names = self.names();
+        let at = if self.t == 0.0 {
+            "at the start".to_string()
+        } else {
+            format!("at time = {}", self.t)
+        };
+        let one = self.rows.len() == 1;
+        let d = match self.kind {
+            InitialKind::Overdetermined => Diagnostic::error(
+                "initial-overdetermined",
+                span,
+                "too many conditions for the start".to_string(),
+            )
+            .hint("remove an initial equation or a fixed start value"),
+            InitialKind::Underdetermined => Diagnostic::error(
+                "initial-underdetermined",
+                span,
+                format!("no equation determines {names} at the start"),
+            )
+            .hint("add an initial equation or a fixed start value"),
+            InitialKind::Singular if one => Diagnostic::error(
+                "initial-singular",
+                span,
+                format!("this equation does not determine {names} {at}"),
+            ),
+            InitialKind::Singular => Diagnostic::error(
+                "initial-singular",
+                span,
+                format!(
+                    "these {} equations depend on each other {at} and do not determine {names}",
+                    self.rows.len()
+                ),
+            ),
+            InitialKind::NoConvergence => Diagnostic::error(
+                "initial-no-convergence",
+                span,
+                format!("no solution for {names} was found {at}"),
+            )
+            .hint("give start values that are closer to the solution"),
+            InitialKind::NotFinite => Diagnostic::error(
+                "initial-not-finite",
+                span,
+                format!("this equation has no finite value {at}"),
+            )
+            .hint("give start values for which it is defined"),
+            InitialKind::Inconsistent => {
+                let text = self.condition.as_deref().unwrap_or("this condition");
+                Diagnostic::error(
+                    "initial-inconsistent",
+                    span,
+                    format!("`{text}` contradicts the other conditions of the start"),
+                )
+                .hint("remove a fixed start value or an initial equation, or make them agree")
+            }
+        };
+        self.details(d, model)
+    }
+
+    /// Equations where they stand, the block, values and the direction.
+    fn details(&self, mut d: Diagnostic, model: &Compiled) -> Diagnostic {
+        let show_residual = !matches!(
+            self.kind,
+            InitialKind::Singular | InitialKind::Overdetermined
+        );
+        for (k, &(row, r)) in self.rows.iter().take(SHOWN).enumerate() {
+            let (span, text) = row_text(model, row);
+            let mut label = describe(model, row);
+            if show_residual {
+                label.insert(0, format!("residual {r:.3e}"));
+            }
+            let label = label.join(", ");
+            if span.is_none() {
+                d = d.note(format!("{text} {label}").trim_end().to_string());
+            } else if k > 0 || !label.is_empty() {
+                let label = if label.is_empty() {
+                    "and this one"
+                } else {
+                    &label
+                };
+                d = d.label(span, label);
+            }
+        }
+        if self.rows.len() > SHOWN {
+            d = d.note(format!("and {} more equations", self.rows.len() - SHOWN));
+        }
+        if let Some((k, count, size)) = self.block
+            && count > 1
+            && self.kind != InitialKind::Inconsistent
+        {
+            let s = if size == 1 { "" } else { "s" };
+            d = d.note(format!("block {k} of {count}, with {size} unknown{s}"));
+        }
+        if self.direction.len() > 1 {
+            let parts: Vec<String> = (self.direction.iter().take(NAMED))
+                .map(|(name, v)| format!("{name} by {}", short(*v)))
+                .collect();
+            d = d.note(format!(
+                "they do not notice a change of {}",
+                parts.join(", ")
+            ));
+        }
+        let values: Vec<String> = (self.unknowns.iter().take(NAMED).enumerate())
+            .map(|(k, (name, v))| match self.guesses.get(k) {
+                Some(g) if g == v => format!("{name} = {} (the guess)", short(*v)),
+                Some(g) => format!("{name} = {} (guess {})", short(*v), short(*g)),
+                _ => format!("{name} = {}", short(*v)),
+            })
+            .collect();
+        if !values.is_empty() && self.kind != InitialKind::Underdetermined {
+            d = d.note(format!("with {}", values.join(", ")));
+        }
+        d
+    }
+
+    fn names(&self) -> String {
+        let mut names: Vec<String> = (self.unknowns.iter().take(NAMED))
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        if self.unknowns.len() > NAMED {
+            names.push(format!("{} more", self.unknowns.len() - NAMED));
+        }
+        match names.len() {
+            0 => "the unknowns".to_string(),
+            1 => names.remove(0),
+            k => format!("{} and {}", names[..k - 1].join(", "), names[k - 1]),
+        }
+    }
+}
+
+/// Which element, component and derivative of the written equation a row is.
+fn describe(model: &Compiled, row: usize) -> Vec<String> {
+    let mut parts = Vec::new();
+    let Some((group, k)) = model.row_group(row) else {
+        return parts;
+    };
+    let kind = (model.initial.rows.iter())
+        .position(|g| g.first == group.first)
+        .map(|g| model.initial.kinds[g]);
+    match kind {
+        Some(InitialRow::Hidden) if row >= model.n => parts.push("differentiated".to_string()),
+        Some(InitialRow::Start(_)) if row >= model.n => {
+            parts.push("the fixed start value".to_string());
+        }
+        _ => {}
+    }
+    if !group.domain.is_empty() {
+        parts.push(format!("for {}", crate::error::point_text(model, group, k)));
+    }
+    let component = &model.flat.origin(group.origin).component;
+    if !component.is_empty() {
+        parts.push(format!("in component {component}"));
+    }
+    parts
+}
+
+/// A number with at most six digits.
+fn short(v: f64) -> String {
+    if v == 0.0 || !v.is_finite() {
+        return format!("{v}");
+    }
+    let size = v.abs();
+    if (1e-4..1e7).contains(&size) {
+        let digits = (5 - size.log10().floor() as i32).clamp(0, 9) as usize;
+        let text = format!("{v:.digits$}");
+        return match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+            false => text,
+        };
+    }
+    format!("{v:.3e}")
+}

@@ -1,0 +1,218 @@
+//! The start: which values hold and which follow (MLS 3.6 §8.6).
+//!
+//! Unknown at the start are `x`, `x'` and the parameters with `fixed = false`. Known are all residuals, the derivatives
+//! that the index reduction found, the initial equations and the start values with `fixed = true`. What is still missing
+//! is taken from start values that are not fixed, and what is too much must agree with the rest:
+//!
+//! 1. [`start`]: the values of the attributes.
+//! 2. [`conditions`]: equations and conditions are matched with unknowns in the order of their rank; a condition that
+//!    finds no unknown is redundant, an unknown that finds no condition takes its start value.
+//! 3. [`choice`]: where several start values could be kept, those that determine the rest well.
+//! 4. [`crate::consistent`]: the square system that remains is solved, block by block.
+//! 5. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
+
+mod choice;
+mod conditions;
+mod failure;
+mod start;
+
+pub use failure::{InitialFailure, InitialKind};
+pub(crate) use start::{StartData, roles, start_data};
+
+use acausal_codegen::Compiled;
+use acausal_index1::{Role, RowKind};
+
+use crate::consistent::ConsistentSystem;
+use crate::machine::Machine;
+use crate::{Note, SimError};
+use conditions::{Condition, Kept};
+
+/// The system of the start, and the conditions that are not part of it.
+pub(crate) struct InitialSystem {
+    /// The equations that are solved.
+    pub system: ConsistentSystem,
+    /// Conditions of the model that the others imply, or contradict.
+    dropped: Vec<Condition>,
+    /// Conditions that stand for the dropped ones, by their text.
+    steady: bool,
+}
+
+/// Names in a note.
+const SHOWN: usize = 6;
+/// A condition that was left out holds when its error is below this fraction of its terms: start values are often written
+/// with a few digits.
+const AGREES: f64 = 1e-5;
+
+/// The system of the start, and notes about start values that were chosen. With `steady` all derivatives of states are
+/// zero as far as the equations allow it; this goes before fixed start values.
+pub(crate) fn initial_system(
+    machine: &mut Machine,
+    data: &StartData,
+    t: f64,
+    steady: bool,
+) -> Result<(InitialSystem, Vec<Note>), SimError> {
+    let mut kept = conditions::choose(machine, data, steady)?;
+    if let Some(better) = choice::well_conditioned(machine, data, t, &kept) {
+        kept = better;
+    }
+    let mut notes = Vec::new();
+    notes.extend(held_note(machine, data, &kept));
+    let system = ConsistentSystem::new(machine, kept.columns, kept.rows)?.at_start(data);
+    Ok((
+        InitialSystem {
+            system,
+            dropped: kept.dropped,
+            steady,
+        },
+        notes,
+    ))
+}
+
+impl InitialSystem {
+    /// Checks the conditions that were left out, at the solution.
+    pub fn redundant(
+        &self,
+        machine: &mut Machine,
+        data: &StartData,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+    ) -> Result<Option<Note>, SimError> {
+        if self.dropped.is_empty() {
+            return Ok(None);
+        }
+        let mut r = vec![0.0; machine.model.n + machine.model.initial.len];
+        machine.initial_residual(t, y, yp, &mut r);
+        let sizes = self.system.row_sizes(machine, t, y, yp, &data.nominal);
+        let (mut agree, mut replaced) = (Vec::new(), Vec::new());
+        let mut against = Vec::new();
+        for &condition in &self.dropped {
+            let (error, size) = match condition {
+                Condition::Row(row) => (r[row as usize], sizes[row as usize]),
+                Condition::Start(c) => {
+                    let (now, start) = (y[c as usize], data.y[c as usize]);
+                    let size = now.abs().max(start.abs()).max(data.nominal[c as usize]);
+                    (now - start, size)
+                }
+                Condition::Slope(c) => (yp[c as usize], data.nominal[c as usize]),
+                Condition::Guess(_) => continue,
+            };
+            let text = condition.text(machine, data);
+            if error.abs() <= AGREES * size.max(f64::MIN_POSITIVE) {
+                agree.push(text);
+            } else if self.steady
+                && !matches!(condition, Condition::Row(row) if machine.model.is_initial_equation(row as usize))
+            {
+                replaced.push(text);
+            } else {
+                against.push((condition, error));
+            }
+        }
+        if let Some(&(first, error)) = against.first() {
+            return Err(SimError::Initialisation(Box::new(
+                self.contradiction(machine, data, first, error, y, yp, t),
+            )));
+        }
+        let mut parts = Vec::new();
+        if !agree.is_empty() {
+            parts.push(format!(
+                "conditions of the start that the others imply: {}",
+                listed(&agree)
+            ));
+        }
+        if !replaced.is_empty() {
+            parts.push(format!(
+                "start values that the steady state replaces: {}",
+                listed(&replaced)
+            ));
+        }
+        Ok((!parts.is_empty()).then(|| Note {
+            text: parts.join("; "),
+        }))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn contradiction(
+        &self,
+        machine: &Machine,
+        data: &StartData,
+        condition: Condition,
+        error: f64,
+        y: &[f64],
+        yp: &[f64],
+        t: f64,
+    ) -> InitialFailure {
+        let mut failure = InitialFailure::new(InitialKind::Inconsistent, t);
+        failure.condition = Some(condition.text(machine, data));
+        match condition {
+            Condition::Row(row) => failure.rows.push((row as usize, error)),
+            Condition::Start(c) | Condition::Slope(c) => {
+                failure.span = machine.model.unknown_span(c as usize);
+                let (name, value) = match condition {
+                    Condition::Slope(_) => {
+                        (machine.model.derivative_name(c as usize), yp[c as usize])
+                    }
+                    _ => (machine.model.unknown_name(c as usize), y[c as usize]),
+                };
+                failure.unknowns.push((name, value));
+            }
+            Condition::Guess(_) => {}
+        }
+        failure
+    }
+}
+
+/// The system for consistent values after an event: states are known, constraints between them are replaced by their
+/// highest derivatives, multipliers μ are zero.
+pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimError> {
+    let model = &machine.model;
+    let n = model.n;
+    let role = roles(model);
+    let columns = (0..2 * n)
+        .filter(|&c| {
+            if c >= n {
+                has_slope(role[c - n])
+            } else {
+                role[c] == Role::Algebraic
+            }
+        })
+        .map(|c| c as u32)
+        .collect();
+    let rows = (0..n)
+        .filter(|&r| model.row_kinds[r] != RowKind::Constraint)
+        .chain(n..n + model.initial.hidden_len)
+        .map(|r| r as u32)
+        .collect();
+    ConsistentSystem::new(machine, columns, rows)
+}
+
+/// Components of `x` whose derivative follows from the equations. Multipliers μ are known: zero.
+fn has_slope(role: Role) -> bool {
+    matches!(role, Role::State | Role::Lambda)
+}
+
+/// A note on what is held at a start value the user did not fix.
+fn held_note(machine: &Machine, data: &StartData, kept: &Kept) -> Option<Note> {
+    let model: &Compiled = &machine.model;
+    let held: Vec<String> = kept
+        .held
+        .iter()
+        .filter(|c| !matches!(c, Condition::Start(c) if model.is_auxiliary(*c as usize)))
+        .map(|c| c.text(machine, data))
+        .collect();
+    (!held.is_empty()).then(|| Note {
+        text: format!(
+            "start values that are not fixed were used: {}",
+            listed(&held)
+        ),
+    })
+}
+
+/// The first few of a list.
+fn listed(texts: &[String]) -> String {
+    let mut shown: Vec<String> = texts.iter().take(SHOWN).cloned().collect();
+    if texts.len() > SHOWN {
+        shown.push(format!("and {} more", texts.len() - SHOWN));
+    }
+    shown.join(", ")
+}

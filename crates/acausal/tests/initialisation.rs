@@ -1,0 +1,306 @@
+//! The start of a simulation (MLS 3.6 §8.6): each rule with a small model whose start follows from the text.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use acausal::{InMemory, Load, Model, Settings};
+use common::{at, last, near, run_text, values};
+
+fn short() -> Settings {
+    Settings {
+        stop: 1.0,
+        interval: 0.1,
+        ..Settings::default()
+    }
+}
+
+fn start(text: &str) -> InMemory {
+    run_text(text, &short())
+}
+
+fn notes(run: &InMemory) -> String {
+    let notes = run.summary.notes.iter().map(|n| n.text.clone());
+    notes.collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn first(run: &InMemory, name: &str, expected: f64) {
+    near(
+        values(run, name)[0],
+        expected,
+        1e-9 * expected.abs().max(1.0),
+    );
+}
+
+#[track_caller]
+fn refused(text: &str, parts: &[&str]) {
+    let model =
+        Model::from_text("Test.mo", text, &Load::default()).unwrap_or_else(|f| panic!("{f}"));
+    let said = match model.simulate_in_memory(&short()) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(f) => f.to_string(),
+    };
+    for part in parts {
+        assert!(said.contains(part), "`{part}` is missing in\n{said}");
+    }
+    assert!(!said.contains('$'), "a made-up name in\n{said}");
+    assert!(!said.contains("residual 0.000e0"), "{said}");
+}
+
+#[test]
+fn parameters_that_are_not_fixed() {
+    // -6 = -2*p*x with x = 1; q depends on p; x(1) = exp(-6).
+    let r = start(
+        "model P parameter Real p(start = 2, fixed = false); parameter Real q = 2*p;
+           Real x(start = 1, fixed = true);
+         equation der(x) = -q*x; initial equation der(x) = -6; end P;",
+    );
+    first(&r, "p", 3.0);
+    first(&r, "q", 6.0);
+    near(last(&r, "x"), (-6f64).exp(), 1e-6);
+}
+
+#[test]
+fn a_fixed_start_may_depend_on_a_parameter_that_is_not() {
+    // x(0) = p and p + x(0) = 8.
+    let r = start(
+        "model P parameter Real p(fixed = false); Real x(start = p, fixed = true);
+         equation der(x) = 0*time; initial equation p + x = 8; end P;",
+    );
+    first(&r, "p", 4.0);
+    near(last(&r, "x"), 4.0, 1e-9);
+}
+
+#[test]
+fn arrays_of_parameters_and_whether_they_are_fixed_is_a_parameter() {
+    let text = "model P parameter Boolean free = true; parameter Integer n = 3;
+           parameter Real k[n](each start = 5, each fixed = not free); Real x[n](each start = 1, each fixed = true);
+         equation for i in 1:n loop der(x[i]) = -k[i]*x[i]; end for;
+         initial equation if free then for i in 1:n loop der(x[i]) = -i; end for; end if; end P;";
+    let r = start(text);
+    for i in 1..=3 {
+        first(&r, &format!("k[{i}]"), i as f64);
+    }
+    let r = start(&text.replace("free = true", "free = false"));
+    first(&r, "k[2]", 5.0);
+}
+
+#[test]
+fn a_parameter_without_an_equation_keeps_its_start_and_that_is_said() {
+    let r = start(
+        "model P parameter Real p(start = 2, fixed = false); Real x(start = 1, fixed = true);
+         equation der(x) = -p*x; end P;",
+    );
+    first(&r, "p", 2.0);
+    assert!(notes(&r).contains("p = 2"), "{}", notes(&r));
+}
+
+#[test]
+fn discrete_variables_by_initial_equations() {
+    let r = start(
+        "model D Integer n(start = 1); discrete Real d; Boolean b; parameter Integer m(fixed = false);
+           Real x(start = 2, fixed = true);
+         equation der(x) = d;
+           when time > 0.5 then n = pre(n) + 1; d = pre(d) + 1; end when;
+           b = pre(b) or time > 0.75;
+         initial equation pre(n) = 7; d = 3; pre(b) = false; m = 4; end D;",
+    );
+    near(at(&r, "n", 0.2), 7.0, 0.0);
+    near(last(&r, "n"), 8.0, 0.0);
+    near(last(&r, "x"), 2.0 + 1.5 + 2.0, 1e-6);
+    near(values(&r, "m")[0], 4.0, 0.0);
+    near(values(&r, "b")[0], 0.0, 0.0);
+}
+
+#[test]
+fn blocks_are_solved_one_after_the_other() {
+    // From m = 0 the whole system is singular, its blocks are not.
+    let r = start(
+        "model B parameter Real p = 2; Real m, x(start = 0, fixed = true);
+         equation p*m = 3 + 0*x; m*der(x) = 1; end B;",
+    );
+    first(&r, "m", 1.5);
+    near(last(&r, "x"), 2.0 / 3.0, 1e-9);
+    let r = start(
+        "model B Real m, y, x(start = 0, fixed = true);
+         equation m + 0.1*sin(m) = 3 + x; m*y + 0.1*sin(y) = 1; m*y*der(x) + der(x)^3 = 2; end B;",
+    );
+    let m = values(&r, "m")[0];
+    near(m + 0.1 * m.sin(), 3.0, 1e-10);
+}
+
+#[test]
+fn fixed_starts_of_variables_that_are_no_states() {
+    // y = 2*x is fixed, x is the state.
+    let r = start(
+        "model F Real x(stateSelect = StateSelect.always), y(start = 4, fixed = true);
+         equation der(x) = -x; y = 2*x; end F;",
+    );
+    first(&r, "x", 2.0);
+    near(last(&r, "y"), 4.0 * (-1f64).exp(), 1e-5);
+    // A fixed algebraic variable is a condition like any other.
+    let r = start(
+        "model F Real x, y(start = 3, fixed = true); equation der(x) = 1; y + 0.1*y^3 = x; end F;",
+    );
+    first(&r, "x", 3.0 + 2.7);
+}
+
+#[test]
+fn redundant_conditions_are_named_and_contradictions_refused() {
+    let text = "model R Real x(start = 1, fixed = true), y(start = 1, fixed = true);
+         equation der(x) = -x; y = x; end R;";
+    let r = start(text);
+    assert!(notes(&r).contains("y = 1"), "{}", notes(&r));
+    let bad = text.replace("y(start = 1", "y(start = 2");
+    refused(
+        &bad,
+        &["error[initial-inconsistent]", "y = 2", "Test.mo:1:"],
+    );
+    let r = start(
+        "model R Real x(start = 1, fixed = true); equation der(x) = -2*x; initial equation der(x) = -2; end R;",
+    );
+    assert!(notes(&r).contains("imply"), "{}", notes(&r));
+    refused(
+        "model R Real x(start = 1, fixed = true); equation der(x) = -2*x;\n  initial equation der(x) = -3; end R;",
+        &["error[initial-inconsistent]", "Test.mo:"],
+    );
+}
+
+#[test]
+fn what_is_missing_comes_from_start_values() {
+    // One initial equation for two states: the one without a written start is free.
+    let r = start(
+        "model M Real x(start = 1), v; equation der(x) = v; der(v) = -x; initial equation x + v = 3; end M;",
+    );
+    first(&r, "x", 1.0);
+    first(&r, "v", 2.0);
+    assert!(notes(&r).contains("not fixed") && notes(&r).contains("x = 1"));
+    // stateSelect decides between two written starts.
+    let r = start(
+        "model M Real x(start = 1), v(start = 5, stateSelect = StateSelect.prefer); equation der(x) = v; der(v) = -x;
+         initial equation x + v = 3; end M;",
+    );
+    first(&r, "v", 5.0);
+    first(&r, "x", -2.0);
+}
+
+#[test]
+fn start_values_are_kept_where_the_rest_follows_from_them() {
+    // x^2 + y^2 = 1 at x = 1, y = 0: keeping x says nothing about y.
+    let r = start(
+        "model P Real x(start = 1), y(start = 0), u, v, F; equation
+           der(x) = u; der(y) = v; der(u) = -F*x; der(v) = -F*y - 9.81; x^2 + y^2 = 1; end P;",
+    );
+    first(&r, "x", 1.0);
+    first(&r, "y", 0.0);
+    let r = start(
+        "model P Real x(start = 0.9), y(start = 0), u, v, F; equation
+           der(x) = u; der(y) = v; der(u) = -F*x; der(v) = -F*y - 9.81; x^2 + y^2 = 1; end P;",
+    );
+    first(&r, "y", 0.0);
+    first(&r, "x", 1.0);
+}
+
+#[test]
+fn steady_state_on_request() {
+    let steady = Settings {
+        steady_state: true,
+        ..short()
+    };
+    // x = u/k, and it stays there.
+    let text = "model S Real x(start = 7, fixed = true), v; equation der(x) = v; der(v) = 8 - 2*x - v; end S;";
+    let r = run_text(text, &steady);
+    first(&r, "x", 4.0);
+    first(&r, "v", 0.0);
+    near(last(&r, "x"), 4.0, 1e-9);
+    assert!(notes(&r).contains("x = 7"), "{}", notes(&r));
+    // An integrator has no steady state of its own: it keeps its start value.
+    let text = "model S Real x(start = 7), v; equation der(x) = v; der(v) = -v; end S;";
+    let r = run_text(text, &steady);
+    first(&r, "x", 7.0);
+    first(&r, "v", 0.0);
+    // Nonlinear: cos(x) = x.
+    let r = run_text(
+        "model S Real x; equation der(x) = cos(x) - x; end S;",
+        &steady,
+    );
+    first(&r, "x", 0.739_085_133_215_160_6);
+}
+
+#[test]
+fn guesses_of_derivatives_choose_the_branch() {
+    // x = der(x)^2: x = (1 + t/2)^2 or (1 - t/2)^2.
+    for (guess, end) in [(1.0, 2.25), (-1.0, 0.25)] {
+        let r = start(&format!(
+            "model T Real x(start = 1, fixed = true), v(start = {guess}); equation v = der(x); x = v^2; end T;"
+        ));
+        near(last(&r, "x"), end, 1e-5);
+    }
+}
+
+#[test]
+fn homotopy_leads_to_the_solution_that_newton_misses() {
+    // exp-like steep equation: from x = 0 Newton's method runs away; the simplified one is linear.
+    let text = |actual: &str, simplified: &str| {
+        format!(
+            "model H Real x, s(start = 0, fixed = true); equation der(s) = 1;
+             homotopy({actual}, {simplified}) = 0; end H;"
+        )
+    };
+    // atan(10*(x - 30)) has no slope at x = 0 to speak of; x - 29 leads near.
+    let r = start(&text("atan(100*(x - 30)) + 1e-9*s", "x - 29"));
+    first(&r, "x", 30.0);
+}
+
+#[test]
+fn initial_is_true_in_the_equations_of_the_start_only() {
+    let r = start(
+        "model I Real x(start = 1, fixed = true), y; Boolean b; equation der(x) = -x;
+         y = if b then 5 else 2; b = initial(); end I;",
+    );
+    near(last(&r, "y"), 2.0, 0.0);
+}
+
+#[test]
+fn guesses_at_which_an_equation_is_not_defined() {
+    // log(0) at the guess of a variable without a start value.
+    let r = start(
+        "model L Real y, x(start = 2, fixed = true); equation der(x) = -x; log(y) + y = x; end L;",
+    );
+    let y = values(&r, "y")[0];
+    near(y.ln() + y, 2.0, 1e-10);
+    assert!(notes(&r).contains("guess for y"), "{}", notes(&r));
+    refused(
+        "model L Real y(start = -1), x(start = 2, fixed = true);\n  equation der(x) = -x; sqrt(y - 5) + sqrt(-y) = x; end L;",
+        &["error[initial-", "Test.mo:2:", "y"],
+    );
+}
+
+#[test]
+fn a_block_without_solution_is_shown_with_guess_and_residual() {
+    refused(
+        "model N\n  Real a, b(start = 3);\nequation\n  a + sin(a) = time;\n  b^2 + 1 + a = 0;\nend N;",
+        &[
+            "error[initial-",
+            "Test.mo:5:3",
+            "b^2 + 1 + a = 0",
+            "block 2 of 2",
+            "b = 3 (the guess)",
+        ],
+    );
+}
+
+#[test]
+fn a_dependent_set_is_named_with_its_direction() {
+    refused(
+        "model D\n  Real x(start = 1), y(start = 1), z;\nequation\n  x*y + sin(z) = 1;\n  x*y*2 + sin(z) = 2 + time;\n  z + 0.1*z^3 = 0*time;\nend D;",
+        &[
+            "error[initial-singular]",
+            "Test.mo:4:3",
+            "x*y*2 + sin(z) = 2 + time",
+            "`x`",
+            "`y`",
+            "x by 1, y by -1",
+        ],
+    );
+}
