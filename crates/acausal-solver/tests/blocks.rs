@@ -181,7 +181,7 @@ fn a_guess_that_is_singular_for_the_whole_is_none_for_the_blocks() {
     let mut system = Small {
         pattern: Pattern::from_entries(2, [(0, 0), (1, 0), (1, 1)]).unwrap(),
         f: |x: &[f64]| vec![2.0 * x[0] - 3.0, x[0] * x[1] - 1.0],
-        j: |x: &[f64], i, j| [[2.0, 0.0], [x[1], x[0]]][i][j],
+        j: |x: &[f64], i: usize, j: usize| [[2.0, 0.0], [x[1], x[0]]][i][j],
     };
     let blocks = BlockNewton::new(&system.pattern).unwrap();
     assert_eq!((blocks.len(), blocks.levels()), (2, 2));
@@ -226,7 +226,7 @@ fn a_block_without_a_solution_is_named() {
     let mut system = Small {
         pattern: Pattern::from_entries(2, [(0, 0), (1, 0), (1, 1)]).unwrap(),
         f: |x: &[f64]| vec![x[0], x[1] * x[1] + 1.0 - x[0]],
-        j: |x: &[f64], i, j| [[1.0, 0.0], [-1.0, 2.0 * x[1]]][i][j],
+        j: |x: &[f64], i: usize, j: usize| [[1.0, 0.0], [-1.0, 2.0 * x[1]]][i][j],
     };
     let blocks = BlockNewton::new(&system.pattern).unwrap();
     let mut x = [5.0, 0.7];
@@ -271,7 +271,7 @@ fn a_singular_guess_is_left_by_least_squares() {
     let mut system = Small {
         pattern: Pattern::dense(2),
         f: |x: &[f64]| vec![x[0] * x[0] + x[1] * x[1] - 4.0, x[0] * x[1] - 1.0],
-        j: |x: &[f64], i, j| [[2.0 * x[0], 2.0 * x[1]], [x[1], x[0]]][i][j],
+        j: |x: &[f64], i: usize, j: usize| [[2.0 * x[0], 2.0 * x[1]], [x[1], x[0]]][i][j],
     };
     let blocks = BlockNewton::new(&system.pattern).unwrap();
     let mut x = [1e-12, 2e-12];

@@ -377,9 +377,9 @@ impl ConsistentSystem {
         }
         let values = machine.initial_jacobian(t, y, yp);
         let mut sizes = vec![0.0; s.rows];
-        for c in 0..s.cols {
+        for (c, size) in size.iter().enumerate() {
             for k in s.col_ptr[c]..s.col_ptr[c + 1] {
-                sizes[s.row_idx[k] as usize] += values[k].abs() * size[c];
+                sizes[s.row_idx[k] as usize] += values[k].abs() * size;
             }
         }
         sizes
