@@ -7,7 +7,7 @@
 //! augmented system of the module `step`. `mu` falls after a step that reduces the residual and grows otherwise, so that
 //! the step turns from Newton's towards steepest descent (More 1978). Singular Jacobians on the way do no harm.
 //!
-//! Worked example: `x^2 = 1` from x = 1e-9: Newton's step goes to 5e8; here the first steps are short and x = 1 is found.
+//! Worked example: `x^2 = 1` from x = 1e-3: Newton's step goes to 500; here the first steps are short and x = 1 is found.
 
 use super::step::StepSolver;
 use super::{NewtonError, NewtonOptions, Nonlinear};
