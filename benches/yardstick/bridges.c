@@ -1,5 +1,6 @@
 /* N bridge rectifiers with phases spread over a period, their outputs coupled in a row. Unknowns of a cell: the two
  * potentials of the source (algebraic) and that of the output.
+ * With four iterations, as IDA has it, the corrector fails where a diode begins to conduct.
  * usage: bridges N rtol tend repeats */
 #include "driver.h"
 
@@ -63,7 +64,7 @@ static void start(Problem *p) {
 }
 
 int main(int argc, char **argv) {
-  Problem p = {.name = "bridges", .residual = residual, .partials = partials, .suppress = 1};
+  Problem p = {.name = "bridges", .residual = residual, .partials = partials, .suppress = 1, .iterations = 10};
   N = argc > 1 ? atol(argv[1]) : 1000;
   p.rtol = argc > 2 ? atof(argv[2]) : 1e-6;
   p.tend = argc > 3 ? atof(argv[3]) : 0.04;

@@ -61,7 +61,8 @@ typedef struct Problem {
   void (*residual)(struct Problem *, double t, const double *restrict y, const double *restrict yp, double *restrict r);
   void (*partials)(struct Problem *, double t, double cj, const double *y, const double *yp, Matrix *m);
   Matrix m;
-  int suppress; /* algebraic unknowns stay out of the error test */
+  int suppress;   /* algebraic unknowns stay out of the error test */
+  int iterations; /* of the corrector at most; 0: as IDA has it */
 } Problem;
 
 static void allocate(Problem *p, idx n) {
@@ -111,8 +112,7 @@ static int run(Problem *p, int repeats) {
     IDASetUserData(mem, p);
     IDASetId(mem, id);
     IDASetMaxNumSteps(mem, 1000000);
-    /* The bridges need more than ten attempts where diodes begin to conduct. */
-    IDASetMaxConvFails(mem, 100);
+    if (p->iterations) IDASetMaxNonlinIters(mem, p->iterations);
     if (p->suppress) IDASetSuppressAlg(mem, 1);
     if (getenv("IDA_MAXORD")) IDASetMaxOrd(mem, atoi(getenv("IDA_MAXORD")));
     SUNMatrix J = SUNSparseMatrix(p->n, p->n, p->m.nnz, CSC_MAT, ctx);

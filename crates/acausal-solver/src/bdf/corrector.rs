@@ -77,6 +77,7 @@ impl Bdf {
         };
         let tolerance = self.options.newton_tolerance;
         let mut first_norm = 0.0;
+        let mut norm = f64::INFINITY;
         let limit = self.options.max_newton_iterations.max(1);
         for m in 0..limit {
             if m > 0 {
@@ -100,7 +101,7 @@ impl Bdf {
                 &mut self.y,
                 &mut self.yp,
             );
-            let norm = (sum / self.n.max(1) as f64).sqrt();
+            norm = (sum / self.n.max(1) as f64).sqrt();
             if !norm.is_finite() {
                 return Ok(Iteration::NotFinite);
             }
@@ -112,7 +113,7 @@ impl Bdf {
             } else {
                 let rate = (norm / first_norm).powf(1.0 / f64::from(m));
                 if rate > MAX_RATE {
-                    return Ok(self.stagnated(tolerance));
+                    return Ok(self.stagnated(tolerance, norm));
                 }
                 self.rate_factor = rate / (1.0 - rate);
             }
@@ -121,14 +122,16 @@ impl Bdf {
                 return Ok(Iteration::Converged);
             }
         }
-        Ok(self.stagnated(tolerance))
+        Ok(self.stagnated(tolerance, norm))
     }
 
     /// The iteration no longer gets better. Multipliers may have reached their rounding errors, which are large where the
-    /// gradients of the constraints are small; what counts is then that the tested variables stand still.
-    fn stagnated(&self, tolerance: f64) -> Iteration {
-        let Some(mask) = self.mask.as_deref() else {
-            return Iteration::Diverged;
+    /// gradients of the constraints are small; what counts is then that the tested variables stand still and that no
+    /// other one moves by more than the tolerance of the integration.
+    fn stagnated(&self, tolerance: f64, norm: f64) -> Iteration {
+        let mask = match self.mask.as_deref() {
+            Some(mask) if norm <= 1.0 => mask,
+            _ => return Iteration::Diverged,
         };
         let sum = kernels::weighted_sum(&self.d, &self.w, Some(mask));
         if (sum / self.tested).sqrt() <= STANDSTILL * tolerance {
