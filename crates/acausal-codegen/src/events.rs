@@ -41,6 +41,8 @@ pub struct EventCode {
     pub whens: Vec<WhenCode>,
     /// Assertions that hold always.
     pub asserts: Vec<AssertCode>,
+    /// `terminal()` occurs somewhere.
+    pub uses_terminal: bool,
 }
 
 /// A group of relations or steps.
@@ -312,6 +314,12 @@ impl Lowering<'_> {
 
     /// Code of the `when` clauses.
     pub fn when_code(&mut self, whens: &[When], code: &mut EventCode) -> Result<(), CodegenError> {
+        code.uses_terminal = self.flat.exprs.ids().any(|e| {
+            matches!(
+                self.flat.exprs.node(e),
+                Node::Call(acausal_expr::Builtin::Terminal, _)
+            )
+        });
         for when in whens {
             let points = domain_len(&when.domain);
             let mut branches = Vec::new();

@@ -4,25 +4,39 @@
 //! read by cubic interpolation through the four samples around the instant, or fewer at an event, where the history
 //! jumps. A straight line would add an error that the tolerance of the integrator knows nothing of. Before the start the
 //! value at the start holds.
+//!
+//! A jump of the expression, and the start itself, comes out of the delay as a jump or a bend; the integrator stops
+//! exactly there ([`DelayLines::next_jump`]) instead of stepping over it.
 
 use std::collections::VecDeque;
 
 use acausal_codegen::DelayCode;
 
 /// All delay lines of a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DelayLines {
-    lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
+    /// While the integrator steps, a jump at the very end of the step has not come out yet.
+    pub(crate) from_left: bool,
+    /// Relative tolerance of the integrator: smaller differences at an event are no jumps.
+    pub(crate) tolerance: f64,
 }
 
-#[derive(Clone, Debug)]
-struct Line {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
     /// Cell in `Mem`.
     cell: usize,
-    delay: f64,
-    longest: f64,
-    samples: VecDeque<(f64, f64)>,
+    pub(crate) delay: f64,
+    pub(crate) longest: f64,
+    pub(crate) samples: VecDeque<(f64, f64)>,
+    /// Instants of jumps that have not come out yet.
+    pub(crate) jumps: VecDeque<f64>,
 }
+
+/// A difference at an event is a jump when it is larger than this many relative tolerances.
+const JUMP: f64 = 100.0;
+/// Instants that differ by less than this fraction are the same.
+const NOW: f64 = 1e-14;
 
 impl DelayLines {
     pub fn new(codes: &[DelayCode]) -> DelayLines {
@@ -34,10 +48,15 @@ impl DelayLines {
                     delay: 0.0,
                     longest: 0.0,
                     samples: VecDeque::new(),
+                    jumps: VecDeque::new(),
                 });
             }
         }
-        DelayLines { lines }
+        DelayLines {
+            lines,
+            from_left: false,
+            tolerance: 0.0,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -60,6 +79,24 @@ impl DelayLines {
             line.delay = arguments[len + k].max(0.0);
             line.longest = arguments[2 * len + k].max(line.delay);
             let value = arguments[k];
+            let last = line.samples.back().copied();
+            // What a solution at an event changes by less than the tolerance is no jump, or every event would come out of
+            // the delay as another one for ever.
+            let jumps = |before: f64| {
+                (value - before).abs() > JUMP * self.tolerance * value.abs().max(before.abs())
+            };
+            if last.is_none_or(|(at, before)| at == t && jumps(before))
+                && line.jumps.back() != Some(&t)
+            {
+                line.jumps.push_back(t);
+            }
+            while line
+                .jumps
+                .front()
+                .is_some_and(|j| j + line.longest < t - NOW * t.abs().max(1.0))
+            {
+                line.jumps.pop_front();
+            }
             // A second sample at one instant is the right limit of an event.
             if line.samples.len() >= 2 && line.samples[line.samples.len() - 2].0 == t {
                 line.samples.pop_back();
@@ -72,10 +109,25 @@ impl DelayLines {
         }
     }
 
+    /// The next instant after `t` at which a jump comes out of a delay.
+    pub fn next_jump(&self, t: f64) -> f64 {
+        let after = t + NOW * t.abs().max(1.0);
+        let mut next = f64::INFINITY;
+        for line in &self.lines {
+            for jump in &line.jumps {
+                let instant = jump + line.delay;
+                if instant > after {
+                    next = next.min(instant);
+                }
+            }
+        }
+        next
+    }
+
     /// Writes the delayed values at time `t` to their cells.
     pub fn write(&self, t: f64, mem: &mut [f64]) {
         for line in &self.lines {
-            if let Some(v) = line.at(t - line.delay) {
+            if let Some(v) = line.at(t - line.delay, self.from_left) {
                 mem[line.cell] = v;
             }
         }
@@ -83,8 +135,17 @@ impl DelayLines {
 }
 
 impl Line {
-    fn at(&self, t: f64) -> Option<f64> {
+    fn at(&self, t: f64, from_left: bool) -> Option<f64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
+        if t <= first.0 {
+            return Some(first.1);
+        }
+        if t >= last.0 {
+            return Some(last.1);
+        }
+        // A jump that comes out now has come out or has not, whatever the rounding of `t - delay`.
+        let beside = if from_left { -NOW } else { NOW };
+        let t = t + beside * t.abs().max(1.0);
         if t <= first.0 {
             return Some(first.1);
         }
@@ -135,6 +196,7 @@ mod tests {
             delay: 0.0,
             longest: 0.0,
             samples: samples.iter().copied().collect(),
+            jumps: VecDeque::new(),
         }
     }
 
@@ -143,7 +205,10 @@ mod tests {
         let f = |t: f64| t * t * t - 2.0 * t + 1.0;
         let l = line(&[0.0, 0.5, 0.7, 1.5, 2.0].map(|t| (t, f(t))));
         for t in [0.6, 0.7, 1.0, 1.49] {
-            assert!((l.at(t).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13, "{t}");
+            assert!(
+                (l.at(t, false).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
+                "{t}"
+            );
         }
     }
 
@@ -151,9 +216,13 @@ mod tests {
     fn a_jump_stays_a_jump() {
         let l = line(&[(0.0, 0.0), (1.0, 0.0), (1.0, 5.0), (2.0, 5.0)]);
         assert_eq!(
-            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t)),
+            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t, false)),
             [Some(0.0), Some(0.0), Some(5.0), Some(5.0)]
         );
-        assert_eq!([l.at(-1.0), l.at(3.0)], [Some(0.0), Some(5.0)]);
+        assert_eq!(l.at(1.0, true), Some(0.0));
+        assert_eq!(
+            [l.at(-1.0, false), l.at(3.0, false)],
+            [Some(0.0), Some(5.0)]
+        );
     }
 }

@@ -6,6 +6,7 @@ use acausal_expr::{Printer, RelOp};
 use acausal_solver::{EvalReason, PatternError, SolverError, StepLimit};
 use acausal_syntax::{Diagnostic, Span};
 
+use crate::event::watch::Standstill;
 pub use crate::initial::{InitialFailure, InitialKind};
 
 /// A failed simulation.
@@ -50,9 +51,9 @@ pub enum SimError {
     TooManyEvents {
         /// The instant.
         t: f64,
-        /// How many events so far.
-        events: u64,
-        /// The last condition that changed.
+        /// In which way.
+        why: Standstill,
+        /// The condition that changed last.
         what: String,
         /// Where it stands.
         origin: Option<OriginId>,
@@ -139,29 +140,26 @@ impl SimError {
             SimError::Integrator(e) => integrator(e, model),
             SimError::Chattering { t, what, origin } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
+                let keep = match &what[..] {
+                    [] => "a discrete value keeps changing".to_string(),
+                    [one] => format!("{one} keeps changing"),
+                    several => format!("{} keep changing", several.join(", ")),
+                };
                 Diagnostic::error(
                     "event-iteration",
                     span,
-                    format!(
-                        "the events at time = {t} do not settle: {} keep changing",
-                        what.join(", ")
-                    ),
+                    format!("the events at time = {t} do not settle: {keep}"),
                 )
                 .hint("a condition switches itself off again; use pre() or a hysteresis")
             }
             SimError::TooManyEvents {
                 t,
-                events,
+                why,
                 what,
                 origin,
             } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
-                Diagnostic::error(
-                    "too-many-events",
-                    span,
-                    format!("{events} events happened and time stands at {t}; the last one was `{what}`"),
-                )
-                .hint("events accumulate (Zeno behaviour); let the model come to rest, for example by a smallest speed")
+                standstill(*t, why, what, span)
             }
             SimError::Assertion { t, message, origin } => Diagnostic::error(
                 "assertion",
@@ -190,6 +188,30 @@ impl SimError {
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),
         }
+    }
+}
+
+fn standstill(t: f64, why: &Standstill, what: &str, span: Span) -> Diagnostic {
+    match why {
+        Standstill::Chattering { count, window } => Diagnostic::error(
+            "chattering",
+            span,
+            format!("`{what}` changed {count} times to and fro within {window:.2e} before time = {t}"),
+        )
+        .hint("on both sides of its threshold the motion leads back to it; use a hysteresis, or model the sliding motion itself"),
+        Standstill::Accumulation { count, ratio, limit } => Diagnostic::error(
+            "accumulating-events",
+            span,
+            format!(
+                "the events of `{what}` accumulate at time = {limit}: {count} changes so far, each distance {ratio:.3} of the one before (Zeno behaviour)"
+            ),
+        )
+        .hint("let the model come to rest, for example below a smallest speed"),
+        Standstill::Bound { count } => Diagnostic::error(
+            "too-many-events",
+            span,
+            format!("{count} events happened until time = {t}; the last one was `{what}`"),
+        ),
     }
 }
 

@@ -3,17 +3,28 @@
 //! [`simulate`] runs a [`Compiled`](acausal_codegen::Compiled) model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
 
+mod checkpoint;
 mod consistent;
 mod delay;
 mod error;
 mod event;
 mod initial;
+mod integrator;
 mod machine;
+mod output;
 mod simulate;
+mod statistics;
+mod trace;
+
+pub use checkpoint::Checkpoint;
+pub use event::watch::Standstill;
+pub use statistics::Profile;
+pub use trace::Trace;
 
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
 pub use machine::Machine;
-pub use simulate::{gather, simulate};
+pub use output::gather;
+pub use simulate::{resume, simulate};
 
 /// Settings of a simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +47,14 @@ pub struct Settings {
     pub solver: Solver,
     /// Start with all derivatives of states zero, as far as the equations allow it.
     pub steady_state: bool,
+    /// Keep the state at the end in [`Summary::checkpoint`].
+    pub checkpoint: bool,
+    /// Take the checkpoint at this time and go on from there.
+    pub checkpoint_at: Option<f64>,
+    /// What to report while it happens.
+    pub trace: Trace,
+    /// Measure where the time goes.
+    pub profile: bool,
 }
 
 /// The integrators.
@@ -60,6 +79,10 @@ impl Default for Settings {
             max_order: 5,
             solver: Solver::Bdf,
             steady_state: false,
+            checkpoint: false,
+            checkpoint_at: None,
+            trace: Trace::default(),
+            profile: false,
         }
     }
 }
@@ -86,6 +109,14 @@ impl Settings {
             return complain(format!(
                 "the tolerance must lie between 0 and 1, not {}",
                 self.tolerance
+            ));
+        }
+        if let Some(t) = self.checkpoint_at
+            && !(self.start <= t && t <= self.stop)
+        {
+            return complain(format!(
+                "the checkpoint at {t} lies outside of the time from {} to {}",
+                self.start, self.stop
             ));
         }
         Ok(())
@@ -134,6 +165,10 @@ pub struct Summary {
     pub terminated: Option<String>,
     /// The simulation was interrupted from outside.
     pub interrupted: bool,
+    /// More about the work of the integrator.
+    pub profile: Profile,
+    /// The state at the end, or where it was asked for.
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Wall-clock seconds per phase of a simulation.
@@ -143,6 +178,14 @@ pub struct Seconds {
     pub codegen: f64,
     pub initialise: f64,
     pub integrate: f64,
+    /// Parts of `integrate`; those of evaluations and the matrix are measured with [`Settings::profile`] only.
+    pub residual: f64,
+    pub jacobian: f64,
+    pub factor: f64,
+    pub solve: f64,
+    pub indicators: f64,
+    pub events: f64,
+    pub output: f64,
 }
 
 /// Takes the results.
@@ -153,6 +196,8 @@ pub trait Sink {
     fn row(&mut self, t: f64, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String>;
     /// Called after each step.
     fn progress(&mut self, _t: f64) {}
+    /// One line of a trace (see [`Settings::trace`]).
+    fn trace(&mut self, _line: &str) {}
     /// True when the simulation shall stop at the next opportunity.
     fn interrupted(&self) -> bool {
         false

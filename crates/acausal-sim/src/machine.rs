@@ -1,6 +1,7 @@
 //! A compiled model with its memory: what the integrator evaluates.
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use acausal_codegen::{Compiled, Loc, fixed};
 use acausal_expr::{FuncId, FunctionError};
@@ -91,6 +92,20 @@ pub struct Machine {
     pub(crate) delays: DelayLines,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
+    /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
+    pub(crate) sides: Vec<f64>,
+    pub(crate) shifts: Vec<f64>,
+    /// Time of evaluations is measured.
+    pub(crate) profiles: bool,
+    pub(crate) seconds: EvaluationSeconds,
+}
+
+/// Seconds that the integrator spent in the model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EvaluationSeconds {
+    pub residual: f64,
+    pub jacobian: f64,
+    pub indicators: f64,
 }
 
 impl Machine {
@@ -192,6 +207,10 @@ impl Machine {
             pattern,
             delays: DelayLines::new(&e.delays),
             fault: None,
+            sides: vec![1.0; e.cells],
+            shifts: vec![0.0; e.cells],
+            profiles: false,
+            seconds: EvaluationSeconds::default(),
             model,
         };
         machine.mem[fixed::HOMOTOPY] = 1.0;
@@ -383,8 +402,8 @@ impl Machine {
         &self.initial_acc[j.values..]
     }
 
-    /// Event indicators.
-    pub(crate) fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
+    /// The gaps of relations and steps: left side minus right side.
+    pub(crate) fn gaps(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
         self.update(t, y, yp);
         let banks = Banks {
             y,
@@ -428,12 +447,19 @@ fn bind(
     code.bind(program, lengths).map_err(SimError::Code)
 }
 
+fn add_to(seconds: &mut f64, clock: Option<Instant>) {
+    if let Some(clock) = clock {
+        *seconds += clock.elapsed().as_secs_f64();
+    }
+}
+
 impl Dae for Machine {
     fn len(&self) -> usize {
         self.model.n
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        let clock = self.profiles.then(Instant::now);
         self.update(t, y, yp);
         let banks = Banks {
             y,
@@ -441,11 +467,12 @@ impl Dae for Machine {
             mem: &mut self.mem,
             out: r,
         };
-        match self
+        let done = self
             .programs
             .residuals
-            .run(banks, &self.functions, &mut self.scratch)
-        {
+            .run(banks, &self.functions, &mut self.scratch);
+        add_to(&mut self.seconds.residual, clock);
+        match done {
             Ok(()) => Ok(()),
             Err(e) => {
                 self.fault.get_or_insert(e);
@@ -462,6 +489,7 @@ impl Dae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
+        let clock = self.profiles.then(Instant::now);
         self.update(t, y, yp);
         let banks = Banks {
             y,
@@ -480,6 +508,7 @@ impl Dae for Machine {
         let j = &self.model.jacobian;
         j.accumulate(&self.partials, 1.0, cj, &mut self.acc);
         values.copy_from_slice(&self.acc[j.values..]);
+        add_to(&mut self.seconds.jacobian, clock);
         Ok(())
     }
 
@@ -492,7 +521,13 @@ impl Dae for Machine {
     }
 
     fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
-        self.indicators(t, y, yp, g);
+        let clock = self.profiles.then(Instant::now);
+        self.gaps(t, y, yp, g);
+        add_to(&mut self.seconds.indicators, clock);
+        // An indicator is positive while its relation is as the cell says.
+        for ((g, side), shift) in g.iter_mut().zip(&self.sides).zip(&self.shifts) {
+            *g = *side * *g + shift;
+        }
         Ok(())
     }
 }

@@ -1,27 +1,28 @@
 //! The simulation loop: start, integrate, stop at events, give out values.
+//!
+//! [`simulate`] starts at consistent start values, [`resume`] at a [`Checkpoint`]. Both then alternate between the
+//! integrator and the event iteration: step until a relation changes or an instant that is known in advance is reached
+//! exactly, write the row from the left, handle the event, write the row from the right, start the integrator again.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_codegen::{Compiled, Loc, fixed};
-use acausal_jit::kernel::Bank;
-use acausal_solver::{Bdf, BdfOptions, Integrator, RootCrossing, StepOutcome};
+use acausal_codegen::{Compiled, fixed};
+use acausal_solver::{Integrator, StepOutcome};
 
+use crate::checkpoint::Checkpoint;
 use crate::error::condition_text;
+use crate::event::depart::look_ahead;
+use crate::event::watch::{Standstill, Watch};
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
 use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
-use crate::{Settings, SimError, Sink, Summary};
+use crate::output::REFINE_LIMIT;
+use crate::trace::Tracer;
+use crate::{Seconds, Settings, SimError, Sink, Summary};
 
-/// More events than this within [`ZENO_WINDOW`] of the time span count as a standstill.
-const ZENO_EVENTS: u64 = 2_000;
-/// See [`ZENO_EVENTS`].
-const ZENO_WINDOW: f64 = 1e-9;
-/// Step for slopes of algebraic unknowns, as a fraction of the time span: near the square root of the precision.
-const SLOPE_STEP: f64 = 1e-8;
-
-/// Models with more unknowns write interpolated derivatives.
-const REFINE_LIMIT: usize = 500;
+/// Output intervals that are a long time for a model: its usual number of them.
+const REACH_INTERVALS: f64 = 500.0;
 
 /// Simulates a compiled model and gives every output row to the sink.
 pub fn simulate(
@@ -30,31 +31,56 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
     settings.check()?;
-    let mut summary = Summary {
-        unknowns: model.n - stand_in(&model),
-        ..Summary::default()
-    };
-    let clock = Instant::now();
-    let backend = acausal_jit::default_backend();
-    let mut machine = Machine::new(model.clone(), &*backend)?;
-    summary.seconds.codegen = clock.elapsed().as_secs_f64();
-
+    let (mut machine, mut summary) = prepare(model)?;
     let clock = Instant::now();
     machine.set_parameters();
     let data = start_data(&machine)?;
     let failure = machine.function_failure();
-    let mut run = Run::start(machine, data, settings, &mut summary)
+    let run = Run::start(machine, data, settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
     summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    run.complete(settings, sink, summary)
+        .map_err(|e| e.because(failure.reason()))
+}
 
+/// Continues from a checkpoint of the same model until `settings.stop`; `settings.start` is not used.
+pub fn resume(
+    model: Arc<Compiled>,
+    checkpoint: &Checkpoint,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
+    let settings = Settings {
+        start: checkpoint.t,
+        ..settings.clone()
+    };
+    settings.check()?;
+    let (mut machine, mut summary) = prepare(model)?;
     let clock = Instant::now();
-    sink.begin(&run.machine, &run.y, &run.yp)
-        .map_err(SimError::Output)?;
-    let result = run
-        .integrate(settings, sink, &mut summary)
-        .map_err(|e| e.because(failure.reason()));
-    summary.seconds.integrate = clock.elapsed().as_secs_f64();
-    result.map(|()| summary)
+    machine.set_parameters();
+    let failure = machine.function_failure();
+    let run = Run::resume(machine, checkpoint, &settings, &mut summary)
+        .map_err(|e| e.because(failure.reason()))?;
+    summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    run.complete(&settings, sink, summary)
+        .map_err(|e| e.because(failure.reason()))
+}
+
+fn prepare(model: Arc<Compiled>) -> Result<(Machine, Summary), SimError> {
+    let clock = Instant::now();
+    let mut summary = Summary {
+        unknowns: model.n - stand_in(&model),
+        states: roles(&model)
+            .iter()
+            .filter(|r| **r == acausal_index1::Role::State)
+            .count()
+            - stand_in(&model),
+        ..Summary::default()
+    };
+    let backend = acausal_jit::default_backend();
+    let machine = Machine::new(model, &*backend)?;
+    summary.seconds.codegen = clock.elapsed().as_secs_f64();
+    Ok((machine, summary))
 }
 
 /// Number of unknowns that stand in for those of a model without any.
@@ -66,20 +92,25 @@ fn stand_in(model: &Compiled) -> usize {
     model.unknowns.iter().filter(is).map(|u| u.len).sum()
 }
 
-struct Run {
-    machine: Machine,
-    events: EventState,
-    restart: crate::consistent::ConsistentSystem,
-    nominal: Vec<f64>,
-    t: f64,
-    y: Vec<f64>,
-    yp: Vec<f64>,
+/// A simulation under way.
+pub(crate) struct Run {
+    pub machine: Machine,
+    pub events: EventState,
+    pub restart: crate::consistent::ConsistentSystem,
+    pub nominal: Vec<f64>,
+    pub t: f64,
+    pub y: Vec<f64>,
+    pub yp: Vec<f64>,
+    /// Where the grid of output instants begins.
+    pub origin: f64,
     /// Index of the next output instant.
-    next_output: u64,
-    /// Instant and number of recent events, to notice a standstill.
-    zeno: (f64, u64),
+    pub next_output: u64,
+    /// Recent events, to notice a standstill.
+    watch: Watch,
     /// Output rows are made consistent with the equations.
-    refines: bool,
+    pub refines: bool,
+    pub seconds: Seconds,
+    tracer: Tracer,
 }
 
 impl Run {
@@ -95,15 +126,10 @@ impl Run {
         machine.mem[fixed::TIME] = t;
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
-        summary.states = roles(&machine.model)
-            .iter()
-            .filter(|r| **r == acausal_index1::Role::State)
-            .count()
-            - stand_in(&machine.model);
         record_delays(&mut machine, t, &y, &yp);
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
-        events.refresh_cells(&mut machine, &y, &yp, &[], true);
+        events.refresh_start(&mut machine, &y, &yp);
         machine.run(Which::InitialDiscrete, &y, &yp);
         machine.run(Which::Discrete, &y, &yp);
         let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
@@ -119,6 +145,8 @@ impl Run {
             y: &mut y,
             yp: &mut yp,
             nominal: &data.nominal,
+            tolerance: settings.tolerance,
+            reach: REACH_INTERVALS * settings.interval,
         };
         let outcome = events.handle(&mut ctx, &[], true)?;
         absorb(summary, outcome);
@@ -130,82 +158,97 @@ impl Run {
             .extend(remarks.map(|text| crate::Note { text }));
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
-        let refines = machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes();
-        let mut run = Run {
-            refines,
-            machine,
-            events,
-            restart,
-            nominal: data.nominal,
-            t,
-            y,
-            yp,
-            next_output: 0,
-            zeno: (t, 0),
-        };
-        run.first_samples(summary)?;
+        let mut run = Run::new(machine, events, restart, data.nominal, settings);
+        (run.y, run.yp) = (y, yp);
+        run.first_events(settings, summary)?;
         run.machine.update(run.t, &run.y, &run.yp);
         run.check_finite(run.t)?;
-        run.algebraic_slopes(settings);
         Ok(run)
     }
 
-    /// `sample(start, ...)` with the start at the start of the simulation: an event right after initialisation.
-    fn first_samples(&mut self, summary: &mut Summary) -> Result<(), SimError> {
-        let changes =
-            self.events
-                .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
-        let asked = self.machine.model.initial.asks_initial;
-        let due = changes || self.events.sample_is_due(self.t);
-        if !due && !asked {
-            return Ok(());
+    /// A run at the start time without values yet.
+    pub(crate) fn new(
+        mut machine: Machine,
+        events: EventState,
+        restart: crate::consistent::ConsistentSystem,
+        nominal: Vec<f64>,
+        settings: &Settings,
+    ) -> Run {
+        machine.delays.tolerance = settings.tolerance;
+        Run {
+            refines: machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes(),
+            machine,
+            events,
+            restart,
+            nominal,
+            t: settings.start,
+            y: Vec::new(),
+            yp: Vec::new(),
+            origin: settings.start,
+            next_output: 0,
+            watch: Watch::default(),
+            seconds: Seconds::default(),
+            tracer: Tracer::new(settings.trace),
         }
-        let mut ctx = EventContext {
+    }
+
+    pub(crate) fn context<'a>(
+        &'a mut self,
+        settings: &Settings,
+    ) -> (&'a mut EventState, EventContext<'a>) {
+        let ctx = EventContext {
             machine: &mut self.machine,
             system: &mut self.restart,
             t: self.t,
             y: &mut self.y,
             yp: &mut self.yp,
             nominal: &self.nominal,
+            tolerance: settings.tolerance,
+            reach: REACH_INTERVALS * settings.interval,
         };
-        let outcome = self.events.handle(&mut ctx, &[], false)?;
-        summary.events += u64::from(due);
+        (&mut self.events, ctx)
+    }
+
+    /// Right after initialisation `initial()` is false: an event, at which also the first `sample` may be due.
+    fn first_events(&mut self, settings: &Settings, summary: &mut Summary) -> Result<(), SimError> {
+        if !self.events.is_discrete(&self.machine) {
+            return Ok(());
+        }
+        let due = self.events.sample_is_due(self.t)
+            || self
+                .events
+                .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
+        let (events, mut ctx) = self.context(settings);
+        let outcome = events.handle(&mut ctx, &[], false)?;
+        if due || !outcome.changed.is_empty() {
+            summary.events += 1;
+        }
         absorb(summary, outcome);
         Ok(())
     }
 
-    /// Estimates the derivatives of algebraic unknowns by a short step of the states; the integrator predicts with
-    /// them, and a wrong slope would look like a large error in the first steps.
-    fn algebraic_slopes(&mut self, settings: &Settings) {
-        let roles = roles(&self.machine.model);
-        if !roles.contains(&acausal_index1::Role::Algebraic) {
-            return;
-        }
-        let h = SLOPE_STEP * (settings.stop - settings.start);
-        let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
-        for (k, role) in roles.iter().enumerate() {
-            if *role == acausal_index1::Role::State {
-                y[k] += h * self.yp[k];
-            }
-        }
-        // Without a solution nearby the slopes stay zero, which is safe but slow.
-        let found = h > 0.0
-            && self
-                .restart
-                .solve(
-                    &mut self.machine,
-                    self.t + h,
-                    &mut y,
-                    &mut yp,
-                    &self.nominal,
-                )
-                .is_ok();
-        for (k, role) in roles.iter().enumerate() {
-            if *role == acausal_index1::Role::Algebraic {
-                self.yp[k] = if found { (y[k] - self.y[k]) / h } else { 0.0 };
-            }
-        }
-        self.machine.update(self.t, &self.y, &self.yp);
+    /// Integrates to the end.
+    fn complete(
+        mut self,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        mut summary: Summary,
+    ) -> Result<Summary, SimError> {
+        let clock = Instant::now();
+        sink.begin(&self.machine, &self.y, &self.yp)
+            .map_err(SimError::Output)?;
+        self.machine.profiles = settings.profile;
+        let result = self.integrate(settings, sink, &mut summary);
+        self.seconds.integrate = clock.elapsed().as_secs_f64();
+        self.seconds.codegen = summary.seconds.codegen;
+        self.seconds.initialise = summary.seconds.initialise;
+        let kept = self.machine.seconds;
+        (self.seconds.residual, self.seconds.jacobian) = (kept.residual, kept.jacobian);
+        self.seconds.indicators = kept.indicators;
+        let parts = (summary.seconds.factor, summary.seconds.solve);
+        summary.seconds = self.seconds;
+        (summary.seconds.factor, summary.seconds.solve) = parts;
+        result.map(|()| summary)
     }
 
     fn integrate(
@@ -214,21 +257,25 @@ impl Run {
         sink: &mut dyn Sink,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
-        let mut bdf = self.integrator(settings)?;
         self.row(self.t, sink)?;
-        self.next_output = 1;
+        while self.output_time(settings, self.next_output) <= self.t {
+            self.next_output += 1;
+        }
         let mut buffers = (self.y.clone(), self.yp.clone());
-        let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
-        let s = bdf.statistics();
-        summary.steps = s.steps;
-        summary.residual_evaluations = s.residual_evaluations;
-        summary.jacobian_evaluations = s.jacobian_evaluations;
-        summary.factorisations = s.factorisations;
-        summary.error_test_failures = s.error_test_failures;
-        summary.convergence_failures = s.convergence_failures;
-        summary.steps_by_order = s.steps_by_order;
-        summary.reached = self.t;
-        result
+        loop {
+            // At a checkpoint everything that remembers is made anew, so that a run that begins there does the same.
+            let first_step = self.slopes(settings, &[]);
+            let mut bdf = self.integrator(settings)?;
+            bdf.limit_first_step(first_step);
+            let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
+            self.tracer.finish(&mut *bdf, &self.machine.model, sink);
+            summary.add(&*bdf, &self.machine.model);
+            summary.reached = self.t;
+            match result? {
+                Pause::End => return Ok(()),
+                Pause::Checkpoint => self.restart = restart_system(&self.machine)?,
+            }
+        }
     }
 
     fn advance(
@@ -238,16 +285,21 @@ impl Run {
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
-    ) -> Result<(), SimError> {
+    ) -> Result<Pause, SimError> {
         let stop = settings.stop;
+        let checkpoint_at = settings.checkpoint_at.unwrap_or(f64::INFINITY);
         let mut next_event =
             self.events
                 .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
+        self.machine.delays.from_left = true;
         while self.t < stop && summary.terminated.is_none() {
-            let target = stop.min(next_event);
-            let outcome = bdf
-                .step(&mut self.machine, target)
-                .map_err(|e| self.name(e))?;
+            let mut target = stop.min(next_event);
+            if checkpoint_at > self.t {
+                target = target.min(checkpoint_at);
+            }
+            let stepped = bdf.step(&mut self.machine, target);
+            self.tracer.step(bdf, &self.machine.model, sink);
+            let outcome = stepped.map_err(|e| self.explain(e))?;
             self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
             self.t = bdf.t();
             self.y.copy_from_slice(bdf.y());
@@ -257,240 +309,188 @@ impl Run {
             self.check_finite(self.t)?;
             check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
             absorb(summary, noted);
-            let crossings: Vec<RootCrossing> = match outcome {
-                StepOutcome::Roots => bdf.found_roots().to_vec(),
+            let crossings: Vec<usize> = match outcome {
+                StepOutcome::Roots => bdf.found_roots().iter().map(|c| c.index).collect(),
                 _ => Vec::new(),
             };
             let by_time = self.t >= next_event;
+            let pauses = self.t == checkpoint_at;
             if !crossings.is_empty() || by_time {
-                self.event(bdf, &crossings, settings, sink, summary)?;
+                let clock = Instant::now();
+                self.event(&crossings, settings, sink, summary)?;
+                if !pauses {
+                    self.restart_integrator(bdf, &crossings, settings)?;
+                }
+                self.seconds.events += clock.elapsed().as_secs_f64();
                 next_event =
                     self.events
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+                self.events
+                    .drop_shifts(&mut self.machine, self.t, &self.y, &self.yp);
             }
             sink.progress(self.t);
             if sink.interrupted() {
                 summary.interrupted = true;
-                return Ok(());
+                if settings.checkpoint {
+                    summary.checkpoint = Some(self.checkpoint(settings));
+                }
+                return Ok(Pause::End);
+            }
+            if pauses {
+                summary.checkpoint = Some(self.checkpoint(settings));
+                if self.t < stop {
+                    return Ok(Pause::Checkpoint);
+                }
             }
         }
-        // The last point, unless an output or event row stands there already.
-        self.machine.mem[fixed::TERMINAL] = 1.0;
-        self.machine.update(self.t, &self.y, &self.yp);
-        if self.output_time(settings, self.next_output - 1) < self.t {
+        if settings.checkpoint && settings.checkpoint_at.is_none() {
+            summary.checkpoint = Some(self.checkpoint(settings));
+        }
+        self.end(settings, sink, summary)?;
+        Ok(Pause::End)
+    }
+
+    /// The last row, unless an output or event row stands there already, and what happens `when terminal()`.
+    fn end(
+        &mut self,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        summary: &mut Summary,
+    ) -> Result<(), SimError> {
+        if self.output_time(settings, self.next_output.saturating_sub(1)) < self.t {
             self.row(self.t, sink)?;
+        }
+        self.machine.mem[fixed::TERMINAL] = 1.0;
+        if self.machine.model.events.uses_terminal {
+            let (events, mut ctx) = self.context(settings);
+            let outcome = events.handle(&mut ctx, &[], false)?;
+            absorb(summary, outcome);
+            self.machine.update(self.t, &self.y, &self.yp);
+            self.row(self.t, sink)?;
+        } else {
+            self.machine.update(self.t, &self.y, &self.yp);
         }
         Ok(())
     }
 
     fn event(
         &mut self,
-        bdf: &mut dyn Integrator,
-        crossings: &[RootCrossing],
+        crossings: &[usize],
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         summary.events += 1;
-        self.check_zeno(crossings, settings, summary)?;
         self.row(self.t, sink)?; // left limit
+        self.check_standstill(crossings, settings, summary)?;
+        self.machine.delays.from_left = false;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-        let mut ctx = EventContext {
-            machine: &mut self.machine,
-            system: &mut self.restart,
-            t: self.t,
-            y: &mut self.y,
-            yp: &mut self.yp,
-            nominal: &self.nominal,
-        };
-        let outcome = self.events.handle(&mut ctx, crossings, false)?;
+        let (events, mut ctx) = self.context(settings);
+        let outcome = events.handle(&mut ctx, crossings, false)?;
+        self.tracer.event(self.t, &self.machine, &outcome, sink);
         absorb(summary, outcome);
         self.machine.update(self.t, &self.y, &self.yp);
         record_delays(&mut self.machine, self.t, &self.y, &self.yp);
         self.row(self.t, sink)?; // right limit
+        self.machine.delays.from_left = true;
         // An output instant that coincides with the event has been written.
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
         }
-        self.algebraic_slopes(settings);
-        bdf.restart(self.t, &self.y, &self.yp)
-            .map_err(SimError::Integrator)
+        Ok(())
     }
 
-    fn check_zeno(
+    fn restart_integrator(
         &mut self,
-        crossings: &[RootCrossing],
+        bdf: &mut dyn Integrator,
+        crossings: &[usize],
+        settings: &Settings,
+    ) -> Result<(), SimError> {
+        let first_step = self.slopes(settings, crossings);
+        bdf.restart(self.t, &self.y, &self.yp)
+            .map_err(SimError::Integrator)?;
+        bdf.limit_first_step(first_step);
+        Ok(())
+    }
+
+    /// Estimates the derivatives of algebraic unknowns by a look ahead; the integrator predicts with them, and a wrong
+    /// slope would look like a large error in the first steps. Also a bound for the first step, if a relation needs one.
+    fn slopes(&mut self, settings: &Settings, crossings: &[usize]) -> Option<f64> {
+        let roles = roles(&self.machine.model);
+        let algebraic = roles.contains(&acausal_index1::Role::Algebraic);
+        let relations = !crossings.is_empty() || self.machine.shifts.iter().any(|s| *s != 0.0);
+        if !algebraic && !relations {
+            return None;
+        }
+        let (events, mut ctx) = self.context(settings);
+        let ahead = look_ahead(&mut ctx);
+        let mut first_step = None;
+        if relations && let Some(ahead) = &ahead {
+            first_step = events.first_step(&mut ctx, ahead, crossings);
+        }
+        for (k, role) in roles.iter().enumerate() {
+            if *role == acausal_index1::Role::Algebraic {
+                // Without a solution nearby the slopes stay zero, which is safe but slow.
+                self.yp[k] = ahead.as_ref().map_or(0.0, |a| a.slope[k]);
+            }
+        }
+        self.machine.update(self.t, &self.y, &self.yp);
+        first_step
+    }
+
+    fn check_standstill(
+        &mut self,
+        crossings: &[usize],
         settings: &Settings,
         summary: &Summary,
     ) -> Result<(), SimError> {
-        let window = ZENO_WINDOW * (settings.stop - settings.start);
-        if self.t - self.zeno.0 > window {
-            self.zeno = (self.t, 0);
+        let reach = REACH_INTERVALS * settings.interval;
+        let model = self.machine.model.clone();
+        let of = |number: usize| crate::event::relation(&model, number);
+        let mut verdict = None;
+        for &number in crossings {
+            let Some(r) = of(number) else { continue };
+            let value = self.machine.mem[r.base + number - r.first] == 0.0;
+            if let Some(s) = self.watch.note(number, value, self.t, reach) {
+                verdict.get_or_insert((s, Some(number)));
+            }
         }
-        self.zeno.1 += 1;
-        if self.zeno.1 <= ZENO_EVENTS && summary.events <= settings.max_events {
+        if summary.events > settings.max_events {
+            let count = summary.events;
+            verdict.get_or_insert((Standstill::Bound { count }, crossings.first().copied()));
+        }
+        let Some((why, number)) = verdict else {
             return Ok(());
-        }
-        let model = &self.machine.model;
-        let relation = crossings.first().and_then(|c| {
-            model
-                .events
-                .relations
-                .iter()
-                .find(|r| c.index >= r.first && c.index < r.first + r.len)
-        });
+        };
+        let relation = number.and_then(of);
         Err(SimError::TooManyEvents {
             t: self.t,
-            events: summary.events,
+            why,
             what: relation.map_or_else(
                 || "a time event".to_string(),
-                |r| condition_text(model, r.expr),
+                |r| condition_text(&model, r.expr),
             ),
             origin: relation.map(|r| r.origin),
         })
     }
 
-    /// Output rows between the last step and `t` (exclusive), by interpolation.
-    fn outputs_before(
-        &mut self,
-        bdf: &dyn Integrator,
-        t: f64,
-        buffers: &mut (Vec<f64>, Vec<f64>),
-        settings: &Settings,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SimError> {
-        loop {
-            let at = self.output_time(settings, self.next_output);
-            if at > t || at > settings.stop {
-                return Ok(());
-            }
-            bdf.interpolate(at, &mut buffers.0, &mut buffers.1);
-            self.refine(at, &mut buffers.0, &mut buffers.1);
-            self.machine.update(at, &buffers.0, &buffers.1);
-            // A step may be long; the first row that is not finite tells the time better than its end.
-            self.check_finite(at)?;
-            sink.row(at, &self.machine, &buffers.0, &buffers.1)
-                .map_err(SimError::Output)?;
-            self.next_output += 1;
-        }
-    }
-
-    /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
-    fn check_finite(&self, t: f64) -> Result<(), SimError> {
-        match self.machine.not_finite() {
-            None => Ok(()),
-            Some((place, origin)) => Err(SimError::NotFinite {
-                t,
-                name: self.machine.model.name_of(Loc::new(Bank::Mem, place)),
-                value: self.machine.mem[place],
-                origin,
-            }),
-        }
-    }
-
-    /// Derivatives from an interpolation polynomial are less accurate than the states. Where variables depend on them,
-    /// they are computed from the equations instead; for large models that would cost too much.
-    fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
-        if self.refines
-            && self
-                .restart
-                .solve(&mut self.machine, t, y, yp, &self.nominal)
-                .is_err()
-        {
-            // Near a singularity the interpolated values are the best there is.
-            self.refines = false;
-        }
-    }
-
-    fn output_time(&self, settings: &Settings, k: u64) -> f64 {
-        let t = settings.start + k as f64 * settings.interval;
-        // The last instant is the stop time itself, not a rounding error beside it.
-        if (t - settings.stop).abs() < 1e-9 * settings.interval {
-            settings.stop
-        } else {
-            t
-        }
-    }
-
-    fn row(&mut self, t: f64, sink: &mut dyn Sink) -> Result<(), SimError> {
-        sink.row(t, &self.machine, &self.y, &self.yp)
-            .map_err(SimError::Output)
-    }
-
-    fn integrator(&self, settings: &Settings) -> Result<Box<dyn Integrator>, SimError> {
-        let options = self.options(settings);
-        match settings.solver {
-            crate::Solver::Bdf => Bdf::new(options, self.t, &self.y, &self.yp)
-                .map(|b| Box::new(b) as Box<dyn Integrator>)
-                .map_err(SimError::Integrator),
-            #[cfg(feature = "sundials")]
-            crate::Solver::Ida => acausal_solver::Ida::new(options, self.t, &self.y, &self.yp)
-                .map(|b| Box::new(b) as Box<dyn Integrator>)
-                .map_err(SimError::Integrator),
-            #[cfg(not(feature = "sundials"))]
-            crate::Solver::Ida => Err(SimError::Settings(
-                "this program was built without IDA; build it with `--features sundials`".into(),
-            )),
-        }
-    }
-
-    fn options(&self, settings: &Settings) -> BdfOptions {
-        use acausal_index1::Role;
-        let roles = roles(&self.machine.model);
-        let excluded = roles.contains(&Role::Mu);
-        let states = roles.contains(&Role::State);
-        let mut max_step = self.machine.delays.shortest();
-        if self.machine.model.unknowns.iter().all(|u| {
-            u.value
-                .is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)
-        }) {
-            // Nothing limits the step of a model without unknowns, and its relations must still be seen.
-            max_step = max_step.min(settings.interval);
-        }
-        BdfOptions {
-            rtol: settings.tolerance,
-            atol: self
-                .nominal
-                .iter()
-                .map(|n| settings.tolerance * ABSOLUTE_FRACTION * n)
-                .collect(),
-            // Multipliers stall the step size control; algebraic unknowns follow from the states, and a steep one would
-            // cost steps without making the states better.
-            error_test: roles
-                .iter()
-                .map(|r| match r {
-                    Role::State | Role::Lambda => true,
-                    Role::Algebraic => !states,
-                    Role::Mu => false,
-                })
-                .collect(),
-            max_step,
-            max_steps: settings.max_steps,
-            max_order: settings.max_order,
-            newton_tolerance: if excluded {
-                CONSTRAINED_NEWTON_TOLERANCE
-            } else {
-                BdfOptions::default().newton_tolerance
-            },
-            ..BdfOptions::default()
-        }
-    }
-
-    /// An evaluation failure inside of a user function is named by the function.
-    fn name(&mut self, e: acausal_solver::SolverError) -> SimError {
+    /// A failure of the integrator; where the model itself knows more, that is said instead.
+    fn explain(&mut self, e: acausal_solver::SolverError) -> SimError {
         SimError::Integrator(e)
     }
 }
 
-/// Constraints with multipliers hold only as well as the corrector converges (measured: 0.03 of the tolerance).
-const CONSTRAINED_NEWTON_TOLERANCE: f64 = 0.01;
+/// Why [`Run::advance`] returns.
+enum Pause {
+    /// The simulation is over.
+    End,
+    /// A checkpoint was taken on the way.
+    Checkpoint,
+}
 
-/// Absolute tolerance as a fraction of the relative one times the nominal value (as the seed's successor uses it).
-const ABSOLUTE_FRACTION: f64 = 0.1;
-
-fn absorb(summary: &mut Summary, outcome: EventOutcome) {
+pub(crate) fn absorb(summary: &mut Summary, outcome: EventOutcome) {
     for w in outcome.warnings {
         if summary.warnings.last() != Some(&w) && summary.warnings.len() < 100 {
             summary.warnings.push(w);
@@ -514,15 +514,4 @@ fn record_delays(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
         machine.delays.record(t, first, &arguments, code.len);
         first += code.len;
     }
-}
-
-/// The values of all signals, for sinks.
-pub fn gather(machine: &Machine, y: &[f64], yp: &[f64], places: &[Loc], values: &mut Vec<f64>) {
-    values.clear();
-    values.extend(places.iter().map(|&p| match p.bank() {
-        Bank::Y => y[p.index()],
-        Bank::Yp => yp[p.index()],
-        Bank::Mem => machine.mem[p.index()],
-        Bank::Out => f64::NAN,
-    }));
 }

@@ -3,7 +3,7 @@
 //! [`crate::Bdf`] is always there; `Ida` (SUNDIALS) exists with the cargo feature `sundials` and serves as the judge: the
 //! same problems through both must give the same trajectories.
 
-use crate::bdf::{Bdf, RootCrossing, SolverError, Statistics, StepOutcome};
+use crate::bdf::{Bdf, Move, Profile, RootCrossing, SolverError, Statistics, StepOutcome};
 use crate::dae::Dae;
 
 /// An integrator of implicit DAEs that advances step by step. The methods are those of [`Bdf`].
@@ -40,6 +40,19 @@ pub trait Integrator {
 
     /// Counters since creation.
     fn statistics(&self) -> &Statistics;
+
+    /// Bounds the first step after a start or restart.
+    fn limit_first_step(&mut self, _h: Option<f64>) {}
+
+    /// The moves since the last call, where they are recorded.
+    fn take_trace(&mut self) -> Vec<Move> {
+        Vec::new()
+    }
+
+    /// Who limits the steps, and what the matrix costs; empty where the integrator does not tell.
+    fn profile(&self) -> Profile {
+        Profile::default()
+    }
 }
 
 impl Integrator for Bdf {
@@ -85,5 +98,17 @@ impl Integrator for Bdf {
 
     fn statistics(&self) -> &Statistics {
         Bdf::statistics(self)
+    }
+
+    fn limit_first_step(&mut self, h: Option<f64>) {
+        Bdf::limit_first_step(self, h);
+    }
+
+    fn take_trace(&mut self) -> Vec<Move> {
+        Bdf::take_trace(self)
+    }
+
+    fn profile(&self) -> Profile {
+        Bdf::profile(self)
     }
 }

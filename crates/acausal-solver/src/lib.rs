@@ -19,7 +19,8 @@ pub mod newton;
 mod pattern;
 
 pub use bdf::{
-    Bdf, BdfOptions, InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome,
+    Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,
+    StepOutcome,
 };
 pub use dae::{Dae, EvalError, EvalReason};
 #[cfg(feature = "sundials")]

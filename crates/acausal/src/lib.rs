@@ -18,6 +18,6 @@ mod load;
 mod signals;
 mod sink;
 
-pub use acausal_sim::{Settings, Solver, Summary};
+pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use sink::{InMemory, ResultSink};

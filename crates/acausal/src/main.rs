@@ -17,7 +17,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     /// Compile and simulate a model, show and store its trajectories.
-    Simulate(cli::simulate::Options),
+    Simulate(Box<cli::simulate::Options>),
     /// Report every error of a model without simulating it.
     Check(cli::check::Options),
     /// Print the flat model: all variables and equations, arrays whole.
@@ -39,7 +39,7 @@ pub enum Format {
     Json,
 }
 
-/// Exit codes: fine, the model or its simulation is wrong, the command is used wrongly.
+/// Exit codes: fine, the model or its simulation is wrong, the command is used wrongly, Ctrl-C.
 pub mod exit {
     /// Fine.
     pub const FINE: u8 = 0;
@@ -47,6 +47,8 @@ pub mod exit {
     pub const FAILED: u8 = 1;
     /// Wrong use.
     pub const USAGE: u8 = 2;
+    /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 /// Stack of the working thread. Passes recurse over nesting depth only, which the parser bounds; debug builds have

@@ -21,6 +21,7 @@ pub struct ResultSink<'p> {
     values: Vec<f64>,
     kept_values: Vec<f64>,
     progress: Box<dyn FnMut(f64) + 'p>,
+    trace: Box<dyn FnMut(&str) + 'p>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -39,6 +40,7 @@ impl<'p> ResultSink<'p> {
             values: Vec::new(),
             kept_values: Vec::new(),
             progress: Box::new(|_| {}),
+            trace: Box::new(|_| {}),
             interrupt: None,
         }
     }
@@ -46,6 +48,12 @@ impl<'p> ResultSink<'p> {
     /// Calls `f` with the time reached.
     pub fn on_progress(mut self, f: impl FnMut(f64) + 'p) -> Self {
         self.progress = Box::new(f);
+        self
+    }
+
+    /// Calls `f` with each line of a trace.
+    pub fn on_trace(mut self, f: impl FnMut(&str) + 'p) -> Self {
+        self.trace = Box::new(f);
         self
     }
 
@@ -144,6 +152,10 @@ impl Sink for ResultSink<'_> {
 
     fn progress(&mut self, t: f64) {
         (self.progress)(t);
+    }
+
+    fn trace(&mut self, line: &str) {
+        (self.trace)(line);
     }
 
     fn interrupted(&self) -> bool {

@@ -98,7 +98,6 @@ fn guarded_functions() {
 
 /// `noEvent` gives no events, also where its argument is the whole expression.
 #[test]
-
 fn no_event_gives_no_event() {
     for right in [
         "if noEvent(x > 0.5) then -x else -2*x + 0.5",
@@ -121,4 +120,149 @@ fn rows_on_both_sides_of_an_event() {
         .collect();
     let y = values(&r, "y");
     assert_eq!((y[rows[0]], y[*rows.last().unwrap()]), (1.0, 2.0));
+}
+
+/// The message of a simulation that must fail.
+fn failure(text: &str, settings: &Settings) -> String {
+    let model = acausal::Model::from_text("M.mo", text, &acausal::Load::default()).unwrap();
+    model.simulate_in_memory(settings).unwrap_err().to_string()
+}
+
+/// A ball without a rule for rest: the instants of its bounces accumulate at three times the time of the first fall.
+#[test]
+fn accumulating_events_end_with_condition_time_and_count() {
+    for e in [0.1, 0.5, 0.9] {
+        let text = format!(
+            "model M Real h(start = 1, fixed = true), v(start = 0, fixed = true); equation
+             der(h) = v; der(v) = -10; when h <= 0 then reinit(v, -{e}*pre(v)); end when; end M;"
+        );
+        let message = failure(&text, &until(20.0));
+        let limit = (0.2f64).sqrt() * (1.0 + 2.0 * e / (1.0 - e));
+        for part in ["accumulating-events", "`h <= 0`", "changes so far"] {
+            assert!(message.contains(part), "{part} in {message}");
+        }
+        let named = message.split("accumulate at time = ").nth(1).unwrap();
+        near(
+            named.split(':').next().unwrap().parse().unwrap(),
+            limit,
+            1e-4,
+        );
+    }
+}
+
+/// Both sides of the threshold lead back to it: a sliding mode.
+#[test]
+fn a_sliding_mode_ends_with_condition_time_and_count() {
+    let text = "model M Real x(start = 0.5, fixed = true); equation
+        der(x) = if x > 0 then -1 else 1; end M;";
+    let message = failure(text, &until(2.0));
+    for part in ["chattering", "`x > 0`", "1001 times", "time = 0.5"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+}
+
+/// Discrete equations that contradict themselves; the grammar follows the number.
+#[test]
+fn what_does_not_settle_is_named() {
+    let message = failure(
+        "model M Boolean b(start = false, fixed = true), c; Real x(start = 0, fixed = true); equation
+         der(x) = 1; c = x > 0.5; b = if c then not pre(b) else false; end M;",
+        &until(1.0),
+    );
+    for part in ["event-iteration", "time = 0.5", "`b` keeps changing"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+}
+
+/// `sample` is true at its instants only, also where a variable takes its value.
+#[test]
+fn a_variable_that_samples() {
+    let text = "model M Boolean b; Integer n(start = 0, fixed = true); equation
+        b = sample(0.1, 0.2); when b then n = pre(n) + 1; end when; end M;";
+    let r = run_text(text, &until(1.0));
+    assert_eq!(last(&r, "n"), 5.0);
+    assert_eq!(at(&r, "b", 0.2), 0.0);
+}
+
+/// Clauses that read what others assign in the same instant, and the order of priority.
+#[test]
+fn clauses_depend_on_each_other() {
+    let text = "model M Integer a(start = 0, fixed = true), b(start = 0, fixed = true), c(start = 0, fixed = true);
+        equation
+        when b > 2 then c = b + 1; end when;
+        when a > pre(a) then b = a + 1; end when;
+        when time > 0.75 then a = 30; elsewhen time > 0.5 then a = 20; elsewhen {time > 0.25, time > 0.5} then a = 10;
+        end when; end M;";
+    let r = run_text(text, &until(1.0));
+    for (t, a) in [(0.2, 0.0), (0.4, 10.0), (0.6, 20.0), (0.9, 30.0)] {
+        assert_eq!(at(&r, "a", t), a, "at {t}");
+    }
+    for (t, b) in [(0.4, 11.0), (0.6, 21.0), (0.9, 31.0)] {
+        assert_eq!(at(&r, "b", t), b, "at {t}");
+    }
+    assert_eq!(last(&r, "c"), 12.0);
+}
+
+/// Two conditions that change at the same instant are handled together.
+#[test]
+fn simultaneous_events() {
+    let text = "model M Real x(start = 0, fixed = true), y(start = 1, fixed = true);
+        Integer n(start = 0, fixed = true); equation
+        der(x) = 1; der(y) = -1;
+        when {x > 0.5, y < 0.5} then n = pre(n) + 1; end when; end M;";
+    let r = run_text(text, &until(1.0));
+    assert_eq!(last(&r, "n"), 1.0);
+    assert_eq!(r.summary.events, 1);
+}
+
+/// Time events are hit exactly, far from zero too.
+#[test]
+fn time_events_are_exact() {
+    let text = "model M discrete Real t(start = 0, fixed = true); equation
+        when sample(1000, 0.1) then t = time; end when; end M;";
+    let settings = Settings {
+        start: 1000.0,
+        stop: 1001.0,
+        interval: 0.5,
+        ..Settings::default()
+    };
+    let r = run_text(text, &settings);
+    let expected: Vec<f64> = (0..=10).map(|k| 1000.0 + f64::from(k) * 0.1).collect();
+    let mut seen = values(&r, "t").to_vec();
+    seen.dedup();
+    assert_eq!(seen[seen.len() - 11..], expected[..]);
+}
+
+/// `terminal()` is true in one last event.
+#[test]
+fn terminal_is_an_event() {
+    let text = "model M Real x(start = 0, fixed = true); discrete Real e(start = -1, fixed = true); equation
+        der(x) = 2; when terminal() then e = x; end when; end M;";
+    let r = run_text(text, &until(3.0));
+    near(last(&r, "e"), 6.0, 1e-6);
+}
+
+/// A jump comes out of a delay as a jump, at its instant.
+#[test]
+fn a_jump_comes_out_of_a_delay() {
+    let text = "model M Real u, d, x(start = 0, fixed = true); equation
+        u = if time < 0.3 then 0 else 1; d = delay(u, 0.21); der(x) = d; end M;";
+    let r = run_text(text, &until(1.0));
+    near(last(&r, "x"), 1.0 - 0.51, 1e-9);
+    near(at(&r, "d", 0.5), 0.0, 1e-12);
+    near(at(&r, "d", 0.52), 1.0, 1e-12);
+}
+
+/// A relation that is exactly on its threshold at the start takes part in the motion from there.
+#[test]
+fn a_relation_on_its_threshold_at_the_start() {
+    let text = "model M Real x(start = 0, fixed = true); Integer n(start = 0, fixed = true); Real y; equation
+        der(x) = cos(time); y = if x > 0 then 1 else -1;
+        when x > 0 then n = pre(n) + 1; end when; end M;";
+    let r = run_text(text, &until(10.0));
+    // sin(t) > 0 in (0, pi), (2 pi, 3 pi).
+    for (t, y) in [(1.0, 1.0), (4.0, -1.0), (7.0, 1.0), (9.6, -1.0)] {
+        near(at(&r, "y", t), y, 1e-12);
+    }
+    assert_eq!(last(&r, "n"), 2.0);
 }

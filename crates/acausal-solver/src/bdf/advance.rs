@@ -7,7 +7,7 @@
 
 use super::corrector::Failure;
 use super::options::{FIRST_STEP_FRACTION, factor};
-use super::{Bdf, InvalidInput, SolverError, StepLimit, kernels};
+use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
 use crate::dae::Dae;
 
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
@@ -71,6 +71,7 @@ impl Bdf {
             }
         };
         h = h.min(self.options.max_step).max(self.options.min_step);
+        h = h.min(self.first_step_limit.unwrap_or(f64::INFINITY));
         // A fraction of a distance of a few units in the last place would not move the clock.
         h = h.max(SHORTEST_FIRST_STEP * f64::EPSILON * self.tn.abs());
         h.min(distance)
@@ -153,6 +154,11 @@ impl Bdf {
             } else {
                 t + h
             };
+            self.record(Move::Attempt {
+                t,
+                h,
+                order: self.k,
+            });
             self.c.advance(h, self.k, self.h_used, self.k_used);
             kernels::predict(
                 &mut self.phi,
@@ -166,12 +172,22 @@ impl Bdf {
             let failure = match self.correct(dae, t_new) {
                 Ok(()) => {
                     let estimates = self.estimate();
-                    if self.c.error_factor * estimates.err_k / self.c.sigma[self.k] <= 1.0 {
+                    let norm = self.c.error_factor * estimates.err_k / self.c.sigma[self.k];
+                    if norm <= 1.0 {
+                        if self.options.trace {
+                            let variable = kernels::largest(&self.e, &self.w, self.mask.as_deref());
+                            self.record(Move::Accepted {
+                                t: t_new,
+                                norm,
+                                variable,
+                            });
+                        }
                         self.accept(t_new, &estimates);
                         return Ok(());
                     }
                     let variable = kernels::largest(&self.e, &self.w, self.mask.as_deref());
                     self.limited[variable] += 1;
+                    self.record(Move::ErrorTest { norm, variable });
                     self.statistics.error_test_failures += 1;
                     self.undo();
                     // The first step is a guess from the slope alone; a solution that bends much more than it rises
@@ -189,8 +205,17 @@ impl Bdf {
                     return Err(error);
                 }
                 Err(Failure::Retry(limit)) => {
-                    if matches!(limit, StepLimit::Convergence { .. }) {
-                        self.statistics.convergence_failures += 1;
+                    match limit {
+                        StepLimit::Convergence { variable, row } => {
+                            self.statistics.convergence_failures += 1;
+                            self.diverged[variable] += 1;
+                            self.record(Move::Convergence { variable, row });
+                        }
+                        StepLimit::Evaluation(reason) => self.record(Move::Evaluation(reason)),
+                        StepLimit::Singular { row, col } => {
+                            self.record(Move::Singular { row, col });
+                        }
+                        StepLimit::ErrorTest { .. } => {}
                     }
                     other_failures += 1;
                     self.undo();

@@ -10,7 +10,7 @@ use super::options::{
     CJ_RATIO_MIN, FRESH_RATE_FACTOR, LEAST_UNMEASURED, MAX_RATE, STALE_RATE_FACTOR, STANDSTILL,
     TINY_CORRECTION,
 };
-use super::{Bdf, SolverError, StepLimit, kernels};
+use super::{Bdf, Move, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
 
 /// Why an attempt was given up.
@@ -89,7 +89,13 @@ impl Bdf {
                     EvalReason::NotFinite { row },
                 )));
             }
-            self.solver.solve(&mut self.d);
+            if self.options.profile {
+                let clock = std::time::Instant::now();
+                self.solver.solve(&mut self.d);
+                self.linear_seconds.1 += clock.elapsed().as_secs_f64();
+            } else {
+                self.solver.solve(&mut self.d);
+            }
             self.statistics.newton_iterations += 1;
             let sum = kernels::correct(
                 m == 0,
@@ -102,6 +108,14 @@ impl Bdf {
                 &mut self.yp,
             );
             norm = (sum / self.n.max(1) as f64).sqrt();
+            if self.options.trace {
+                let variable = kernels::largest(&self.d, &self.w, None);
+                self.record(Move::Iteration {
+                    number: m + 1,
+                    norm,
+                    variable,
+                });
+            }
             if !norm.is_finite() {
                 return Ok(Iteration::NotFinite);
             }
@@ -170,7 +184,13 @@ impl Bdf {
         dae.jacobian(t, &self.y, &self.yp, cj, &mut self.values)
             .map_err(|error| self.evaluation_failure(error))?;
         self.statistics.factorisations += 1;
-        if let Err(singular) = self.solver.factor(&self.values) {
+        self.record(Move::Matrix { cj });
+        let clock = self.options.profile.then(std::time::Instant::now);
+        let factored = self.solver.factor(&self.values);
+        if let Some(clock) = clock {
+            self.linear_seconds.0 += clock.elapsed().as_secs_f64();
+        }
+        if let Err(singular) = factored {
             if let Some(position) = first_not_finite(&self.values) {
                 let row = self
                     .pattern

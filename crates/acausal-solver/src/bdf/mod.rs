@@ -43,9 +43,11 @@ mod outcome;
 mod quad;
 mod roots;
 mod stability;
+mod trace;
 
 pub use options::{BdfOptions, MAX_ORDER};
 pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
+pub use trace::{Move, Profile};
 
 use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
@@ -104,6 +106,13 @@ pub struct Bdf {
     stability: StabilityGuard,
     statistics: Statistics,
     limited: Vec<u64>,
+    /// Per variable: convergence failures in which its correction was the largest.
+    diverged: Vec<u64>,
+    /// A bound for the first step after a start that the caller knows and slopes do not show.
+    first_step_limit: Option<f64>,
+    trace: Vec<Move>,
+    /// Seconds in factorisations and in solves.
+    linear_seconds: (f64, f64),
 }
 
 impl Bdf {
@@ -165,6 +174,10 @@ impl Bdf {
             stability,
             statistics: Statistics::default(),
             limited: vec![0; n],
+            diverged: vec![0; n],
+            first_step_limit: None,
+            trace: Vec::new(),
+            linear_seconds: (0.0, 0.0),
             options,
         };
         bdf.load(t0, y0, yp0);
@@ -200,6 +213,7 @@ impl Bdf {
         self.starting = true;
         self.fresh = true;
         self.cj_factored = None;
+        self.first_step_limit = None;
         self.c = Coefficients::default();
         self.roots.reset();
         self.stability.reset();
@@ -341,6 +355,34 @@ impl Bdf {
     /// How often each variable contributed most to a failed error test.
     pub fn limiting_variables(&self) -> &[u64] {
         &self.limited
+    }
+
+    /// Bounds the first step after a start or restart, where an event indicator may soon change its sign twice.
+    pub fn limit_first_step(&mut self, h: Option<f64>) {
+        self.first_step_limit = h;
+    }
+
+    /// The moves since the last call, with [`BdfOptions::trace`].
+    pub fn take_trace(&mut self) -> Vec<Move> {
+        std::mem::take(&mut self.trace)
+    }
+
+    /// Who limits the steps, and what the matrix costs.
+    pub fn profile(&self) -> Profile {
+        Profile {
+            limiting: self.limited.clone(),
+            diverging: self.diverged.clone(),
+            matrix_entries: self.pattern.as_ref().map_or(0, Pattern::nnz),
+            factor_entries: self.solver.factor_entries(),
+            factor_seconds: self.linear_seconds.0,
+            solve_seconds: self.linear_seconds.1,
+        }
+    }
+
+    fn record(&mut self, m: Move) {
+        if self.options.trace {
+            self.trace.push(m);
+        }
     }
 
     /// The tolerances and constants in use.

@@ -36,6 +36,12 @@ pub struct BdfOptions {
     pub max_error_test_failures: u32,
     /// Convergence failures in one step before giving up (IDA: 10).
     pub max_convergence_failures: u32,
+    /// Longest time between two looks at the event indicators inside of a step (see `roots`).
+    pub root_interval: f64,
+    /// Record every move for [`super::Bdf::take_trace`].
+    pub trace: bool,
+    /// Measure the time of factorisations and solves.
+    pub profile: bool,
     /// Watch for undamped oscillations that make orders 3 to 5 unstable, and hold the order at two while they last.
     pub stability_detection: bool,
 }
@@ -55,6 +61,9 @@ impl Default for BdfOptions {
             newton_tolerance: 0.1,
             max_error_test_failures: 10,
             max_convergence_failures: 10,
+            root_interval: f64::INFINITY,
+            trace: false,
+            profile: false,
             stability_detection: true,
         }
     }

@@ -10,6 +10,13 @@
 //! passes through zero is reported behind the zero; one that is exactly zero at the end of a step (and may stay there) is
 //! reported where it reached zero.
 //!
+//! An even number of sign changes leaves the sign at the end of a step as it was. Two looks inside of the step find them:
+//! the indicators are evaluated on the dense output at distances of at most `root_interval`, so two crossings that are
+//! further apart are always seen; and where the parabola through the last three values of an indicator dips below
+//! [`DIP`] of the smaller end inside of the interval, the lowest point is sought by repeated parabolas (at most
+//! [`DIP_EVALUATIONS`] per indicator) and a crossing there is located as usual. What can still be missed: a dip that is both
+//! shorter than `root_interval` and too sharp to show in values at the ends of steps.
+//!
 //! Worked example: g = t - 0.5, step [0, 1]: g(0) < 0 < g(1); the secant hits 0.5, where g = 0 is not yet a change, so
 //! the bracket becomes [0.5, 1]; further cuts near `lo` shrink it to [0.5, 0.5 + tol] and hi is reported.
 
@@ -22,6 +29,13 @@ const BRACKET_WIDTH: f64 = 100.0;
 /// Part of the first step after which indicators that started at zero take their sign (IDA).
 const ZERO_START_FRACTION: f64 = 0.1;
 
+/// A parabola that falls below this fraction of the smaller end is worth a closer look.
+const DIP: f64 = 0.5;
+/// Bound on evaluations per indicator in search of its lowest point.
+const DIP_EVALUATIONS: usize = 6;
+/// Bound on indicators looked at more closely per interval, the deepest first.
+const DIP_INDICATORS: usize = 4;
+
 /// Signs and work space of the indicators.
 #[derive(Debug, Default)]
 pub(crate) struct RootFinder {
@@ -30,6 +44,9 @@ pub(crate) struct RootFinder {
     t_lo: f64,
     /// Sign at `t_lo`: 0 when not known yet.
     sign: Vec<i8>,
+    /// Position and values before `t_lo` on the same smooth piece, if there are any.
+    t_before: Option<f64>,
+    g_before: Vec<f64>,
     g_lo: Vec<f64>,
     g_hi: Vec<f64>,
     g_mid: Vec<f64>,
@@ -72,7 +89,9 @@ impl RootFinder {
 
     /// Takes the values at the upper end as the new lower end.
     fn move_up(&mut self, t: f64) {
+        self.t_before = Some(self.t_lo);
         self.t_lo = t;
+        std::mem::swap(&mut self.g_before, &mut self.g_lo);
         std::mem::swap(&mut self.g_lo, &mut self.g_hi);
         for (s, &g) in self.sign.iter_mut().zip(&self.g_lo) {
             if g != 0.0 {
@@ -92,12 +111,32 @@ fn sign_of(g: f64) -> i8 {
     }
 }
 
+/// The lowest point inside of `(from, to)` of the parabola through three points, if it opens upwards and has one there.
+fn lowest(points: &[(f64, f64); 3], from: f64, to: f64) -> Option<(f64, f64)> {
+    let [(t0, g0), (t1, g1), (t2, g2)] = *points;
+    let (d1, d2) = ((g1 - g0) / (t1 - t0), (g2 - g1) / (t2 - t1));
+    let c = (d2 - d1) / (t2 - t0);
+    if c <= 0.0 || !c.is_finite() {
+        return None;
+    }
+    // In Newton's form the slope at t is d1 + c (2 t - t0 - t1).
+    let t = 0.5 * (t0 + t1 - d1 / c);
+    let inside = t > from && t < to;
+    inside.then_some((t, g0 + (t - t0) * (d1 + c * (t - t1))))
+}
+
 impl Bdf {
     /// Takes the indicators' signs at the start.
     pub(super) fn start_roots<D: Dae + ?Sized>(&mut self, dae: &mut D) -> Result<(), SolverError> {
         let m = dae.roots_len();
         let roots = &mut self.roots;
-        for g in [&mut roots.g_lo, &mut roots.g_hi, &mut roots.g_mid] {
+        roots.t_before = None;
+        for g in [
+            &mut roots.g_before,
+            &mut roots.g_lo,
+            &mut roots.g_hi,
+            &mut roots.g_mid,
+        ] {
             g.clear();
             g.resize(m, 0.0);
         }
@@ -138,7 +177,22 @@ impl Bdf {
                 return Ok(Some(t));
             }
         }
-        self.scan(dae, t_end)
+        loop {
+            let lo = self.roots.t_lo;
+            let next = lo + self.options.root_interval;
+            // A last interval that is hardly longer than the others is not cut.
+            let end = if next < t_end - 0.01 * self.options.root_interval {
+                next
+            } else {
+                t_end
+            };
+            if let Some(t) = self.scan(dae, end)? {
+                return Ok(Some(t));
+            }
+            if end >= t_end {
+                return Ok(None);
+            }
+        }
     }
 
     /// Looks for the first crossing in `(t_lo, t_end]`.
@@ -153,12 +207,21 @@ impl Bdf {
         for (flag, &g) in roots.zero_counts.iter_mut().zip(&roots.g_hi) {
             *flag = g == 0.0;
         }
-        let Some(mut index) = roots.decisive() else {
-            roots.move_up(t_end);
+        let mut t_hi = t_end;
+        let mut decisive = roots.decisive();
+        if decisive.is_none() {
+            let Some(t_dip) = self.find_dip(dae, t_end)? else {
+                self.roots.move_up(t_end);
+                return Ok(None);
+            };
+            t_hi = t_dip;
+            decisive = self.roots.decisive();
+        }
+        let Some(mut index) = decisive else {
             return Ok(None);
         };
         let tolerance = BRACKET_WIDTH * f64::EPSILON * (self.tn.abs() + self.h_used);
-        let (mut lo, mut hi) = (self.roots.t_lo, t_end);
+        let (mut lo, mut hi) = (self.roots.t_lo, t_hi);
         let mut weight = 1.0;
         let mut last_side = 0i8;
         let mut same_side = 0;
@@ -213,6 +276,87 @@ impl Bdf {
         }
         roots.move_up(hi);
         Ok(Some(hi))
+    }
+
+    /// Looks for a crossing inside of `(t_lo, t_end)` although all signs at the ends agree; on success the values there are
+    /// those of the upper end.
+    fn find_dip<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t_end: f64,
+    ) -> Result<Option<f64>, SolverError> {
+        let lo = self.roots.t_lo;
+        let width = t_end - lo;
+        if width <= 0.0 {
+            return Ok(None);
+        }
+        let third = match self.roots.t_before {
+            Some(t) if t < lo => t,
+            _ => {
+                // The first interval after a start has no history; its middle serves.
+                let mid = lo + 0.5 * width;
+                self.roots_at(dae, mid)?;
+                if self.take_if_crossed() {
+                    return Ok(Some(mid));
+                }
+                let roots = &mut self.roots;
+                std::mem::swap(&mut roots.g_before, &mut roots.g_mid);
+                mid
+            }
+        };
+        let roots = &self.roots;
+        let mut dips: Vec<(f64, usize, f64)> = Vec::new();
+        for i in 0..roots.g_lo.len() {
+            let s = f64::from(roots.sign[i]);
+            let (a, b, c) = (roots.g_before[i] * s, roots.g_lo[i] * s, roots.g_hi[i] * s);
+            if let Some((t, low)) = lowest(&[(third, a), (lo, b), (t_end, c)], lo, t_end)
+                && low < DIP * b.min(c)
+            {
+                dips.push((low / b.min(c), i, t));
+            }
+        }
+        dips.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for &(_, i, t) in dips.iter().take(DIP_INDICATORS) {
+            let s = f64::from(self.roots.sign[i]);
+            let mut points = [
+                (lo, s * self.roots.g_lo[i]),
+                (t, 0.0),
+                (t_end, s * self.roots.g_hi[i]),
+            ];
+            for _ in 0..DIP_EVALUATIONS {
+                self.roots_at(dae, points[1].0)?;
+                let value = s * self.roots.g_mid[i];
+                let at = points[1].0;
+                if self.take_if_crossed() {
+                    return Ok(Some(at));
+                }
+                points[1].1 = value;
+                let Some((next, low)) = lowest(&points, points[0].0, points[2].0) else {
+                    break;
+                };
+                if low > DIP * value || (next - at).abs() < 1e-3 * (points[2].0 - points[0].0) {
+                    break;
+                }
+                // Keep the neighbours of the new lowest point.
+                points = if next < at {
+                    [points[0], (next, 0.0), points[1]]
+                } else {
+                    [points[1], (next, 0.0), points[2]]
+                };
+            }
+        }
+        Ok(None)
+    }
+
+    /// If an indicator has crossed in `g_mid`, those values become the upper end.
+    fn take_if_crossed(&mut self) -> bool {
+        let roots = &mut self.roots;
+        roots.zero_counts.fill(false);
+        let crossed = (0..roots.g_mid.len()).any(|i| roots.crossed(i, roots.g_mid[i]));
+        if crossed {
+            std::mem::swap(&mut roots.g_hi, &mut roots.g_mid);
+        }
+        crossed
     }
 
     /// Evaluates the indicators on the dense output at `t` into `g_mid`.

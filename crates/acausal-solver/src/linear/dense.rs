@@ -36,6 +36,10 @@ impl Default for DenseLu {
 }
 
 impl LinearSolver for DenseLu {
+    fn factor_entries(&self) -> Option<usize> {
+        Some(self.a.len())
+    }
+
     fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
         let n = pattern.size();
         self.pattern = pattern.clone();

@@ -44,6 +44,11 @@ pub trait LinearSolver {
 
     /// Estimate of the 1-norm condition number of the row-equilibrated matrix.
     fn condition(&mut self) -> f64;
+
+    /// Entries of the factors, where they are counted.
+    fn factor_entries(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The matrix has no inverse.
@@ -163,6 +168,14 @@ impl LinearSolver for Lu {
 
     fn condition(&mut self) -> f64 {
         self.chosen().condition()
+    }
+
+    fn factor_entries(&self) -> Option<usize> {
+        match self {
+            // A dense factor has all entries.
+            Self::Dense(lu) => lu.factor_entries(),
+            Self::Sparse(lu) => Some(lu.factor_nnz()),
+        }
     }
 }
 

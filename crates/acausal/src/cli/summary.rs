@@ -19,6 +19,8 @@ pub struct Finished<'a> {
     pub result: Option<&'a Path>,
     /// The plot file.
     pub plot: Option<&'a Path>,
+    /// `--stats` was given.
+    pub stats: bool,
     /// Start of the program.
     pub clock: Instant,
 }
@@ -61,7 +63,10 @@ impl Finished<'_> {
             ));
         }
         if s.interrupted {
-            line(format!("interrupted at time = {}", s.reached));
+            line(format!(
+                "interrupted at time = {}; the result is complete up to there",
+                s.reached
+            ));
         }
         if let Some(path) = self.result {
             line(format!("result: {}", path.display()));
@@ -106,6 +111,7 @@ impl Finished<'_> {
             "diagnostics": json_diagnostics(&self.model.warnings, &self.model.sources),
             "result": self.result.map(|p| p.display().to_string()),
             "plot": self.plot.map(|p| p.display().to_string()),
+            "statistics": self.stats.then(|| super::simulate::statistics_json(s)),
         })
     }
 

@@ -1,0 +1,304 @@
+//! The state of a simulation between two steps, to continue from it later.
+//!
+//! A [`Checkpoint`] holds everything that decides the future: time, unknowns and their derivatives, the whole memory of
+//! the model (discrete variables, left limits, frozen relations, parameters), the conditions of `when` clauses, the counts of
+//! sample clocks, the histories of delays and the sides of event indicators. It does not hold the history of the
+//! integrator, which starts again at order one: a run that passes a checkpoint starts its integrator again there, so that
+//! going on and continuing later give the same numbers, bit for bit.
+//!
+//! The file is text, one section per line; numbers are written so that they read back to the same bits.
+//!
+//! ```text
+//! acausal checkpoint 1
+//! model Ball
+//! fingerprint 8f31c2...
+//! time 1
+//! origin 0 0.01
+//! y 2 0.3 -1.2
+//! ...
+//! ```
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use acausal_codegen::Compiled;
+
+use crate::delay::Line;
+use crate::event::EventState;
+use crate::initial::{restart_system, start_data};
+use crate::machine::Machine;
+use crate::simulate::{Run, absorb};
+use crate::{Settings, SimError, Summary};
+
+/// First line of a file.
+const MAGIC: &str = "acausal checkpoint 1";
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Name of the model.
+    pub model: String,
+    /// Time.
+    pub t: f64,
+    /// Says which models this fits.
+    fingerprint: u64,
+    /// Origin of the output instants and their distance.
+    origin: (f64, f64),
+    y: Vec<f64>,
+    yp: Vec<f64>,
+    mem: Vec<f64>,
+    conditions: Vec<f64>,
+    samples: Vec<f64>,
+    scales: Vec<f64>,
+    sides: Vec<f64>,
+    shifts: Vec<f64>,
+    /// Per delay line: delay, longest delay, number of samples, samples as pairs, jumps.
+    delays: Vec<Vec<f64>>,
+}
+
+impl Run {
+    /// The present state.
+    pub(crate) fn checkpoint(&self, settings: &Settings) -> Checkpoint {
+        let machine = &self.machine;
+        let delay = |l: &Line| {
+            let mut numbers = vec![l.delay, l.longest, l.samples.len() as f64];
+            numbers.extend(l.samples.iter().flat_map(|s| [s.0, s.1]));
+            numbers.extend(&l.jumps);
+            numbers
+        };
+        Checkpoint {
+            model: machine.model.flat.name.to_string(),
+            t: self.t,
+            fingerprint: fingerprint(&machine.model),
+            origin: (self.origin, settings.interval),
+            y: self.y.clone(),
+            yp: self.yp.clone(),
+            mem: machine.mem.clone(),
+            conditions: numbers(self.events.conditions.iter().map(|c| *c as u8 as f64)),
+            samples: numbers(self.events.samples.iter().map(|s| s.count as f64)),
+            scales: self.events.scales.clone(),
+            sides: machine.sides.clone(),
+            shifts: machine.shifts.clone(),
+            delays: machine.delays.lines.iter().map(delay).collect(),
+        }
+    }
+
+    /// A run at a checkpoint. Parameters are those of the model as it is loaded now; if they differ from the stored ones,
+    /// the continuation begins with an event that makes everything consistent.
+    pub(crate) fn resume(
+        mut machine: Machine,
+        c: &Checkpoint,
+        settings: &Settings,
+        summary: &mut Summary,
+    ) -> Result<Run, SimError> {
+        let nominal = start_data(&machine)?.nominal;
+        let mut events = EventState::new(&mut machine, c.t)?;
+        let fits = c.fingerprint == fingerprint(&machine.model)
+            && c.y.len() == machine.model.n
+            && c.yp.len() == machine.model.n
+            && c.mem.len() == machine.mem.len()
+            && c.conditions.len() == events.conditions.len()
+            && c.samples.len() == events.samples.len()
+            && c.scales.len() == events.scales.len()
+            && c.sides.len() == events.scales.len()
+            && c.shifts.len() == events.scales.len()
+            && c.delays.len() == machine.delays.lines.len();
+        if !fits {
+            return Err(SimError::Settings(format!(
+                "the checkpoint is of `{}` with other variables and does not fit `{}`",
+                c.model, machine.model.flat.name
+            )));
+        }
+        let parameters = parameter_values(&machine);
+        machine.mem.copy_from_slice(&c.mem);
+        let mut changed = false;
+        for (place, value) in parameters {
+            changed |= machine.mem[place].to_bits() != value.to_bits();
+            machine.mem[place] = value;
+        }
+        for (value, stored) in events.conditions.iter_mut().zip(&c.conditions) {
+            *value = *stored != 0.0;
+        }
+        for (clock, stored) in events.samples.iter_mut().zip(&c.samples) {
+            clock.count = *stored as u64;
+        }
+        events.scales.clone_from(&c.scales);
+        machine.sides.clone_from(&c.sides);
+        machine.shifts.clone_from(&c.shifts);
+        for (line, stored) in machine.delays.lines.iter_mut().zip(&c.delays) {
+            restore_delay(line, stored);
+        }
+        let restart = restart_system(&machine)?;
+        let mut run = Run::new(machine, events, restart, nominal, settings);
+        (run.y, run.yp) = (c.y.clone(), c.yp.clone());
+        if c.origin.1 == settings.interval {
+            run.origin = c.origin.0;
+            let passed = ((c.t - run.origin) / settings.interval).floor();
+            run.next_output = passed.max(0.0) as u64;
+        }
+        if changed {
+            let (events, mut ctx) = run.context(settings);
+            let outcome = events.handle(&mut ctx, &[], false)?;
+            summary.events += 1;
+            absorb(summary, outcome);
+        }
+        run.machine.update(run.t, &run.y, &run.yp);
+        run.check_finite(run.t)?;
+        Ok(run)
+    }
+}
+
+fn numbers(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    values.collect()
+}
+
+/// Places and values of the parameters that the model itself determines.
+fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
+    let model = &machine.model;
+    let mut values = Vec::new();
+    for (id, var) in model.flat.var_ids().filter(|(_, v)| v.is_parameter()) {
+        let Some(base) = model.region(id, acausal_expr::Kind::Value) else {
+            continue;
+        };
+        // A parameter with `fixed = false` was computed at the start of the first run.
+        let computed = |k: usize| {
+            let fixed = model.fixed_of.get(&id).map(|f| machine.mem[f + k]);
+            fixed == Some(0.0)
+        };
+        values.extend(
+            (0..var.len())
+                .filter(|&k| !computed(k))
+                .map(|k| (base + k, machine.mem[base + k])),
+        );
+    }
+    values
+}
+
+fn restore_delay(line: &mut Line, stored: &[f64]) {
+    let [delay, longest, count, rest @ ..] = stored else {
+        return;
+    };
+    let pairs = 2 * (*count as usize);
+    (line.delay, line.longest) = (*delay, *longest);
+    let samples = rest.get(..pairs).unwrap_or(rest);
+    line.samples = samples.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+    line.jumps = rest
+        .get(pairs..)
+        .map_or_else(VecDeque::new, |j| j.iter().copied().collect());
+}
+
+/// Names and sizes of everything that has a place in memory.
+fn fingerprint(model: &Compiled) -> u64 {
+    let mut hash = DefaultHasher::new();
+    let sizes = [model.n, model.mem_len, model.events.cells];
+    (sizes, model.events.conditions_len).hash(&mut hash);
+    for u in &model.unknowns {
+        if let Some((var, _)) = u.value {
+            (model.flat.var(var).name.element(&[]), u.len).hash(&mut hash);
+        }
+    }
+    for o in &model.outputs {
+        let v = model.flat.var(o.var);
+        (v.name.element(&[]), &v.dims).hash(&mut hash);
+    }
+    hash.finish()
+}
+
+impl Checkpoint {
+    /// Distance of the output instants of the run that it is from.
+    pub fn interval(&self) -> f64 {
+        self.origin.1
+    }
+
+    /// As text, see the module.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |name: &str, values: &[f64]| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{name} {}", values.len());
+            for v in values {
+                let _ = write!(text, " {v:?}");
+            }
+            text.push('\n');
+        };
+        line("time", &[self.t]);
+        line("origin", &[self.origin.0, self.origin.1]);
+        line("y", &self.y);
+        line("yp", &self.yp);
+        line("mem", &self.mem);
+        line("conditions", &self.conditions);
+        line("samples", &self.samples);
+        line("scales", &self.scales);
+        line("sides", &self.sides);
+        line("shifts", &self.shifts);
+        for d in &self.delays {
+            line("delay", d);
+        }
+        line("end", &[]);
+        format!(
+            "{MAGIC}\nmodel {}\nfingerprint {:016x}\n{text}",
+            self.model, self.fingerprint
+        )
+    }
+
+    /// Reads the text back; a sentence says what is wrong with it.
+    pub fn from_text(text: &str) -> Result<Checkpoint, String> {
+        let mut lines = text.lines();
+        if lines.next() != Some(MAGIC) {
+            return Err("it is no checkpoint of this version of acausal".into());
+        }
+        let damaged = || "it is not complete".to_string();
+        let mut word = |name: &str| -> Result<String, String> {
+            let line = lines.next().ok_or_else(damaged)?;
+            let value = line.strip_prefix(name).and_then(|l| l.strip_prefix(' '));
+            value.map(str::to_string).ok_or_else(damaged)
+        };
+        let model = word("model")?;
+        let fingerprint = u64::from_str_radix(&word("fingerprint")?, 16).map_err(|_| damaged())?;
+        let mut sections: Vec<(&str, Vec<f64>)> = Vec::new();
+        for line in lines {
+            let mut words = line.split(' ');
+            let name = words.next().unwrap_or_default();
+            let count: usize = words
+                .next()
+                .and_then(|w| w.parse().ok())
+                .ok_or_else(damaged)?;
+            let values: Option<Vec<f64>> = words.map(|w| w.parse().ok()).collect();
+            let values = values.filter(|v| v.len() == count).ok_or_else(damaged)?;
+            sections.push((name, values));
+        }
+        if sections.last().map(|s| s.0) != Some("end") {
+            return Err(damaged());
+        }
+        let mut take = |name: &str| -> Result<Vec<f64>, String> {
+            let k = sections.iter().position(|s| s.0 == name);
+            k.map(|k| std::mem::take(&mut sections[k].1))
+                .ok_or_else(damaged)
+        };
+        let time = take("time")?;
+        let origin = take("origin")?;
+        let ([t], [first, interval]) = (&time[..], &origin[..]) else {
+            return Err(damaged());
+        };
+        Ok(Checkpoint {
+            model,
+            fingerprint,
+            t: *t,
+            origin: (*first, *interval),
+            y: take("y")?,
+            yp: take("yp")?,
+            mem: take("mem")?,
+            conditions: take("conditions")?,
+            samples: take("samples")?,
+            scales: take("scales")?,
+            sides: take("sides")?,
+            shifts: take("shifts")?,
+            delays: sections
+                .iter_mut()
+                .filter(|s| s.0 == "delay")
+                .map(|s| std::mem::take(&mut s.1))
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,432 @@
+//! What happens at an event (MLS 3.6 §8.6, appendix B).
+//!
+//! In: the instant, the continuous values from the left, and the relations whose indicator changed sign. Out: consistent
+//! values on the right. Two loops, one in the other:
+//!
+//! 1. [`EventState::settle`]: with the left limits `pre(v)` fixed, relations, discrete equations, assignments of `when`
+//!    clauses and the continuous equations are solved together: evaluate what is discrete, solve what is continuous with
+//!    the relations frozen, again, until the discrete part repeats. Where that goes in circles (friction, diodes and
+//!    switches inside of algebraic loops), `search` looks for an assignment of the relations that agrees with its
+//!    own solution.
+//! 2. [`EventState::handle`]: `reinit`, `assert` and `terminate` of clauses that became active are carried out once,
+//!    `pre(v) := v`, and settled again until nothing changes. Rounds are bounded; what keeps changing is reported.
+//!
+//! `sample` is true in the rounds at its instant and false in the last ones, as it is during integration. A relation
+//! that stands exactly on its threshold and is about to leave its side changes at once (`depart`).
+//!
+//! Example: a ball, `when h <= 0 then reinit(v, -0.7*pre(v))`. The integrator reports the relation at h = -1e-17, v =
+//! -4. First round: the relation is true, the clause is active, v becomes 2.8. Second round: nothing changes. Then h
+//! stands on its threshold and rises: `h <= 0` is false an instant later, so it becomes false now.
+//!
+//! | module | |
+//! |---|---|
+//! | `relations` | cells of relations, sides and hysteresis of indicators |
+//! | `whens` | clauses and assertions |
+//! | `samples` | instants known in advance |
+//! | `search` | mixed systems that go in circles |
+//! | `depart` | relations on their threshold, and the first step after an event |
+//! | `watch` | chattering and accumulating events |
+
+pub(crate) mod depart;
+mod relations;
+mod samples;
+mod search;
+pub(crate) mod watch;
+mod whens;
+
+pub(crate) use relations::relation;
+pub(crate) use whens::check_asserts;
+
+use acausal_codegen::{ActionCode, Loc, fixed};
+use acausal_expr::Kind;
+use acausal_expr::flat::VarType;
+use acausal_jit::kernel::Bank;
+
+use crate::SimError;
+use crate::consistent::ConsistentSystem;
+use crate::error::{InitialFailure, condition_text};
+use crate::machine::{Machine, Which};
+use samples::SampleClock;
+
+/// Bound on the rounds at one instant.
+const MAX_ROUNDS: usize = 200;
+/// Bound on the solutions of one round before the systematic search begins.
+const MAX_SOLUTIONS: usize = 50;
+/// Bound on the evaluations of discrete equations that depend on each other, besides their number.
+const MAX_PASSES: usize = 100;
+
+/// The discrete side of a running model.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EventState {
+    /// Value and left-limit regions of discrete variables: `(value, pre, len)`.
+    regions: Vec<(usize, usize, usize)>,
+    /// Value and left limit of everything that `when` clauses assign.
+    assigned: Vec<(usize, usize)>,
+    /// Conditions of `when` clauses before this evaluation, and in it.
+    pub(crate) conditions: Vec<bool>,
+    now: Vec<bool>,
+    /// One clock per cell of `sample`.
+    pub(crate) samples: Vec<SampleClock>,
+    /// Per relation: the largest distance from its threshold so far.
+    pub(crate) scales: Vec<f64>,
+}
+
+/// What an event asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventOutcome {
+    /// `terminate` was called with this message.
+    pub terminate: Option<String>,
+    /// Warnings of assertions.
+    pub warnings: Vec<String>,
+    /// Rounds of the iteration.
+    pub rounds: usize,
+    /// Relations that changed, by number.
+    pub changed: Vec<usize>,
+}
+
+/// Everything an event works on.
+pub(crate) struct EventContext<'a> {
+    pub machine: &'a mut Machine,
+    pub system: &'a mut ConsistentSystem,
+    pub t: f64,
+    pub y: &'a mut Vec<f64>,
+    pub yp: &'a mut Vec<f64>,
+    pub nominal: &'a [f64],
+    /// Relative tolerance of the integrator.
+    pub tolerance: f64,
+    /// A time that is long for the model: 500 output intervals.
+    pub reach: f64,
+}
+
+impl EventContext<'_> {
+    fn solve(&mut self) -> Result<(), Box<InitialFailure>> {
+        self.system
+            .solve(self.machine, self.t, self.y, self.yp, self.nominal)
+            .map(|_| ())
+    }
+}
+
+/// A relation that takes a given value because the integrator saw its indicator change sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Forced {
+    pub number: usize,
+    pub value: f64,
+}
+
+impl EventState {
+    /// Discrete variables at their start values; conditions false; sample clocks at their start.
+    pub fn new(machine: &mut Machine, t0: f64) -> Result<EventState, SimError> {
+        let model = machine.model.clone();
+        let mut regions = Vec::new();
+        for (id, var) in model.flat.var_ids() {
+            if var.is_parameter()
+                || !var.is_discrete()
+                || var.ty == VarType::String
+                || var.is_empty()
+            {
+                continue;
+            }
+            let (Some(value), Some(pre)) =
+                (model.region(id, Kind::Value), model.region(id, Kind::Pre))
+            else {
+                continue;
+            };
+            if let Some(&start) = model.start_of.get(&id) {
+                machine.mem.copy_within(start..start + var.len(), value);
+            }
+            machine.mem.copy_within(value..value + var.len(), pre);
+            regions.push((value, pre, var.len()));
+        }
+        Ok(EventState {
+            assigned: assigned(machine, &regions),
+            regions,
+            conditions: vec![false; model.events.conditions_len],
+            now: Vec::new(),
+            samples: samples::clocks(machine, t0)?,
+            scales: vec![0.0; model.events.cells],
+        })
+    }
+
+    /// True when events can change something: otherwise there is nothing to iterate.
+    pub fn is_discrete(&self, machine: &Machine) -> bool {
+        let e = &machine.model.events;
+        e.cells > 0 || !e.whens.is_empty() || !self.regions.is_empty() || !e.samples.is_empty()
+    }
+
+    /// Handles the event at the current instant. At the start, `initial` is true and only clauses with `initial()`
+    /// are active.
+    pub fn handle(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        crossings: &[usize],
+        initial: bool,
+    ) -> Result<EventOutcome, SimError> {
+        let mut outcome = EventOutcome::default();
+        let rings = !initial && self.ring_samples(ctx.machine, ctx.t);
+        ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+        if initial {
+            self.refresh(ctx, &[], true);
+            ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+            ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
+        } else {
+            self.copy_pre(ctx.machine);
+        }
+        self.copy_left_limits(ctx);
+        let before = self.cells(ctx.machine);
+        let mut forced = self.toggled(ctx.machine, crossings);
+        self.iterate(ctx, &mut forced, initial, &mut outcome)?;
+        if rings {
+            for s in &self.samples {
+                ctx.machine.mem[s.cell] = 0.0;
+            }
+            self.iterate(ctx, &mut forced, false, &mut outcome)?;
+        }
+        if initial {
+            ctx.machine.mem[fixed::INITIAL] = 0.0;
+            self.remember_conditions(ctx);
+        } else {
+            self.depart(ctx, &mut outcome)?;
+        }
+        let after = self.cells(ctx.machine);
+        outcome.changed = (0..before.len())
+            .filter(|&k| before[k] != after[k])
+            .collect();
+        self.take_sides(ctx);
+        Ok(outcome)
+    }
+
+    /// Rounds of settling, acting and `pre(v) := v`, until nothing changes.
+    fn iterate(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        forced: &mut Vec<Forced>,
+        initial: bool,
+        outcome: &mut EventOutcome,
+    ) -> Result<(), SimError> {
+        for _ in 0..MAX_ROUNDS {
+            outcome.rounds += 1;
+            let cells = self.cells(ctx.machine);
+            self.settle(ctx, forced, initial)?;
+            let reinit = self.act(ctx, initial, outcome)?;
+            let changed = self.changed(ctx.machine);
+            if !reinit && changed.is_empty() {
+                return Ok(());
+            }
+            if outcome.rounds + 1 >= MAX_ROUNDS {
+                let after = self.cells(ctx.machine);
+                let cells: Vec<usize> =
+                    (0..cells.len()).filter(|&k| cells[k] != after[k]).collect();
+                return Err(self.chattering(ctx, &cells, &changed));
+            }
+            if reinit {
+                // What the integrator saw belongs to the values before.
+                forced.clear();
+            }
+            self.copy_pre(ctx.machine);
+        }
+        Ok(())
+    }
+
+    /// Solves discrete and continuous equations together, with the left limits fixed.
+    fn settle(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        forced: &[Forced],
+        initial: bool,
+    ) -> Result<(), SimError> {
+        let guess = (ctx.y.clone(), ctx.yp.clone());
+        let start = self.cells(ctx.machine);
+        let mut seen: Vec<Vec<f64>> = Vec::new();
+        let mut failure = None;
+        for _ in 0..MAX_SOLUTIONS {
+            self.refresh(ctx, forced, initial);
+            self.evaluate_discrete(ctx, initial)?;
+            let now = self.discrete_values(ctx.machine);
+            if seen.last() == Some(&now) {
+                return Ok(());
+            }
+            if seen.contains(&now) {
+                break;
+            }
+            seen.push(now);
+            if let Err(f) = ctx.solve() {
+                // Another combination of relations may well have a solution.
+                failure = Some(f);
+                break;
+            }
+        }
+        let problem = search::Problem {
+            start,
+            guess,
+            seen,
+            failure,
+            forced: forced.to_vec(),
+            initial,
+        };
+        self.search(ctx, problem)
+    }
+
+    /// Discrete equations and assignments of clauses, until they agree with each other.
+    fn evaluate_discrete(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        initial: bool,
+    ) -> Result<(), SimError> {
+        let count: usize = self.regions.iter().map(|r| r.2).sum();
+        let mut last = Vec::new();
+        for _ in 0..MAX_PASSES + count {
+            ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
+            self.assign(ctx, initial);
+            let now = self.region_values(ctx.machine);
+            if same(&now, &last) {
+                return Ok(());
+            }
+            last = now;
+        }
+        let before = last;
+        ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
+        self.assign(ctx, initial);
+        let after = self.region_values(ctx.machine);
+        let places = self.region_places();
+        let changing: Vec<usize> = (0..after.len())
+            .filter(|&k| before[k] != after[k])
+            .map(|k| places[k])
+            .collect();
+        Err(self.chattering(ctx, &[], &changing))
+    }
+
+    pub(crate) fn copy_pre(&self, machine: &mut Machine) {
+        for &(value, pre, len) in &self.regions {
+            machine.mem.copy_within(value..value + len, pre);
+        }
+    }
+
+    /// Left limits of continuous variables: they hold for the whole event.
+    fn copy_left_limits(&self, ctx: &mut EventContext<'_>) {
+        let model = ctx.machine.model.clone();
+        for &(var, base) in &model.left_limits {
+            if let Some(place) = model.layout.place((var, Kind::Value)) {
+                for k in 0..model.flat.var(var).len() {
+                    ctx.machine.mem[base + k] = ctx.machine.value(place.at(k), ctx.y, ctx.yp);
+                }
+            }
+        }
+    }
+
+    /// Places of discrete values that differ from their left limits.
+    fn changed(&self, machine: &Machine) -> Vec<usize> {
+        let mut places = Vec::new();
+        for &(value, pre, len) in &self.regions {
+            for k in 0..len {
+                let (a, b) = (machine.mem[value + k], machine.mem[pre + k]);
+                if a != b && !(a.is_nan() && b.is_nan()) {
+                    places.push(value + k);
+                }
+            }
+        }
+        places
+    }
+
+    fn region_values(&self, machine: &Machine) -> Vec<f64> {
+        let mut values = Vec::new();
+        for &(value, _, len) in &self.regions {
+            values.extend_from_slice(&machine.mem[value..value + len]);
+        }
+        values
+    }
+
+    fn region_places(&self) -> Vec<usize> {
+        self.regions
+            .iter()
+            .flat_map(|&(value, _, len)| value..value + len)
+            .collect()
+    }
+
+    /// Everything discrete that the continuous equations can read.
+    fn discrete_values(&self, machine: &Machine) -> Vec<f64> {
+        let mut values = self.cells(machine);
+        values.extend(self.region_values(machine));
+        // Not-a-number differs from itself and would never settle.
+        values
+            .iter_mut()
+            .filter(|v| v.is_nan())
+            .for_each(|v| *v = f64::MAX);
+        values
+    }
+
+    /// The error for relations and discrete values that do not settle at one instant.
+    fn chattering(&self, ctx: &EventContext<'_>, cells: &[usize], values: &[usize]) -> SimError {
+        let model = &ctx.machine.model;
+        let mut what = Vec::new();
+        let mut origin = None;
+        for &number in cells.iter().take(3) {
+            if let Some(r) = relations::relation(model, number) {
+                what.push(format!("`{}`", condition_text(model, r.expr)));
+                origin = origin.or(Some(r.origin));
+            }
+        }
+        for &place in values.iter().take(3) {
+            origin = origin.or_else(|| definition(model, place));
+            let name = model.name_of(Loc::new(Bank::Mem, place));
+            what.push(format!("`{name}`"));
+        }
+        SimError::Chattering {
+            t: ctx.t,
+            what,
+            origin,
+        }
+    }
+}
+
+/// The clause that assigns what lies at a place of `Mem`, for the place of a message.
+fn definition(
+    model: &acausal_codegen::Compiled,
+    place: usize,
+) -> Option<acausal_expr::flat::OriginId> {
+    let place = Loc::new(Bank::Mem, place);
+    let sets = |a: &ActionCode| match a {
+        ActionCode::Set { targets, .. } => targets.contains(&place),
+        _ => false,
+    };
+    let clause =
+        |w: &&acausal_codegen::WhenCode| w.branches.iter().flat_map(|b| &b.actions).any(sets);
+    model.events.whens.iter().find(clause).map(|w| w.origin)
+}
+
+/// Value and left limit of everything that clauses assign.
+fn assigned(machine: &Machine, regions: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
+    let mut places: Vec<usize> = Vec::new();
+    let whens = &machine.model.events.whens;
+    for action in whens
+        .iter()
+        .flat_map(|w| &w.branches)
+        .flat_map(|b| &b.actions)
+    {
+        if let ActionCode::Set {
+            targets,
+            reinit: false,
+            ..
+        } = action
+        {
+            let mem = targets.iter().filter(|t| t.bank() == Bank::Mem);
+            places.extend(mem.map(|t| t.index()));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    let mut sorted = regions.to_vec();
+    sorted.sort_unstable();
+    places
+        .into_iter()
+        .filter_map(|place| {
+            let k = sorted.partition_point(|r| r.0 <= place).checked_sub(1)?;
+            let (value, pre, len) = sorted[k];
+            (place < value + len).then_some((place, pre + (place - value)))
+        })
+        .collect()
+}
+
+/// Equal, where not-a-number equals itself.
+fn same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+}

@@ -1,0 +1,178 @@
+//! Cells of relations, and which side of its threshold each one is on.
+//!
+//! A relation `a > b` has a cell (its truth, frozen between events) and a gap `a - b`. The truth says on which *side* of
+//! zero the gap belongs. The indicator that the integrator watches is `side * gap`: positive while the relation is as its
+//! cell says, and an event is always a fall below zero. Whatever happens, the cell and the watched side agree, so that no
+//! change is lost because an event ended on the wrong side of a threshold.
+//!
+//! Hysteresis: right after an event the gap may be zero, or on the wrong side by a rounding error or the error of the
+//! interpolation. Then the indicator is `side * gap + shift` with a shift that makes it start at a small positive value;
+//! the shift is dropped when the gap has reached its side. The small value is [`BAND`] times the tolerance times the
+//! largest gap seen so far.
+//!
+//! Example: `h <= 0` is true at h = 0 after `reinit(h, 0)`; side = -1, gap = 0, so the indicator is `-h + 1e-10`. Should h
+//! rise, the relation becomes false at h = 1e-10.
+
+use acausal_codegen::{Compiled, RelationCode};
+
+use super::{EventContext, EventState, Forced};
+use crate::error::true_above;
+use crate::machine::{Machine, Which};
+
+/// Width of the hysteresis in units of tolerance times scale.
+const BAND: f64 = 1e-4;
+/// A forced value holds while the gap is below this many tolerances: the error of an interpolated algebraic unknown.
+const FORCED: f64 = 10.0;
+
+/// The relation with a cell of this number.
+pub(crate) fn relation(model: &Compiled, number: usize) -> Option<&RelationCode> {
+    let all = &model.events.relations;
+    let k = all.partition_point(|r| r.first <= number).checked_sub(1)?;
+    Some(&all[k]).filter(|r| number < r.first + r.len)
+}
+
+/// +1 when a relation with this value has a positive gap, -1 when it has a negative one.
+fn side(relation: &RelationCode, value: f64) -> f64 {
+    match relation.op {
+        Some(op) if !relation.by_time => {
+            if (value != 0.0) == true_above(op) {
+                1.0
+            } else {
+                -1.0
+            }
+        }
+        // The indicator of a step is positive inside of its interval; a time event has none.
+        _ => 1.0,
+    }
+}
+
+impl EventState {
+    /// All cells of relations and steps, by number.
+    pub(super) fn cells(&self, machine: &Machine) -> Vec<f64> {
+        let mut cells = Vec::with_capacity(machine.model.events.cells);
+        for r in &machine.model.events.relations {
+            cells.extend_from_slice(&machine.mem[r.base..r.base + r.len]);
+        }
+        cells
+    }
+
+    pub(super) fn set_cell(&self, machine: &mut Machine, number: usize, value: f64) {
+        let place = relation(&machine.model, number).map(|r| r.base + number - r.first);
+        if let Some(place) = place {
+            machine.mem[place] = value;
+        }
+    }
+
+    /// The values that crossed relations take. Steps are computed, not toggled.
+    pub(super) fn toggled(&self, machine: &Machine, crossings: &[usize]) -> Vec<Forced> {
+        let toggle = |&number: &usize| {
+            let r = relation(&machine.model, number)?;
+            r.op?;
+            let value = 1.0 - machine.mem[r.base + number - r.first];
+            Some(Forced { number, value })
+        };
+        crossings.iter().filter_map(toggle).collect()
+    }
+
+    /// Sets the cells of relations from the current values. Forced values hold while their gap stays small. Initial
+    /// equations see relations of `time` as they are at the start time itself.
+    pub(crate) fn refresh(&self, ctx: &mut EventContext<'_>, forced: &[Forced], initial: bool) {
+        let due = if initial {
+            Vec::new()
+        } else {
+            self.time_relations(ctx.machine, ctx.y, ctx.yp)
+        };
+        let gaps = if forced.is_empty() {
+            Vec::new()
+        } else {
+            self.gaps(ctx)
+        };
+        let machine = &mut *ctx.machine;
+        self.refresh_start(machine, ctx.y, ctx.yp);
+        for f in forced {
+            let near = FORCED * ctx.tolerance * self.scales[f.number];
+            if gaps[f.number].abs() <= near {
+                self.set_cell(machine, f.number, f.value);
+            }
+        }
+        for (number, later) in due {
+            self.set_cell(machine, number, later);
+        }
+    }
+
+    /// Sets the cells of relations from the current values as they are.
+    pub fn refresh_start(&self, machine: &mut Machine, y: &[f64], yp: &[f64]) {
+        machine.run(Which::Values, y, yp);
+        let model = machine.model.clone();
+        for r in &model.events.relations {
+            for k in 0..r.len {
+                let new = machine.out[r.first + k];
+                if !new.is_nan() {
+                    machine.mem[r.base + k] = new;
+                }
+            }
+        }
+    }
+
+    /// The gaps of all relations at the current values.
+    pub(super) fn gaps(&self, ctx: &mut EventContext<'_>) -> Vec<f64> {
+        let mut gaps = vec![0.0; ctx.machine.model.events.cells];
+        ctx.machine.gaps(ctx.t, ctx.y, ctx.yp, &mut gaps);
+        gaps
+    }
+
+    /// The sides that belong to the cells.
+    pub(super) fn sides(&self, machine: &Machine) -> Vec<f64> {
+        let mut sides = Vec::with_capacity(machine.model.events.cells);
+        for r in &machine.model.events.relations {
+            let cells = &machine.mem[r.base..r.base + r.len];
+            sides.extend(cells.iter().map(|&c| side(r, c)));
+        }
+        sides
+    }
+
+    /// Lets the indicators follow the cells, with a shift where a gap is not on its side.
+    pub(super) fn take_sides(&mut self, ctx: &mut EventContext<'_>) {
+        let gaps = self.gaps(ctx);
+        let sides = self.sides(ctx.machine);
+        self.note_scales(&gaps);
+        ctx.machine.shifts.clear();
+        for (k, (&gap, &side)) in gaps.iter().zip(&sides).enumerate() {
+            let shift = if side * gap > 0.0 {
+                0.0
+            } else {
+                -side * gap + self.band(k, ctx.tolerance)
+            };
+            ctx.machine.shifts.push(shift);
+        }
+        ctx.machine.sides = sides;
+    }
+
+    /// Drops shifts of indicators that have reached their side. Called after a step.
+    pub fn drop_shifts(&mut self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
+        if machine.shifts.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        let mut gaps = vec![0.0; machine.shifts.len()];
+        machine.gaps(t, y, yp, &mut gaps);
+        self.note_scales(&gaps);
+        for (k, gap) in gaps.iter().enumerate() {
+            if machine.sides[k] * gap > machine.shifts[k] {
+                machine.shifts[k] = 0.0;
+            }
+        }
+    }
+
+    fn note_scales(&mut self, gaps: &[f64]) {
+        for (scale, gap) in self.scales.iter_mut().zip(gaps) {
+            if gap.is_finite() {
+                *scale = scale.max(gap.abs());
+            }
+        }
+    }
+
+    /// Half the width of the hysteresis of a relation; never zero.
+    pub(super) fn band(&self, number: usize, tolerance: f64) -> f64 {
+        (BAND * tolerance * self.scales[number]).max(f64::MIN_POSITIVE)
+    }
+}

@@ -1,0 +1,80 @@
+//! The integrator of a run: which one, and its tolerances.
+
+use acausal_solver::{Bdf, BdfOptions, Integrator};
+
+use crate::initial::roles;
+use crate::simulate::Run;
+use crate::{Settings, SimError};
+
+/// Constraints with multipliers hold only as well as the corrector converges (measured: 0.03 of the tolerance).
+const CONSTRAINED_NEWTON_TOLERANCE: f64 = 0.01;
+
+/// Absolute tolerance as a fraction of the relative one times the nominal value (as the seed's successor uses it).
+const ABSOLUTE_FRACTION: f64 = 0.1;
+
+impl Run {
+    /// An integrator at the present values.
+    pub(crate) fn integrator(&self, settings: &Settings) -> Result<Box<dyn Integrator>, SimError> {
+        let options = self.options(settings);
+        match settings.solver {
+            crate::Solver::Bdf => Bdf::new(options, self.t, &self.y, &self.yp)
+                .map(|b| Box::new(b) as Box<dyn Integrator>)
+                .map_err(SimError::Integrator),
+            #[cfg(feature = "sundials")]
+            crate::Solver::Ida => acausal_solver::Ida::new(options, self.t, &self.y, &self.yp)
+                .map(|b| Box::new(b) as Box<dyn Integrator>)
+                .map_err(SimError::Integrator),
+            #[cfg(not(feature = "sundials"))]
+            crate::Solver::Ida => Err(SimError::Settings(
+                "this program was built without IDA; build it with `--features sundials`".into(),
+            )),
+        }
+    }
+
+    fn options(&self, settings: &Settings) -> BdfOptions {
+        use acausal_index1::Role;
+        let roles = roles(&self.machine.model);
+        let excluded = roles.contains(&Role::Mu);
+        let states = roles.contains(&Role::State);
+        let mut max_step = self.machine.delays.shortest();
+        if self.machine.model.unknowns.iter().all(|u| {
+            u.value
+                .is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)
+        }) {
+            // Nothing limits the step of a model without unknowns, and its relations must still be seen.
+            max_step = max_step.min(settings.interval);
+        }
+        BdfOptions {
+            rtol: settings.tolerance,
+            atol: self
+                .nominal
+                .iter()
+                .map(|n| settings.tolerance * ABSOLUTE_FRACTION * n)
+                .collect(),
+            // Multipliers stall the step size control; algebraic unknowns follow from the states, and a steep one would
+            // cost steps without making the states better.
+            error_test: roles
+                .iter()
+                .map(|r| match r {
+                    Role::State | Role::Lambda => true,
+                    Role::Algebraic => !states,
+                    Role::Mu => false,
+                })
+                .collect(),
+            max_step,
+            max_steps: settings.max_steps,
+            max_order: settings.max_order,
+            // Where rows are written anyway, relations are looked at too: two changes of one relation that are further
+            // apart than an output interval are never missed.
+            root_interval: settings.interval,
+            trace: settings.trace.steps || settings.trace.nonlinear,
+            profile: settings.profile,
+            newton_tolerance: if excluded {
+                CONSTRAINED_NEWTON_TOLERANCE
+            } else {
+                BdfOptions::default().newton_tolerance
+            },
+            ..BdfOptions::default()
+        }
+    }
+}

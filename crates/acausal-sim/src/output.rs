@@ -1,0 +1,100 @@
+//! Output rows: where they stand in time, and what is in them.
+//!
+//! Rows between steps are interpolated. Derivatives from an interpolation polynomial are less accurate than the states,
+//! so where variables depend on them they are computed from the equations instead.
+
+use acausal_codegen::Loc;
+use acausal_jit::kernel::Bank;
+use acausal_solver::Integrator;
+
+use crate::machine::Machine;
+use crate::simulate::Run;
+use crate::{Settings, SimError, Sink};
+
+/// Models with more unknowns write interpolated derivatives.
+pub(crate) const REFINE_LIMIT: usize = 500;
+
+impl Run {
+    /// Output rows between the last step and `t` (exclusive), by interpolation.
+    pub(crate) fn outputs_before(
+        &mut self,
+        bdf: &dyn Integrator,
+        t: f64,
+        buffers: &mut (Vec<f64>, Vec<f64>),
+        settings: &Settings,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SimError> {
+        loop {
+            let at = self.output_time(settings, self.next_output);
+            if at > t || at > settings.stop {
+                return Ok(());
+            }
+            let clock = std::time::Instant::now();
+            bdf.interpolate(at, &mut buffers.0, &mut buffers.1);
+            self.refine(at, &mut buffers.0, &mut buffers.1);
+            self.machine.update(at, &buffers.0, &buffers.1);
+            // A step may be long; the first row that is not finite tells the time better than its end.
+            self.check_finite(at)?;
+            sink.row(at, &self.machine, &buffers.0, &buffers.1)
+                .map_err(SimError::Output)?;
+            self.seconds.output += clock.elapsed().as_secs_f64();
+            self.next_output += 1;
+        }
+    }
+
+    /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
+    pub(crate) fn check_finite(&self, t: f64) -> Result<(), SimError> {
+        match self.machine.not_finite() {
+            None => Ok(()),
+            Some((place, origin)) => Err(SimError::NotFinite {
+                t,
+                name: self.machine.model.name_of(Loc::new(Bank::Mem, place)),
+                value: self.machine.mem[place],
+                origin,
+            }),
+        }
+    }
+
+    /// For large models this would cost too much.
+    fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+        if self.refines
+            && self
+                .restart
+                .solve(&mut self.machine, t, y, yp, &self.nominal)
+                .is_err()
+        {
+            // Near a singularity the interpolated values are the best there is.
+            self.refines = false;
+        }
+    }
+
+    pub(crate) fn output_time(&self, settings: &Settings, k: u64) -> f64 {
+        let t = self.origin + k as f64 * settings.interval;
+        // The last instant is the stop time itself, not a rounding error beside it.
+        if (t - settings.stop).abs() < 1e-9 * settings.interval {
+            settings.stop
+        } else {
+            t
+        }
+    }
+
+    pub(crate) fn row(&mut self, t: f64, sink: &mut dyn Sink) -> Result<(), SimError> {
+        let clock = std::time::Instant::now();
+        let result = sink
+            .row(t, &self.machine, &self.y, &self.yp)
+            .map_err(SimError::Output);
+        self.seconds.output += clock.elapsed().as_secs_f64();
+        result
+    }
+}
+
+/// The values of all signals, for sinks.
+pub fn gather(machine: &Machine, y: &[f64], yp: &[f64], places: &[Loc], values: &mut Vec<f64>) {
+    values.clear();
+    values.extend(places.iter().map(|&p| match p.bank() {
+        Bank::Y => y[p.index()],
+        Bank::Yp => yp[p.index()],
+        Bank::Mem => machine.mem[p.index()],
+        Bank::Out => f64::NAN,
+    }));
+}

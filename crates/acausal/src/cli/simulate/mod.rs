@@ -1,0 +1,230 @@
+//! `acausal simulate`: compile, simulate, show, store.
+
+mod drawing;
+mod options;
+mod statistics;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use acausal::{Checkpoint, Model, ResultSink};
+
+use super::pending::PendingFile;
+use super::progress::Progress;
+use super::summary::Finished;
+use super::{misuse, note, out, print_diagnostics, report, report_with, usage};
+use crate::{Format, exit};
+use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
+pub use options::Options;
+use options::{check_numbers, settings};
+use statistics::statistics;
+pub(super) use statistics::statistics_json;
+
+/// Signals drawn when the user names none.
+const DEFAULT_CURVES: usize = 4;
+
+/// Runs the verb.
+pub fn run(o: &Options) -> u8 {
+    let clock = Instant::now();
+    match simulate(o, clock) {
+        Ok(code) | Err(code) => code,
+    }
+}
+
+/// `Err` is an exit code as well: that of a failure that has been reported.
+fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
+    o.target.check().map_err(|d| misuse(d, o.format))?;
+    check_numbers(o).map_err(|m| usage("settings", m, o.format))?;
+    let names = o.plot.as_deref().map(signal_names);
+    // Files are opened before the simulation, so that nothing is computed for a file that cannot be written.
+    let plot_file = o
+        .plot_file
+        .as_deref()
+        .map(promise_plot)
+        .transpose()
+        .map_err(|m| usage("output", m, o.format))?;
+    let early = o
+        .output
+        .as_deref()
+        .map(|p| open_result(p, o.format))
+        .transpose()?;
+
+    let from = o.from.as_deref().map(|p| read_checkpoint(p, o.format));
+    let from = from.transpose()?;
+    let checkpoint_file = o
+        .checkpoint
+        .as_deref()
+        .map(|p| PendingFile::create(p).map_err(|e| cannot_write(p, &e)))
+        .transpose()
+        .map_err(|m| usage("output", m, o.format))?;
+
+    let progress = Progress::start(o.format == Format::Human && !o.quiet);
+    let model = Model::load(&o.target.target, &o.target.load_with(&o.structure))
+        .map_err(|f| report(&f, o.format))?;
+    if o.format == Format::Human && !o.quiet {
+        print_diagnostics(&model.warnings, &model.sources);
+    }
+    let curves = match names {
+        Some(names) => names.iter().flat_map(|n| elements(&model, n)).collect(),
+        None => model.default_signals(DEFAULT_CURVES),
+    };
+    if let Some(name) = curves.iter().find(|c| *c != "time" && !model.has_signal(c)) {
+        let message = format!(
+            "there is no signal `{name}` to plot{}",
+            model.suggest_signal(name)
+        );
+        return Err(usage("unknown-signal", message, o.format));
+    }
+    let settings = settings(o, &model, from.as_ref());
+    if let Some(c) = &from
+        && settings.stop < c.t
+    {
+        let message = format!(
+            "the stop time {} lies before the time {} of the checkpoint",
+            settings.stop, c.t
+        );
+        return Err(usage("settings", message, o.format));
+    }
+    let writer = match early {
+        None if !o.no_output => {
+            let stem = file_stem(&model.compiled.flat.name);
+            Some(open_result(Path::new(&format!("{stem}.csv")), o.format)?)
+        }
+        early => early,
+    };
+
+    progress.simulating();
+    let span = settings.stop - settings.start;
+    let mut sink = ResultSink::new(writer, |name| curves.iter().any(|c| c == name))
+        .on_progress(|t| progress.advance((t - settings.start) / span))
+        .on_trace(|line| note(&format!("{line}\n")))
+        .interrupt_by(interruption());
+    let compiled = model.compiled.clone();
+    let outcome = match &from {
+        None => acausal_sim::simulate(compiled, &settings, &mut sink),
+        Some(c) => acausal_sim::resume(compiled, c, &settings, &mut sink),
+    };
+    let (writer, plotted) = sink.into_parts();
+    drop(progress);
+    let failed = |e: &acausal_sim::SimError| report(&model.failed(e), o.format);
+    let summary = match outcome {
+        Ok(s) => s,
+        Err(e) => {
+            // What was computed helps to find the cause; its name says that it is not complete.
+            let kept = writer.and_then(|w| w.finish_incomplete().ok());
+            let mut more = serde_json::Map::new();
+            more.insert("model".into(), model.compiled.flat.name.to_string().into());
+            more.insert(
+                "partial_result".into(),
+                kept.as_ref().map(|p| p.display().to_string()).into(),
+            );
+            let code = report_with(&model.failed(&e), o.format, more);
+            if let (Some(path), Format::Human) = (kept, o.format) {
+                note(&format!(
+                    "the result up to this point: {}\n",
+                    path.display()
+                ));
+            }
+            return Err(code);
+        }
+    };
+    let stored = match writer {
+        None => None,
+        Some(w) if summary.interrupted => Some(w.finish_incomplete()),
+        Some(w) => Some(w.finish()),
+    };
+    let output_error = |m: String| failed(&acausal_sim::SimError::Output(m));
+    let stored = stored
+        .transpose()
+        .map_err(|e| output_error(e.to_string()))?;
+    let plotted = plotted.map_err(output_error)?;
+    let plot = picture(&plotted, &curves).map_err(output_error)?;
+    if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
+        let content = render(path, &plot);
+        file.write(&content)
+            .map_err(|e| output_error(cannot_write(path, &e)))?;
+    }
+    if let (Some(file), Some(path), Some(c)) = (checkpoint_file, &o.checkpoint, &summary.checkpoint)
+    {
+        file.write(c.to_text().as_bytes())
+            .map_err(|e| output_error(cannot_write(path, &e)))?;
+    }
+    let finished = Finished {
+        model: &model,
+        settings: &settings,
+        summary: &summary,
+        result: stored.as_deref(),
+        plot: o.plot_file.as_deref(),
+        stats: o.stats,
+        clock,
+    };
+    match o.format {
+        Format::Json => out(&format!("{}\n", finished.json())),
+        Format::Human if o.quiet => {}
+        Format::Human => {
+            if !curves.is_empty() {
+                out(&plot.to_terminal(&terminal_options()));
+            }
+            out(&finished.human());
+            if o.stats {
+                out(&statistics(&summary));
+            }
+        }
+    }
+    Ok(if summary.interrupted {
+        exit::INTERRUPTED
+    } else {
+        exit::FINE
+    })
+}
+
+fn open_result(path: &Path, format: Format) -> Result<Box<dyn acausal_results::ResultWriter>, u8> {
+    acausal_results::create(path).map_err(|e| usage("output", e.to_string(), format))
+}
+
+fn read_checkpoint(path: &Path, format: Format) -> Result<Checkpoint, u8> {
+    let complain = |m: String| {
+        let message = format!("the checkpoint {} cannot be read: {m}", path.display());
+        usage("checkpoint", message, format)
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| complain(e.to_string()))?;
+    Checkpoint::from_text(&text).map_err(complain)
+}
+
+fn cannot_write(path: &Path, e: &std::io::Error) -> String {
+    format!("{} cannot be written: {e}", path.display())
+}
+
+/// Set by Ctrl-C, so that what has been computed can be stored; a second Ctrl-C ends the program at once.
+fn interruption() -> Arc<AtomicBool> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let flag = interrupt.clone();
+    // Where no handler can be installed, Ctrl-C keeps its usual meaning.
+    let _ = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(exit::INTERRUPTED.into());
+        }
+    });
+    interrupt
+}
+
+/// The last part of a class name is the stem of its default files.
+fn file_stem(class: &str) -> String {
+    let last = class.rsplit('.').next().unwrap_or(class).trim_matches('\'');
+    last.chars()
+        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_stem_is_a_file_name() {
+        assert_eq!(file_stem("Modelica.Blocks.PID"), "PID");
+        assert_eq!(file_stem("'a/b'"), "a_b");
+    }
+}
