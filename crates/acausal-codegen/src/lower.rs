@@ -16,7 +16,7 @@ use crate::cells::{CellKey, CellKind, Cells};
 use crate::layout::{Layout, Loc, fixed};
 
 /// Arrays up to this length may be indexed by a variable.
-const DYNAMIC_INDEX_LIMIT: usize = 64;
+const DYNAMIC_INDEX_LIMIT: usize = 1024;
 
 /// Everything that grows while items are lowered.
 pub struct Lowering<'a> {

@@ -404,6 +404,8 @@ pub struct Function {
     pub frame: u32,
     /// The body.
     pub body: Vec<Statement>,
+    /// A native function that is called instead of executing a body.
+    pub external: Option<crate::native::External>,
     /// The definition.
     pub span: Span,
 }

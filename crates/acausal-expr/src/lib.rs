@@ -23,6 +23,7 @@ mod domain;
 mod evaluate;
 pub mod flat;
 mod gradient;
+pub mod native;
 pub mod node;
 mod print;
 mod run_function;

@@ -19,7 +19,8 @@ mod number;
 mod tests;
 
 use compile::{Instr, Program, compile};
-use number::{Dual, Number};
+use number::Dual;
+pub(crate) use number::Number;
 
 use crate::evaluate::compare;
 use crate::flat::{FlatModel, Function};
@@ -48,6 +49,8 @@ pub enum FunctionError {
     Endless { function: String },
     /// Differentiated more often than provided for.
     Order { order: usize },
+    /// A native function refuses its arguments.
+    Native { function: String, message: String },
     /// Something that cannot be executed.
     Unsupported { function: String, what: String },
 }
@@ -79,6 +82,9 @@ impl std::fmt::Display for FunctionError {
                     f,
                     "derivatives of order {order} of functions are not supported, at most {ORDER_LIMIT}"
                 )
+            }
+            FunctionError::Native { function, message } => {
+                write!(f, "function {function}: {message}")
             }
             FunctionError::Unsupported { function, what } => {
                 write!(f, "{what} cannot be executed in function {function}")
@@ -203,6 +209,21 @@ impl Functions {
             return Err(FunctionError::Endless {
                 function: program.name.clone(),
             });
+        }
+        if let Some(external) = &program.external {
+            let inputs: Vec<T> = args
+                .chunks(T::COEFFICIENTS)
+                .map(T::from_coefficients)
+                .collect();
+            let outputs = external
+                .call(&inputs)
+                .map_err(|message| FunctionError::Native {
+                    function: program.name.clone(),
+                    message,
+                })?;
+            let mut out = Vec::with_capacity(outputs.len() * T::COEFFICIENTS);
+            outputs.into_iter().for_each(|v| v.coefficients(&mut out));
+            return Ok(out);
         }
         let mut frame = vec![T::constant(0.0); program.frame];
         let inputs = args.chunks(T::COEFFICIENTS).take(program.inputs);

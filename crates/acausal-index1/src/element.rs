@@ -42,7 +42,7 @@ impl ElementError {
                 span,
                 format!("the subscript of `{}` changes during the simulation", printer.access(*access)),
             )
-            .hint("only arrays of at most 64 elements can be indexed by a variable; use an if-expression instead"),
+            .hint("only arrays of at most 1024 elements can be indexed by a variable; use an if-expression instead"),
         }
     }
 }

@@ -72,6 +72,8 @@ pub(super) struct Program {
     pub(super) frame: usize,
     pub(super) registers: usize,
     pub(super) code: Vec<Instr>,
+    /// A native function instead of code.
+    pub(super) external: Option<crate::native::External>,
 }
 
 /// Compiles one function.
@@ -101,6 +103,7 @@ pub(super) fn compile(
         frame: f.frame as usize,
         registers: c.registers as usize,
         code: c.code,
+        external: f.external.clone(),
     })
 }
 

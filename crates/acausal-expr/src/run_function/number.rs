@@ -9,7 +9,7 @@ use std::ops::{Add, Mul, Neg, Sub};
 use crate::{Builtin, apply_builtin};
 
 /// A number with or without derivatives.
-pub(super) trait Number:
+pub(crate) trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
     /// Number of coefficients, a power of two.
@@ -67,7 +67,7 @@ impl Number for f64 {
 
 /// `re + du*ε`
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Dual<T> {
+pub(crate) struct Dual<T> {
     re: T,
     du: T,
 }

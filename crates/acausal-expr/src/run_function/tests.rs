@@ -22,6 +22,7 @@ fn function(inputs: u32, outputs: Vec<u32>, frame: u32, body: Vec<Statement>) ->
         outputs,
         frame,
         body,
+        external: None,
         span: Span::NONE,
     }
 }

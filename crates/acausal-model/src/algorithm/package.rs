@@ -64,6 +64,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
         outputs,
         frame: frame + reads.count,
         body,
+        external: None,
         span: s.span,
     });
     let mut position = 0;

@@ -143,13 +143,7 @@ impl Walk<'_> {
     ) -> Result<()> {
         let insts = [sides[0].0, sides[1].0];
         let kinds = insts.map(|i| ctx.instances.kind(i));
-        if kinds.contains(&Kind::Connector { expandable: true }) {
-            return Err(error(
-                "unsupported",
-                self.span,
-                "expandable connectors are not supported yet",
-            ));
-        }
+        let expandable = kinds == [Kind::Connector { expandable: true }; 2];
         match kinds {
             [Kind::Error, _] | [_, Kind::Error] => Ok(()), // already reported
             [Kind::Primitive(_), Kind::Primitive(_)] => self.leaf(ctx, sides, domain, out),
@@ -163,12 +157,15 @@ impl Walk<'_> {
                         .find(|&other| ctx.instances.data(other).name == name)
                 };
                 for &extra in &members[1] {
-                    if known(ctx, &members[0], extra).is_none() {
+                    if !expandable && known(ctx, &members[0], extra).is_none() {
                         return Err(self.missing(ctx, extra, insts[0]));
                     }
                 }
                 for &left in &members[0] {
                     let Some(right) = known(ctx, &members[1], left) else {
+                        if expandable {
+                            continue; // declared on one side, and connected nowhere
+                        }
                         return Err(self.missing(ctx, left, insts[1]));
                     };
                     if ctx.absent.contains(&left) || ctx.absent.contains(&right) {

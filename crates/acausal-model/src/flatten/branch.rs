@@ -323,13 +323,26 @@ impl Flattener {
         Ok(())
     }
 
-    /// The sides of an equation over the iterators of another domain of the same sizes.
+    /// The sides of an equation over the iterators of another domain of the same sizes. Dimensions of one element do not count:
+    /// a row is as long as a vector.
     fn aligned(&mut self, e: &Equation, domain: &Domain) -> Option<(ExprId, ExprId)> {
-        if e.domain.len() != domain.len() {
+        let mut pairs = Vec::new();
+        let long = |d: &&(IterId, Range)| d.1.count != 1;
+        let (from, to): (Vec<_>, Vec<_>) = if e.domain.len() == domain.len() {
+            (e.domain.iter().collect(), domain.iter().collect())
+        } else {
+            for &(iter, range) in e.domain.iter().filter(|d| d.1.count == 1) {
+                pairs.push((iter, self.ctx.exprs.int(range.start)));
+            }
+            (
+                e.domain.iter().filter(long).collect(),
+                domain.iter().filter(long).collect(),
+            )
+        };
+        if from.len() != to.len() {
             return None;
         }
-        let mut pairs = Vec::new();
-        for (&(from, r), &(to, s)) in e.domain.iter().zip(domain) {
+        for (&(from, r), &(to, s)) in from.into_iter().zip(to) {
             if r.count != s.count {
                 return None;
             }

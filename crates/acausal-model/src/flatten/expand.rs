@@ -36,7 +36,7 @@ impl Flattener {
         }
     }
 
-    fn visit(&mut self, inst: InstId) {
+    pub(super) fn visit(&mut self, inst: InstId) {
         match self.exists(inst) {
             Ok(true) => {}
             Ok(false) => {
@@ -55,23 +55,16 @@ impl Flattener {
                     .errors
                     .push(*error("unsupported", span, "clocks are not supported yet"));
             }
-            Kind::Primitive(_) => {
+            Kind::Primitive(_) | Kind::ExternalObject => {
                 let result = self.leaf(inst);
                 self.ctx.keep(result);
             }
-            Kind::ExternalObject => {
-                self.ctx.errors.push(*error(
-                    "unsupported",
-                    span,
-                    "external objects are not supported yet",
-                ));
-            }
             Kind::Connector { expandable: true } => {
-                self.ctx.errors.push(*error(
-                    "unsupported",
-                    span,
-                    "expandable connectors are not supported yet",
-                ));
+                let result = self.ctx.dims(inst);
+                if self.ctx.keep(result).is_some() {
+                    self.composites.push(inst);
+                    self.expandables.push(inst);
+                }
             }
             Kind::Record { .. } | Kind::Connector { .. } | Kind::Model | Kind::Block => {
                 let result = self.ctx.dims(inst);
@@ -131,9 +124,10 @@ impl Flattener {
                 }
             };
         }
+        let object = self.ctx.instances.kind(inst) == Kind::ExternalObject;
         let ty = match self.ctx.primitive_type(inst) {
             Some(Type::Real) => VarType::Real,
-            Some(Type::Integer) => VarType::Integer,
+            Some(Type::Integer | Type::Object) => VarType::Integer,
             Some(Type::Boolean) => VarType::Boolean,
             Some(Type::String) => VarType::String,
             Some(Type::Enum(id)) => VarType::Enum(self.enum_index(id)),
@@ -152,6 +146,8 @@ impl Flattener {
             Some(ast::Variability::Constant) => Variability::Constant,
             Some(ast::Variability::Parameter) => Variability::Parameter,
             Some(ast::Variability::Discrete) => Variability::Discrete,
+            // An object is made once, whatever its declaration says.
+            None if object => Variability::Parameter,
             None if ty == VarType::Real => Variability::Continuous,
             None => Variability::Discrete,
         };
@@ -179,7 +175,7 @@ impl Flattener {
             flow: data.prefixes.flow == Some(ast::FlowPrefix::Flow),
             protected: self.is_protected(inst),
             structural: false,
-            auxiliary: false,
+            auxiliary: object,
             span: data.span,
         };
         let id = VarId(self.model.vars.len() as u32);

@@ -3,6 +3,7 @@
 //! | step | file |
 //! |---|---|
 //! | walk the instance tree, decide conditions, give out flat variables | `expand` |
+//! | what expandable connectors carry | `expandable` |
 //! | the connection graph, for `rooted` and `cardinality` | `network` |
 //! | attributes and bindings | `variable` |
 //! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
@@ -28,6 +29,7 @@ mod clause;
 mod effect;
 mod equation;
 mod expand;
+mod expandable;
 mod loops;
 mod network;
 mod print;
@@ -116,6 +118,8 @@ pub(crate) struct Flattener {
     composites: Vec<InstId>,
     /// Primitive components in order of their variables.
     leaves: Vec<InstId>,
+    /// Expandable connectors whose members are not known yet.
+    expandables: Vec<InstId>,
     connections: Connections,
     enums: IndexMap<EnumId, u32, FxBuildHasher>,
     /// Variables assigned in `when`.
@@ -145,6 +149,7 @@ impl Flattener {
             root,
             composites: Vec::new(),
             leaves: Vec::new(),
+            expandables: Vec::new(),
             connections: Connections::default(),
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
@@ -160,6 +165,7 @@ impl Flattener {
             .unwrap_or_default()
             .to_string();
         self.expand();
+        self.expandable();
         self.network();
         crate::connect::flow_leaves(&self.ctx, &mut self.connections);
         self.variables();

@@ -1,9 +1,14 @@
-//! `external` functions (MLS 3.6 §12.9): the mathematical ones are known, others are reported by name.
+//! `external` functions (MLS 3.6 §12.9): the mathematical ones become operators, those on strings are evaluated at compile
+//! time, tables and random numbers are [native functions](acausal_expr::native) at run time. Others are reported by name.
 
-use acausal_expr::{Builtin, ExprId};
+use acausal_expr::native::{External, Native};
+use acausal_expr::{Builtin, ExprId, FuncId, Node, flat};
 use acausal_syntax::Span;
+use acausal_syntax::ast::{Expr, ExprKind};
 
-use super::bind;
+use super::constant::fold;
+use super::specialise::literal_of;
+use super::{apply, bind, external_text};
 use crate::instance::InstId;
 use crate::lower::{Context, Env, Locals, Result, Tensor, Type, Value, error};
 
@@ -65,13 +70,17 @@ pub fn call(
         Some(call) => call.function.as_str().to_string(),
         None => ctx.instances.data(function).name.as_str().to_string(),
     };
+    let outputs = bind::outputs(ctx, function);
+    let locals: Locals = inputs.iter().cloned().collect();
     let mut args = Vec::new();
     match &clause.call {
         Some(call) => {
-            let locals: Locals = inputs.iter().cloned().collect();
             let env = Env::function(external.scope, &locals, evaluate);
             for a in &call.args {
-                // An argument that cannot be lowered (an output by reference) belongs to a function that is not known.
+                // What the function writes through a pointer is declared as an output; the values come back in that order.
+                if names_one_of(ctx, a, &outputs) {
+                    continue;
+                }
                 match ctx.expr(&env, a) {
                     Ok(Value::Tensor(t)) => args.push(t),
                     _ => return Err(unknown(ctx, function, &name, span)),
@@ -87,28 +96,162 @@ pub fn call(
             }
         }
     }
-    let outputs = bind::outputs(ctx, function);
     if matches!(name.as_str(), "ModelicaMessage" | "ModelicaInternal_print") && outputs.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let scalars: Vec<ExprId> = args
-        .iter()
-        .filter(|t| t.is_scalar())
-        .map(|t| t.body)
-        .collect();
-    if scalars.len() != args.len() || outputs.len() != 1 {
-        return Err(unknown(ctx, function, &name, span));
+    if let Some(body) = mathematical(ctx, &name, &args)
+        && let [output] = outputs.as_slice()
+    {
+        let ty = ctx.primitive_type(*output).unwrap_or(Type::Real);
+        return Ok(Some(vec![Value::Tensor(Tensor::scalar(ty, body))]));
     }
+    if external_text::is_known(&name) {
+        return external_text::call(ctx, function, &name, &args, span).map(Some);
+    }
+    let Some(native) = Native::from_name(&name) else {
+        return Err(unknown(ctx, function, &name, span));
+    };
+    let mut external = External {
+        native,
+        texts: Vec::new(),
+        shapes: Vec::new(),
+    };
+    let mut scalars = Vec::new();
+    for t in &args {
+        if t.ty == Type::String {
+            external.texts.push(text(ctx, t, &name, span)?);
+        } else {
+            external.shapes.push(t.dims.clone());
+            scalars.extend(t.elements(&mut ctx.exprs));
+        }
+    }
+    let mut shapes = Vec::with_capacity(outputs.len());
+    for &output in &outputs {
+        let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
+        let sizes = bind::sizes(ctx, &locals, output)?;
+        shapes.push((ty, sizes.into_iter().map(|n| n.unwrap_or(0)).collect()));
+    }
+    let values = elements(ctx, function, external, &scalars, &shapes, span)?;
+    Ok(Some(values))
+}
+
+/// Whether an argument of an external call is an output of the function.
+fn names_one_of(ctx: &Context, e: &Expr, outputs: &[InstId]) -> bool {
+    let ExprKind::Ref(r) = &e.kind else {
+        return false;
+    };
+    r.as_ident().is_some_and(|ident| {
+        outputs
+            .iter()
+            .any(|&o| ctx.instances.data(o).name == ident.name)
+    })
+}
+
+/// The outputs of a native function: literals if its arguments are, calls at run time otherwise.
+fn elements(
+    ctx: &mut Context,
+    function: InstId,
+    external: External,
+    args: &[ExprId],
+    shapes: &[(Type, Vec<usize>)],
+    span: Span,
+) -> Result<Vec<Value>> {
+    let args: Vec<ExprId> = args.iter().map(|&a| fold(ctx, a)).collect();
+    let literal: Option<Vec<f64>> = args
+        .iter()
+        .map(|&a| {
+            let boolean = ctx.exprs.as_bool(a).map(|b| b as u8 as f64);
+            ctx.exprs.as_f64(a).or(boolean)
+        })
+        .collect();
+    let count = shapes.iter().map(|s| s.1.iter().product::<usize>()).sum();
+    let scalars: Vec<(usize, Option<f64>)> = match literal {
+        Some(literal) => {
+            let values = external.evaluate(&literal).map_err(|message| {
+                let name = ctx.instances.class_name(function);
+                error("function-error", span, format!("{name}: {message}"))
+            })?;
+            (0..count).map(|k| (k, values.get(k).copied())).collect()
+        }
+        None => (0..count).map(|k| (k, None)).collect(),
+    };
+    let func = match scalars.iter().all(|s| s.1.is_some()) {
+        true => None,
+        false => Some(register(ctx, function, external, args.len(), count)),
+    };
+    let mut position = 0;
+    let mut values = Vec::with_capacity(shapes.len());
+    for (ty, dims) in shapes {
+        let mut list = Vec::new();
+        for _ in 0..dims.iter().product::<usize>() {
+            list.push(match (scalars[position].1, func) {
+                (Some(v), _) => literal_of(ctx, *ty, v),
+                (None, Some(func)) => apply(ctx, func, &args, position as u32, ty.ty()),
+                (None, None) => ctx.exprs.real(f64::NAN),
+            });
+            position += 1;
+        }
+        values.push(Value::Tensor(Tensor::from_elements(
+            &mut ctx.exprs,
+            *ty,
+            dims,
+            &list,
+        )));
+    }
+    Ok(values)
+}
+
+/// The run-time function for a native one.
+fn register(
+    ctx: &mut Context,
+    function: InstId,
+    external: External,
+    inputs: usize,
+    outputs: usize,
+) -> FuncId {
+    let known = ctx.function_state.externals.iter();
+    if let Some((_, func)) = known.clone().find(|(e, _)| *e == external) {
+        return *func;
+    }
+    let func = FuncId(ctx.functions.len() as u32);
+    ctx.functions.push(flat::Function {
+        name: ctx.instances.class_name(function),
+        inputs: inputs as u32,
+        outputs: (0..outputs as u32).collect(),
+        frame: inputs.max(outputs) as u32,
+        body: Vec::new(),
+        external: Some(external.clone()),
+        span: ctx.instances.data(function).span,
+    });
+    ctx.function_state.externals.push((external, func));
+    func
+}
+
+/// The value of a String argument.
+pub(super) fn text(ctx: &mut Context, t: &Tensor, name: &str, span: Span) -> Result<String> {
+    if t.is_scalar()
+        && let Node::Str(s) = ctx.exprs.node(t.body)
+    {
+        return Ok(ctx.exprs.string(s).to_string());
+    }
+    let message =
+        format!("the external function `{name}` needs its String arguments before the simulation");
+    Err(error("not-constant", span, message))
+}
+
+/// Functions that are operators of the expression language.
+fn mathematical(ctx: &mut Context, name: &str, args: &[Tensor]) -> Option<ExprId> {
     let unary = UNARY.iter().find(|u| u.0 == name).map(|u| u.1);
     let binary = BINARY.iter().find(|b| b.0 == name).map(|b| b.1);
-    let body = match (scalars.as_slice(), unary, binary) {
-        ([x], Some(f), _) => ctx.exprs.call(f, &[*x]),
-        ([x, y], _, Some(f)) => ctx.exprs.call(f, &[*x, *y]),
-        ([x, y], ..) if name == "pow" => ctx.exprs.pow(*x, *y),
-        _ => return Err(unknown(ctx, function, &name, span)),
-    };
-    let ty = ctx.primitive_type(outputs[0]).unwrap_or(Type::Real);
-    Ok(Some(vec![Value::Tensor(Tensor::scalar(ty, body))]))
+    if args.iter().any(|t| !t.is_scalar()) {
+        return None;
+    }
+    match (args, unary, binary) {
+        ([x], Some(f), _) => Some(ctx.exprs.call(f, &[x.body])),
+        ([x, y], _, Some(f)) => Some(ctx.exprs.call(f, &[x.body, y.body])),
+        ([x, y], ..) if name == "pow" => Some(ctx.exprs.pow(x.body, y.body)),
+        _ => None,
+    }
 }
 
 fn unknown(

@@ -21,7 +21,7 @@
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
 //! | run-time functions | [`specialise`], [`run_time`], `store` |
-//! | `external` functions | [`external`] |
+//! | `external` functions | [`external`], `external_text` |
 //!
 //! # Entry points
 //! - [`call`]: a call with lowered arguments, from expressions.
@@ -35,6 +35,7 @@ pub mod constant;
 pub mod declare;
 pub mod execute;
 pub mod external;
+mod external_text;
 mod independent;
 pub mod left_limit;
 mod parallel;
@@ -65,6 +66,10 @@ pub struct State {
     active: Vec<InstId>,
     /// Run-time functions so far.
     specialised: Vec<specialise::Specialised>,
+    /// Native functions so far.
+    externals: Vec<(acausal_expr::native::External, FuncId)>,
+    /// Conditions around what is being lowered that are not known: a failing assertion is no error yet.
+    pub conditional: usize,
     /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
     pub asserts: Vec<PendingAssert>,
 }

@@ -35,6 +35,18 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
+    /// Assertions of functions that were called from here (from position `from` on) must hold only where this is reached.
+    pub(super) fn guard(&mut self, from: usize) {
+        for k in from..self.ctx.function_state.asserts.len() {
+            let mut condition = self.ctx.function_state.asserts[k].condition;
+            for &c in self.path.iter().rev() {
+                let not = self.ctx.exprs.not(c);
+                condition = self.ctx.exprs.or(not, condition);
+            }
+            self.ctx.function_state.asserts[k].condition = condition;
+        }
+    }
+
     /// `ModelicaError` behind a function without outputs, such as `Modelica.Utilities.Streams.error`.
     fn stops(&mut self, call: &Call) -> Step<bool> {
         let env = with_locals(&self.base, &self.locals);
@@ -51,7 +63,7 @@ impl Executor<'_, '_> {
             }
             None => String::new(),
         };
-        if self.path.is_empty() {
+        if self.path.is_empty() && self.ctx.function_state.conditional == 0 {
             return Err(error(
                 "function-error",
                 call.span,
@@ -129,12 +141,12 @@ impl Executor<'_, '_> {
         match self.ctx.exprs.as_bool(guarded) {
             Some(true) => {}
             Some(false) if assert.warning => {}
-            Some(false) => {
+            Some(false) if self.ctx.function_state.conditional == 0 => {
                 let text = literal_text(self.ctx, assert.message);
                 let message = format!("assertion in {} failed: {text}", self.name);
                 return Err(error("assertion", call.span, message).into());
             }
-            None => {
+            Some(false) | None => {
                 if let Some(quiet) = &mut self.quiet {
                     guarded = quiet.expr(&mut self.ctx.exprs, guarded);
                 }

@@ -268,9 +268,17 @@ impl<'c, 'e> Lowering<'c, 'e> {
             }
             Some("ModelicaMessage" | "ModelicaInternal_print") => {}
             _ => {
-                // A function without effects: only whether it can be called matters.
+                // A function without effects: whether it can be called matters, and what it asserts.
                 let e = Expr::new(ExprKind::Call(Box::new(call.clone())), call.span);
+                let pending = self.ctx.function_state.asserts.len();
                 self.value(&e)?;
+                for assert in self.ctx.function_state.asserts.split_off(pending) {
+                    if !assert.warning {
+                        let message = literal_text(self.ctx, assert.message);
+                        let condition = assert.condition;
+                        self.body.push(Run::Assert { condition, message });
+                    }
+                }
             }
         }
         Ok(())

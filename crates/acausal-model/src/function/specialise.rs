@@ -182,6 +182,7 @@ fn specialised(
         outputs: Vec::new(),
         frame: 0,
         body: Vec::new(),
+        external: None,
         span: declared,
     });
     let entry = ctx.function_state.specialised.len();
@@ -193,7 +194,10 @@ fn specialised(
     });
     ctx.function_state.active.push(function);
     let pending = ctx.function_state.asserts.len();
+    // What fails in the body fails when it is called.
+    ctx.function_state.conditional += 1;
     let result = build(ctx, evaluate, function, inputs, entry, span);
+    ctx.function_state.conditional -= 1;
     // Assertions of calls that were inlined into the body belong to values of its frame and cannot leave it.
     ctx.function_state.asserts.truncate(pending);
     ctx.function_state.active.pop();
@@ -248,6 +252,7 @@ fn build(
         outputs: slots,
         frame,
         body,
+        external: None,
         span: declared,
     })
 }

@@ -163,11 +163,15 @@ impl Context {
                 r.span,
                 format!("`{}` is not known", text(r)),
             )),
-            Kind::ExternalObject => Err(error(
-                "unsupported",
-                call.span,
-                "external objects are not supported yet",
-            )),
+            Kind::ExternalObject => {
+                let constructor = self.instances.member(class, Name::new("constructor"));
+                let Some(constructor) = constructor else {
+                    let message = format!("`{}` has no function `constructor`", text(r));
+                    return Err(error("not-a-function", call.span, message));
+                };
+                let arguments = self.arguments(env, call)?;
+                self.call_function(env, constructor, arguments, call.span)
+            }
             _ => Err(error(
                 "not-a-function",
                 r.span,

@@ -23,6 +23,7 @@ impl Context {
             Type::Boolean => "Boolean".into(),
             Type::String => "String".into(),
             Type::Enum(id) => self.instances.enum_type(id).name.clone(),
+            Type::Object => "external object".into(),
         }
     }
 
@@ -48,6 +49,7 @@ impl Context {
             Kind::Primitive(Primitive::Boolean) => Some(Type::Boolean),
             Kind::Primitive(Primitive::String) => Some(Type::String),
             Kind::Primitive(Primitive::Enum(id)) => Some(Type::Enum(id)),
+            Kind::ExternalObject => Some(Type::Object),
             _ => None,
         }
     }

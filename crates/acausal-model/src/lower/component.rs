@@ -63,11 +63,6 @@ impl Context {
                     self.instances.display_name(inst)
                 ),
             )),
-            Kind::ExternalObject => Err(error(
-                "unsupported",
-                span,
-                "external objects are not supported yet",
-            )),
             Kind::Primitive(_) => Err(error("unsupported", span, "clocks are not supported yet")),
             _ => {
                 let class = self.instances.class_name(inst);

@@ -160,14 +160,23 @@ impl Context {
             let mut values = Vec::with_capacity(open.len());
             for (c, e) in &open {
                 let pending = self.function_state.asserts.len();
-                values.push(self.expr(env, e)?);
+                let narrowed = self.narrow(*c, true);
+                let value = self.expr_under_condition(env, e);
+                self.widen(narrowed);
+                values.push(value?);
                 let taken = self.exprs.and(before, *c);
                 self.guard_assertions(pending, taken);
                 let not = self.exprs.not(*c);
                 before = self.exprs.and(before, not);
             }
             let pending = self.function_state.asserts.len();
-            let mut result = self.expr(env, last)?;
+            let mut narrowed = Vec::new();
+            for (c, _) in &open {
+                narrowed.extend(self.narrow(*c, false));
+            }
+            let result = self.expr_under_condition(env, last);
+            self.widen(narrowed);
+            let mut result = result?;
             self.guard_assertions(pending, before);
             for ((c, _), value) in open.iter().zip(&values).rev() {
                 result = self.merge_if(*c, value, &result, span)?;
@@ -212,6 +221,14 @@ impl Context {
             let inner = self.function_state.asserts[k].condition;
             self.function_state.asserts[k].condition = self.exprs.or(not, inner);
         }
+    }
+
+    /// The value of an expression that is needed under a condition only: what fails in it may never happen.
+    fn expr_under_condition(&mut self, env: &Env<'_>, e: &Expr) -> Result<Value> {
+        self.function_state.conditional += 1;
+        let value = self.expr(env, e);
+        self.function_state.conditional -= 1;
+        value
     }
 
     /// `if c then a else b` for values of equal shape.

@@ -31,6 +31,7 @@ pub mod graph;
 mod iteration;
 mod known;
 mod math;
+mod narrow;
 mod operator;
 mod overload;
 mod reduction;

@@ -419,7 +419,7 @@ impl Tensor {
 pub fn zero(exprs: &mut Exprs, ty: Type) -> ExprId {
     match ty {
         Type::Real => exprs.real(0.0),
-        Type::Integer => exprs.int(0),
+        Type::Integer | Type::Object => exprs.int(0),
         Type::Boolean => exprs.bool(false),
         Type::String => exprs.str(""),
         Type::Enum(_) => exprs.int(1),

@@ -80,6 +80,10 @@ impl Context {
                 let texts: Vec<ExprId> = names.iter().map(|n| self.exprs.str(n)).collect();
                 self.exprs.select(t.body, &texts)
             }
+            Type::Object => {
+                let message = "`String` does not take external objects";
+                return Err(error("type-mismatch", e.span, message));
+            }
             Type::Real | Type::Integer => t.body,
         };
         if !t.ty.is_numeric() {

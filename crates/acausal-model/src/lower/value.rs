@@ -18,6 +18,8 @@ pub enum Type {
     Boolean,
     String,
     Enum(EnumId),
+    /// An external object: the number under which it is kept (MLS 3.6 §12.9.7).
+    Object,
 }
 
 impl Type {
@@ -25,7 +27,7 @@ impl Type {
     pub fn ty(self) -> Ty {
         match self {
             Type::Real => Ty::Real,
-            Type::Integer | Type::Enum(_) => Ty::Int,
+            Type::Integer | Type::Enum(_) | Type::Object => Ty::Int,
             Type::Boolean => Ty::Bool,
             Type::String => Ty::Str,
         }

@@ -1,0 +1,156 @@
+//! External functions on strings and file names, which are evaluated at compile time: strings do not exist at run time.
+
+use acausal_expr::native::strings;
+use acausal_syntax::Span;
+
+use super::bind;
+use super::constant::fold;
+use super::external::text;
+use crate::instance::InstId;
+use crate::lower::{Context, Result, Tensor, Type, Value, error};
+
+/// The functions.
+const KNOWN: [&str; 13] = [
+    "ModelicaStrings_compare",
+    "ModelicaStrings_hashString",
+    "ModelicaStrings_length",
+    "ModelicaStrings_scanIdentifier",
+    "ModelicaStrings_scanInteger",
+    "ModelicaStrings_scanReal",
+    "ModelicaStrings_scanString",
+    "ModelicaStrings_skipWhiteSpace",
+    "ModelicaStrings_substring",
+    "ModelicaInternal_fullPathName",
+    "ModelicaInternal_stat",
+    "ModelicaInternal_countLines",
+    "ModelicaInternal_readLine",
+];
+
+/// What a function gives.
+enum Out {
+    Number(f64),
+    Text(String),
+}
+
+/// True for functions of this module.
+pub(super) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
+/// Calls one of them.
+pub(super) fn call(
+    ctx: &mut Context,
+    function: InstId,
+    name: &str,
+    args: &[Tensor],
+    span: Span,
+) -> Result<Vec<Value>> {
+    let mut texts = Vec::new();
+    let mut numbers = Vec::new();
+    for t in args {
+        if t.ty == Type::String {
+            texts.push(text(ctx, t, name, span)?);
+            continue;
+        }
+        let e = fold(ctx, t.body);
+        let boolean = ctx.exprs.as_bool(e).map(|b| b as u8 as f64);
+        let Some(value) = ctx.exprs.as_f64(e).or(boolean) else {
+            let message =
+                format!("the external function `{name}` needs its arguments before the simulation");
+            return Err(error("not-constant", span, message));
+        };
+        numbers.push(value);
+    }
+    let results = evaluate(name, &texts, &numbers)
+        .map_err(|m| error("function-error", span, format!("{name}: {m}")))?;
+    let mut values = Vec::new();
+    for (output, result) in bind::outputs(ctx, function).into_iter().zip(results) {
+        let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
+        let body = match result {
+            Out::Text(s) => ctx.exprs.str(&s),
+            Out::Number(v) => super::specialise::literal_of(ctx, ty, v),
+        };
+        values.push(Value::scalar(ty, body));
+    }
+    Ok(values)
+}
+
+fn evaluate(
+    name: &str,
+    texts: &[String],
+    numbers: &[f64],
+) -> std::result::Result<Vec<Out>, String> {
+    let text = |k: usize| texts.get(k).map_or("", |s| s.as_str());
+    let number = |k: usize| numbers.get(k).copied().unwrap_or(0.0);
+    let integer = |k: usize| number(k) as i64;
+    let count = |n: i64| Out::Number(n as f64);
+    Ok(match name {
+        "ModelicaStrings_length" => vec![count(text(0).len() as i64)],
+        "ModelicaStrings_substring" => {
+            vec![Out::Text(strings::substring(
+                text(0),
+                integer(0),
+                integer(1),
+            ))]
+        }
+        "ModelicaStrings_compare" => {
+            vec![count(strings::compare(text(0), text(1), number(0) != 0.0))]
+        }
+        "ModelicaStrings_hashString" => vec![count(strings::hash(text(0)))],
+        "ModelicaStrings_skipWhiteSpace" => {
+            vec![count(strings::skip_white_space(text(0), integer(0)))]
+        }
+        "ModelicaStrings_scanReal" => {
+            let (next, value) = strings::scan_real(text(0), integer(0), number(1) != 0.0);
+            vec![count(next), Out::Number(value)]
+        }
+        "ModelicaStrings_scanInteger" => {
+            let (next, value) = strings::scan_integer(text(0), integer(0), number(1) != 0.0);
+            vec![count(next), count(value)]
+        }
+        "ModelicaStrings_scanString" => {
+            let (next, value) = strings::scan_string(text(0), integer(0));
+            vec![count(next), Out::Text(value)]
+        }
+        "ModelicaStrings_scanIdentifier" => {
+            let (next, value) = strings::scan_identifier(text(0), integer(0));
+            vec![count(next), Out::Text(value)]
+        }
+        "ModelicaInternal_fullPathName" => vec![Out::Text(full_path(text(0))?)],
+        "ModelicaInternal_stat" => {
+            // Modelica.Utilities.Types.FileType: NoFile, RegularFile, Directory, SpecialFile.
+            let kind = match std::fs::metadata(text(0)) {
+                Err(_) => 1,
+                Ok(m) if m.is_file() => 2,
+                Ok(m) if m.is_dir() => 3,
+                Ok(_) => 4,
+            };
+            vec![count(kind)]
+        }
+        "ModelicaInternal_countLines" => vec![count(lines(text(0))?.len() as i64)],
+        "ModelicaInternal_readLine" => {
+            let all = lines(text(0))?;
+            let line = usize::try_from(integer(0) - 1)
+                .ok()
+                .and_then(|k| all.get(k));
+            // The outputs are the line, and whether the end of the file was reached.
+            vec![
+                Out::Text(line.cloned().unwrap_or_default()),
+                Out::Number(if line.is_none() { 1.0 } else { 0.0 }),
+            ]
+        }
+        _ => return Err("not known".to_string()),
+    })
+}
+
+fn lines(file: &str) -> std::result::Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| format!("the file {file} cannot be read: {e}"))?;
+    Ok(text.lines().map(str::to_string).collect())
+}
+
+fn full_path(name: &str) -> std::result::Result<String, String> {
+    std::path::absolute(name)
+        .map(|p| p.display().to_string())
+        .map_err(|e| format!("{name}: {e}"))
+}
