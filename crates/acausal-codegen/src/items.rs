@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::CodegenError;
 use crate::address::{Locations, compress, domain_len, locate};
+use crate::layout::Place;
 use crate::lower::{Lowered, Lowering};
 
 /// Where the value of an item goes.
@@ -17,6 +18,8 @@ pub enum Target {
     Access(Access),
     /// Consecutive places of a bank, one per point of the domain.
     Consecutive(Bank, usize),
+    /// Consecutive places of a bank, one per element of a variable; those of the accessed elements.
+    Elements(Bank, usize, Access),
 }
 
 /// `target := value` over a domain.
@@ -65,6 +68,9 @@ impl Lowering<'_> {
                 base,
                 stride: 1,
             }),
+            Target::Elements(bank, base, access) => {
+                locate(self.flat, &Place::Whole(bank, base), domain, access, origin)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Values of parameters and start attributes: programs that run before the simulation.
 
-use acausal_expr::flat::{Comprehension, OriginId, VarType, Variability};
-use acausal_expr::{Access, ExprId, IterId, Kind, Range, VarId};
+use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId, split_equation};
 use acausal_index1::hoist_reductions;
 use acausal_jit::kernel::{Bank, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -72,18 +72,25 @@ impl Lowering<'_> {
             .iter()
             .map(|&i| self.flat.exprs.iter(i))
             .collect();
-        let subs = self.flat.exprs.make_list(&subs);
-        let access = Access {
-            var: id,
-            kind: Kind::Value,
-            subs,
-        };
-        items.push(Item {
+        // Cut where the value changes its form: a branch that is not taken may have no elements there.
+        let ty = self.flat.exprs.ty(body);
+        let whole = Equation {
             domain,
-            value: body,
-            target: target(access),
+            lhs: self.flat.exprs.var(id, Kind::Value, &subs, ty),
+            rhs: body,
             origin,
-        });
+        };
+        for piece in split_equation(&mut self.flat.exprs, whole) {
+            let Node::Var(access) = self.flat.exprs.node(piece.lhs) else {
+                continue;
+            };
+            items.push(Item {
+                domain: piece.domain,
+                value: piece.rhs,
+                target: target(access),
+                origin,
+            });
+        }
         Ok(())
     }
 
@@ -111,7 +118,7 @@ impl Lowering<'_> {
             self.array_items(
                 id,
                 &value,
-                |_| Target::Consecutive(Bank::Mem, base),
+                |access| Target::Elements(Bank::Mem, base, access),
                 origin,
                 &mut items,
             )?;
@@ -124,7 +131,8 @@ impl Lowering<'_> {
         let params: Vec<VarId> = self
             .flat
             .var_ids()
-            .filter(|(_, v)| v.is_parameter() && !v.auxiliary)
+            // Values that the compiler hoists out are computed where they are used; external objects have a value of their own.
+            .filter(|(_, v)| v.is_parameter() && (!v.auxiliary || v.binding.is_some()))
             .map(|(id, _)| id)
             .collect();
         let mut done: FxHashSet<VarId> = FxHashSet::default();

@@ -4,7 +4,7 @@
 use acausal_expr::native::{External, Native};
 use acausal_expr::{Builtin, ExprId, FuncId, Node, flat};
 use acausal_syntax::Span;
-use acausal_syntax::ast::{Expr, ExprKind};
+use acausal_syntax::ast::{ComponentRef, ExprKind};
 
 use super::constant::fold;
 use super::specialise::literal_of;
@@ -43,6 +43,14 @@ const BINARY: [(&str, Builtin); 4] = [
     ("fmax", Builtin::Max),
 ];
 
+/// Functions without a result that need not be called. The state that the last one sets is that of a generator which gives
+/// another number at each call; it has no place in equations that are evaluated any number of times, and is not supported.
+const WITHOUT_RESULT: [&str; 3] = [
+    "ModelicaMessage",
+    "ModelicaInternal_print",
+    "ModelicaRandom_setInternalState_xorshift1024star",
+];
+
 /// The name of the C function behind an external function.
 pub fn c_name(ctx: &mut Context, function: InstId) -> Option<String> {
     let external = ctx.instances.external(function)?;
@@ -73,12 +81,19 @@ pub fn call(
     let outputs = bind::outputs(ctx, function);
     let locals: Locals = inputs.iter().cloned().collect();
     let mut args = Vec::new();
+    // Outputs in the order in which the C function gives them: its value, then what it writes through pointers.
+    let mut written = Vec::new();
     match &clause.call {
         Some(call) => {
             let env = Env::function(external.scope, &locals, evaluate);
+            if let Some(r) = &call.output {
+                written.extend(one_of(ctx, r, &outputs));
+            }
             for a in &call.args {
-                // What the function writes through a pointer is declared as an output; the values come back in that order.
-                if names_one_of(ctx, a, &outputs) {
+                if let ExprKind::Ref(r) = &a.kind
+                    && let Some(output) = one_of(ctx, r, &outputs)
+                {
+                    written.push(output);
                     continue;
                 }
                 match ctx.expr(&env, a) {
@@ -88,6 +103,7 @@ pub fn call(
             }
         }
         None => {
+            written.clone_from(&outputs);
             for (_, v) in inputs {
                 match v {
                     Value::Tensor(t) => args.push(t.clone()),
@@ -96,7 +112,7 @@ pub fn call(
             }
         }
     }
-    if matches!(name.as_str(), "ModelicaMessage" | "ModelicaInternal_print") && outputs.is_empty() {
+    if outputs.is_empty() && WITHOUT_RESULT.contains(&name.as_str()) {
         return Ok(Some(Vec::new()));
     }
     if let Some(body) = mathematical(ctx, &name, &args)
@@ -106,7 +122,8 @@ pub fn call(
         return Ok(Some(vec![Value::Tensor(Tensor::scalar(ty, body))]));
     }
     if external_text::is_known(&name) {
-        return external_text::call(ctx, function, &name, &args, span).map(Some);
+        let values = external_text::call(ctx, &written, &name, &args, span)?;
+        return Ok(Some(declared_order(&outputs, &written, values)));
     }
     let Some(native) = Native::from_name(&name) else {
         return Err(unknown(ctx, function, &name, span));
@@ -125,26 +142,28 @@ pub fn call(
             scalars.extend(t.elements(&mut ctx.exprs));
         }
     }
-    let mut shapes = Vec::with_capacity(outputs.len());
-    for &output in &outputs {
+    let mut shapes = Vec::with_capacity(written.len());
+    for &output in &written {
         let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
         let sizes = bind::sizes(ctx, &locals, output)?;
         shapes.push((ty, sizes.into_iter().map(|n| n.unwrap_or(0)).collect()));
     }
     let values = elements(ctx, function, external, &scalars, &shapes, span)?;
-    Ok(Some(values))
+    Ok(Some(declared_order(&outputs, &written, values)))
 }
 
-/// Whether an argument of an external call is an output of the function.
-fn names_one_of(ctx: &Context, e: &Expr, outputs: &[InstId]) -> bool {
-    let ExprKind::Ref(r) = &e.kind else {
-        return false;
-    };
-    r.as_ident().is_some_and(|ident| {
-        outputs
-            .iter()
-            .any(|&o| ctx.instances.data(o).name == ident.name)
-    })
+/// The output of the function that a reference in an external call names.
+fn one_of(ctx: &Context, r: &ComponentRef, outputs: &[InstId]) -> Option<InstId> {
+    let name = r.as_ident()?.name;
+    let mut outputs = outputs.iter().copied();
+    outputs.find(|&o| ctx.instances.data(o).name == name)
+}
+
+/// Values in the order of the declarations of their outputs.
+fn declared_order(outputs: &[InstId], written: &[InstId], values: Vec<Value>) -> Vec<Value> {
+    let mut pairs: Vec<(InstId, Value)> = written.iter().copied().zip(values).collect();
+    pairs.sort_by_key(|p| outputs.iter().position(|o| *o == p.0));
+    pairs.into_iter().map(|p| p.1).collect()
 }
 
 /// The outputs of a native function: literals if its arguments are, calls at run time otherwise.

@@ -3,7 +3,6 @@
 use acausal_expr::native::strings;
 use acausal_syntax::Span;
 
-use super::bind;
 use super::constant::fold;
 use super::external::text;
 use crate::instance::InstId;
@@ -37,10 +36,10 @@ pub(super) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
 
-/// Calls one of them.
+/// Calls one of them; `outputs` are those that it gives, in its order.
 pub(super) fn call(
     ctx: &mut Context,
-    function: InstId,
+    outputs: &[InstId],
     name: &str,
     args: &[Tensor],
     span: Span,
@@ -64,7 +63,7 @@ pub(super) fn call(
     let results = evaluate(name, &texts, &numbers)
         .map_err(|m| error("function-error", span, format!("{name}: {m}")))?;
     let mut values = Vec::new();
-    for (output, result) in bind::outputs(ctx, function).into_iter().zip(results) {
+    for (&output, result) in outputs.iter().zip(results) {
         let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
         let body = match result {
             Out::Text(s) => ctx.exprs.str(&s),

@@ -8,7 +8,8 @@
 //! 2. the redeclaration's own;
 //! 3. modifiers of the replaced element by inner `extends` clauses and components (§7.3.2: they also modify the constraining type);
 //! 4. the constraining clause of the outermost declaration that has one, else the arguments in parentheses of the original declaration.
-//!    Decision: the *value* of the original declaration is not kept, a constraining clause could not hold one.
+//!    Decision: the value of the original declaration is kept like these arguments, as libraries expect it of
+//!    `replaceable Data d[n] = {...}`.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use super::environment::Hit;
 use super::node::{Body, Decl, Piece, ShapeState};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
-use crate::class::modifier::{ArgKind, Modifier};
+use crate::class::modifier::ArgKind;
 use crate::class::table::{ComponentDecl, Item};
 
 /// A declaration and where it was written.
@@ -302,31 +303,13 @@ fn component_environment(
             );
         }
         (None, Some((original, scope))) if !Arc::ptr_eq(original, decl) => {
-            if let Some(modifier) = &original.modifier
-                && !modifier.args.is_empty()
-            {
-                env.push(Piece::constraint(&without_value(modifier), scope));
+            if let Some(modifier) = &original.modifier {
+                env.push(Piece::constraint(modifier, scope));
             }
         }
         _ => {}
     }
     env
-}
-
-/// The arguments of a modification without its value.
-pub(super) fn without_value(modifier: &Arc<Modifier>) -> Arc<Modifier> {
-    if modifier.value.is_none() {
-        return Arc::clone(modifier);
-    }
-    let args = modifier
-        .args
-        .iter()
-        .map(|arg| crate::class::modifier::Arg {
-            kind: arg.kind.clone(),
-            ..*arg
-        })
-        .collect();
-    Arc::new(Modifier::new(args, None, modifier.span))
 }
 
 fn component_prefixes(

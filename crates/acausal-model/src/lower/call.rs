@@ -201,7 +201,11 @@ impl Context {
             if let Value::Tensor(t) = value
                 && !matches!(t.ty, Type::Real)
             {
-                t.body = self.with_known_parameters(t.body)?;
+                match self.with_known_parameters(t.body) {
+                    Ok(body) => t.body = body,
+                    // Why the call failed says more than why its argument has no value.
+                    Err(_) => return Err(message),
+                }
             }
         }
         let unchanged = known

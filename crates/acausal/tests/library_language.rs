@@ -1,0 +1,120 @@
+//! Language that libraries use: buses, conditions on iterators, assertions under conditions, redeclared values.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use acausal::{InMemory, Load, Model, Settings};
+use common::{last, near, run_text};
+
+fn simulated(text: &str) -> InMemory {
+    run_text(text, &Settings::default())
+}
+
+const BUS: &str = "
+package B
+  connector RealInput = input Real;
+  connector RealOutput = output Real;
+  expandable connector Bus end Bus;
+  expandable connector Declared Real speed; Real unused; end Declared;
+  block Source RealOutput y; parameter Real k = 1; equation y = k*time; end Source;
+  block Sink RealInput u; Real x(start = 0, fixed = true); equation der(x) = u; end Sink;
+  model Part Bus bus; Sink sink; equation connect(bus.speed, sink.u); end Part;
+end B;
+";
+
+#[test]
+fn a_bus_carries_what_is_connected_with_it() {
+    let run = simulated(&format!(
+        "{BUS} model M B.Bus bus; B.Source a(k = 2); B.Sink b; B.Part part; equation connect(a.y, bus.speed); \
+         connect(bus.speed, b.u); connect(bus, part.bus); end M;"
+    ));
+    near(last(&run, "b.x"), 1.0, 1e-5);
+    near(last(&run, "part.sink.x"), 1.0, 1e-5);
+    near(last(&run, "part.bus.speed"), 2.0, 1e-9);
+}
+
+#[test]
+fn a_bus_in_a_bus_and_declared_members() {
+    let run = simulated(&format!(
+        "{BUS} model M B.Bus bus; B.Declared sub; B.Source a(k = 3); B.Sink b; equation connect(bus.sub, sub); \
+         connect(a.y, sub.speed); connect(bus.sub.speed, b.u); end M;"
+    ));
+    near(last(&run, "b.x"), 1.5, 1e-5);
+    assert!(run.result.values("sub.unused").is_none());
+}
+
+#[test]
+fn elements_of_a_bus_signal() {
+    let run = simulated(&format!(
+        "{BUS} model M B.Bus bus; B.Source a[2](k = {{1, 5}}); B.Sink b; equation for i in 1:2 loop \
+         connect(a[i].y, bus.v[i]); end for; connect(bus.v[2], b.u); end M;"
+    ));
+    near(last(&run, "b.x"), 2.5, 1e-5);
+}
+
+#[test]
+fn a_condition_on_the_iterator_guards_a_subscript() {
+    for n in [1, 2, 5] {
+        let run = simulated(&format!(
+            "model M Real x[{n}]; equation for i in 1:{n} loop x[i] = if i == 1 then time else x[i-1] + 1; end for; end M;"
+        ));
+        near(last(&run, &format!("x[{n}]")), n as f64, 1e-9);
+    }
+    let run = simulated(
+        "model M Real x[4]; equation for i in 1:4 loop x[i] = if i < 4 then x[i+1] + 1 else time; end for; end M;",
+    );
+    near(last(&run, "x[1]"), 4.0, 1e-9);
+}
+
+#[test]
+fn an_unguarded_subscript_is_still_an_error() {
+    let text = "model M Real x[3]; equation for i in 1:3 loop x[i] = if i == 2 then time else x[i-1]; end for; end M;";
+    let failed = Model::from_text("Test.mo", text, &Load::default());
+    let message = failed.map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("subscript 0"), "{message}");
+}
+
+#[test]
+fn a_function_that_fails_may_be_called_where_it_is_not_reached() {
+    let text = |limit: f64| {
+        format!(
+            "model M function fail input String s; algorithm assert(false, s); end fail; \
+             function f input Real x; output Real y; algorithm if x < {limit} then y := 2*x; else fail(\"too large\"); end if; end f; \
+             Real y = f(time); end M;"
+        )
+    };
+    near(last(&simulated(&text(2.0)), "y"), 2.0, 1e-9);
+    let model = Model::from_text("Test.mo", &text(0.5), &Load::default()).unwrap();
+    let failed = model.simulate_in_memory(&Settings::default());
+    let message = failed.map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("too large"), "{message}");
+}
+
+#[test]
+fn branches_of_an_if_with_rows_and_loops() {
+    let run = simulated(
+        "model M Real r[1, 3]; equation if time > 0.5 then r = [1, 2, 3]; else for i in 1:3 loop r[1, i] = 10*i; end for; end if; end M;",
+    );
+    near(last(&run, "r[1,2]"), 2.0, 1e-9);
+    near(run.result.values("r[1,2]").unwrap()[0], 20.0, 1e-9);
+}
+
+#[test]
+fn a_redeclared_component_keeps_size_and_value() {
+    let run = simulated(
+        "model M record D parameter Real a = 1; end D; record E extends D; parameter Real b = 7; end E; \
+         record Base parameter Integer n = 2; parameter D one(a = 4); replaceable parameter D d[n] = fill(one, n); end Base; \
+         record Derived extends Base(redeclare D d); end Derived; \
+         parameter Derived r(n = 3); Real y = r.d[3].a*time; end M;",
+    );
+    near(last(&run, "y"), 4.0, 1e-9);
+}
+
+#[test]
+fn a_large_table_of_parameters_is_indexed_by_a_variable() {
+    let run = simulated(
+        "model M parameter Integer t[12, 12] = {{10*i + j for j in 1:12} for i in 1:12}; Integer k(start = 1, fixed = true); \
+         Integer v; equation when sample(0.1, 0.1) then k = pre(k) + 1; end when; v = t[k, k]; end M;",
+    );
+    near(last(&run, "v"), 11.0 * last(&run, "k"), 1e-9);
+}
