@@ -101,7 +101,7 @@ fn redeclare_as_element_replaces_and_keeps_its_place() {
         model M extends A; redeclare Length x(start = {3, 4}); end M;";
     assert_eq!(
         dump(source, "M"),
-        ["x: Length[2] start:{3, 4}/1 unit:\"m\"", "y: Real"]
+        ["x: Length[2] start:{3, 4}/1 unit:\"m\" = {1, 2}", "y: Real"]
     );
 }
 
