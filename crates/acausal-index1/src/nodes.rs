@@ -29,6 +29,8 @@ pub struct VariableNode {
 /// A piece of an equation.
 #[derive(Clone, Debug)]
 pub struct EquationNode {
+    /// Number of the equation it is a piece of.
+    pub source: usize,
     /// The equation restricted to the piece.
     pub piece: Equation,
     /// Per access of the flat equation: the box of elements that the piece touches and the access itself.
@@ -128,7 +130,11 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         row.dedup();
         incidence.push(row);
         elen.push(size_of(&segment.spans));
-        equation_nodes.push(EquationNode { piece, touched });
+        equation_nodes.push(EquationNode {
+            source: e,
+            piece,
+            touched,
+        });
     }
     let graph = Graph {
         elen,

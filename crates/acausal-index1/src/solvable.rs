@@ -12,8 +12,9 @@
 //!   divided by zero silently.
 //!
 //! For arrays the access must be elementwise and cover exactly the piece; other accesses to the same piece must reach
-//! elements that an ascending loop has computed before (a recurrence). A coefficient that differs from element to
-//! element is a pivot only in a piece of one element: nothing here looks at the elements one by one.
+//! elements that an ascending loop has computed before (a recurrence). A coefficient of parameters must be a pivot for all
+//! elements. Usually they have one value ([`is_alike`]); different ones are compared one by one in short pieces only, so
+//! that the cost does not follow the array lengths.
 //!
 //! Worked example: `u = R*i` can be solved for u (literal 1), and with `parameter Real R = 100` for i; with `R = 0` only
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
@@ -27,6 +28,9 @@ use rustc_hash::FxHashMap;
 
 use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
 use crate::regularise::evaluate;
+
+/// Coefficients that differ from element to element are looked at one by one in pieces of at most this many elements.
+const MOST_POINTS: usize = 64;
 
 /// Smallest pivot of parameters, relative to the largest known coefficient of its equation.
 const LEAST_PIVOT: f64 = 1e-4;
@@ -49,6 +53,7 @@ pub enum Scope {
 pub struct Solvable {
     accesses: FxHashMap<(EqId, NodeId), (ExprId, Pivot)>,
     constant_linear: Vec<bool>,
+    by_element: Vec<bool>,
 }
 
 impl Solvable {
@@ -78,9 +83,13 @@ impl Solvable {
                     && coefficients.iter().all(literals),
             );
             if !in_scope {
+                out.by_element.push(false);
                 continue;
             }
             let pivots = pivots(flat, eq, &coefficients);
+            let solvable = |(t, p): (&Touched, &Pivot)| t.elementwise && *p != Pivot::No;
+            out.by_element
+                .push(eq.touched.iter().zip(&pivots).any(solvable));
             for (t, pivot) in eq.touched.iter().zip(pivots) {
                 let wanted = scope == Scope::All || row.len() == 1 || t.order == 0;
                 if pivot == Pivot::No || !wanted {
@@ -104,6 +113,11 @@ impl Solvable {
     /// Whether original equation `e` can be solved for `v`.
     pub fn pivot(&self, e: EqId, v: NodeId) -> Pivot {
         self.accesses.get(&(e, v)).map_or(Pivot::No, |a| a.1)
+    }
+
+    /// Whether each element of an original equation can be solved for an element of a variable, in whatever piece.
+    pub fn is_solvable_by_element(&self, e: EqId) -> bool {
+        self.by_element.get(e.index()).copied().unwrap_or(false)
     }
 
     /// Whether an original equation is a scalar equation, linear with literal coefficients.
@@ -140,41 +154,88 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) 
         let nonzero = |v: &Option<f64>| Pivot::from(*v != Some(0.0));
         return values.iter().map(nonzero).collect();
     }
-    let point: Option<Vec<(IterId, i64)>> = eq
-        .piece
-        .domain
+    // None of the points at which the coefficients are looked at may speak against a pivot.
+    let mut pivots: Vec<Pivot> = values
         .iter()
-        .map(|(i, r)| (r.count == 1).then_some((*i, r.start)))
+        .map(|v| v.map_or(Pivot::Conditional, |v| Pivot::from(v != 0.0)))
         .collect();
-    for (v, c) in values.iter_mut().zip(coefficients) {
-        if let (None, Some(c)) = (&v, c)
-            && is_of_parameters(flat, *c)
-        {
-            let everywhere = eq
-                .piece
-                .domain
-                .iter()
-                .all(|(i, _)| !flat.exprs.depends_on_iter(*c, *i));
-            let at = if everywhere {
-                Some(&[][..])
-            } else {
-                point.as_deref()
-            };
-            *v = at.and_then(|at| evaluate::value(flat, *c, at));
+    let known: Vec<Option<ExprId>> = coefficients
+        .iter()
+        .map(|c| c.filter(|&c| is_of_parameters(flat, c)))
+        .collect();
+    for (p, k) in pivots.iter_mut().zip(&known) {
+        if k.is_none() && *p == Pivot::Conditional {
+            *p = Pivot::No;
         }
     }
-    let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
-    values
-        .iter()
-        .zip(coefficients)
-        .map(|(v, c)| match (literal(c), v) {
-            (Some(v), _) => Pivot::from(v != 0.0),
-            (None, Some(v)) if v.is_finite() && *v != 0.0 && v.abs() >= LEAST_PIVOT * largest => {
-                Pivot::Conditional
+    if !pivots.contains(&Pivot::Conditional) {
+        return pivots;
+    }
+    let alike = known.iter().flatten().all(|&c| is_alike(flat, eq, c));
+    if !alike && eq.piece.len() > MOST_POINTS {
+        for p in &mut pivots {
+            if *p == Pivot::Conditional {
+                *p = Pivot::No;
             }
-            _ => Pivot::No,
-        })
-        .collect()
+        }
+        return pivots;
+    }
+    let mut look = |point: &[(IterId, i64)]| {
+        for (v, c) in values.iter_mut().zip(&known) {
+            if let Some(c) = c {
+                *v = evaluate::value(flat, *c, point);
+            }
+        }
+        let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
+        for (p, v) in pivots.iter_mut().zip(&values) {
+            let fits =
+                v.is_some_and(|v| v.is_finite() && v != 0.0 && v.abs() >= LEAST_PIVOT * largest);
+            if *p == Pivot::Conditional && !fits {
+                *p = Pivot::No;
+            }
+        }
+    };
+    let at = |point: &[i64]| -> Vec<(IterId, i64)> {
+        let iters = eq.piece.domain.iter().map(|d| d.0);
+        iters.zip(point.iter().copied()).collect()
+    };
+    if alike {
+        let first: Vec<i64> = eq.piece.domain.iter().map(|(_, r)| r.start).collect();
+        look(&at(&first));
+    } else {
+        crate::element::for_each_point(&eq.piece.domain, |point| look(&at(point)));
+    }
+    pivots
+}
+
+/// Whether a coefficient is the same for all elements of a piece: its iterators only choose elements of parameters whose
+/// elements all have one value, such as `each R = 100` of an array of resistors.
+fn is_alike(flat: &FlatModel, eq: &EquationNode, c: ExprId) -> bool {
+    let moves = |e: ExprId| {
+        let mut iters = eq.piece.domain.iter().filter(|(_, r)| r.count > 1);
+        iters.any(|(i, _)| flat.exprs.depends_on_iter(e, *i))
+    };
+    let mut stack = vec![c];
+    while let Some(e) = stack.pop() {
+        if !moves(e) {
+            continue;
+        }
+        match flat.exprs.node(e) {
+            Node::Var(a) => {
+                let var = flat.var(a.var);
+                let Some(binding) = var.binding.as_ref().or(var.start.as_ref()) else {
+                    return false;
+                };
+                let uses = |i: &IterId| flat.exprs.depends_on_iter(binding.body, *i);
+                if binding.iters.iter().any(uses) {
+                    return false;
+                }
+            }
+            Node::Iter(_) => return false,
+            _ => flat.exprs.for_each_child(e, |child| stack.push(child)),
+        }
+    }
+    true
 }
 
 /// Whether an expression holds parameters and numbers only.

@@ -2,9 +2,10 @@
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect, VarType};
 use acausal_expr::{Access, ExprId, Kind, Node, Printer, VarId};
-use acausal_structure::blt::highest_blocks;
+use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::segments::{Error, analyse};
-use acausal_structure::state_selection::{Preferences, select, sort};
+use acausal_structure::state_selection::{Form, Preferences, Selection, Sorted, select, sort};
+use acausal_structure::{EqId, VarId as NodeId};
 use acausal_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashSet;
 
@@ -71,27 +72,21 @@ pub fn transform_with(
     }
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     let empty = add_dummy(&mut flat, &mut equations);
-    let pieces = pieces(&mut flat, &mut equations)?;
-    let scope = if options.no_state_selection {
-        Scope::Given {
-            names: options.derivative_names,
+    let mut plan = Plan::new(&mut flat, &mut equations, options)?;
+    if let Some(mut finer) = plan.without_entangled(&mut flat, &equations) {
+        let other = Plan::new(&mut flat, &mut finer, options)?;
+        if other.form.unknowns() < plan.form.unknowns() {
+            plan = other;
         }
-    } else {
-        Scope::All
-    };
-    let solvable = Solvable::new(&mut flat, &pieces, scope);
-    let d = &pieces.differentiated;
-    let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
-    let preferences = preferences(&flat, &pieces, options);
-    let selection = select(
-        d,
-        &blocks,
-        &preferences,
-        |e, v| solvable.pivot(e, v),
-        |e| solvable.is_constant_linear(e),
-    );
-    let sorted = sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
-    let form = selection.form(d, &sorted);
+    }
+    let Plan {
+        pieces,
+        solvable,
+        blocks,
+        selection,
+        sorted,
+        form,
+    } = plan;
     let mut report = if empty {
         Report::default()
     } else {
@@ -108,6 +103,102 @@ pub fn transform_with(
     )?;
     report.form.add(back.counts);
     Ok((dae, report))
+}
+
+/// Arrays are cut into elements to disentangle recurrences if there are at most this many elements.
+const MOST_DISENTANGLED: usize = 500;
+
+/// What the structural passes decide.
+struct Plan {
+    pieces: Nodes,
+    solvable: Solvable,
+    blocks: Blocks,
+    selection: Selection,
+    sorted: Sorted,
+    form: Form,
+}
+
+impl Plan {
+    fn new(
+        flat: &mut FlatModel,
+        equations: &mut Vec<Equation>,
+        options: &Options,
+    ) -> Result<Plan, Vec<Diagnostic>> {
+        let pieces = pieces(flat, equations)?;
+        let scope = if options.no_state_selection {
+            Scope::Given {
+                names: options.derivative_names,
+            }
+        } else {
+            Scope::All
+        };
+        let solvable = Solvable::new(flat, &pieces, scope);
+        let d = &pieces.differentiated;
+        let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
+        let selection = select(
+            d,
+            &blocks,
+            &preferences(flat, &pieces, options),
+            |e, v| solvable.pivot(e, v),
+            |e| solvable.is_constant_linear(e),
+        );
+        let sorted =
+            sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
+        let form = selection.form(d, &sorted);
+        Ok(Plan {
+            pieces,
+            solvable,
+            blocks,
+            selection,
+            sorted,
+            form,
+        })
+    }
+
+    /// Recurrences through several arrays, such as rotation matrices `T[i] = R[i]*T[i - 1]` along a chain of bodies, close
+    /// cycles between pieces although none between elements: a piece is computed by one loop, and no order of loops
+    /// fits. Such a piece is left over although it could be solved for an array. If that happens in a block with few elements,
+    /// these are the equations with the arrays of the block taken apart; long ones are iterated on.
+    fn without_entangled(
+        &self,
+        flat: &mut FlatModel,
+        equations: &[Equation],
+    ) -> Option<Vec<Equation>> {
+        let d = &self.pieces.differentiated;
+        let integral = d.eq_integral();
+        let root = |e: EqId| std::iter::successors(Some(e), |e| integral[e.index()]).last();
+        let left: FxHashSet<EqId> = self.selection.constraints.iter().copied().collect();
+        let torn: FxHashSet<NodeId> = self.selection.torn.iter().copied().collect();
+        let mut apart = vec![false; equations.len()];
+        let mut elements = 0;
+        for (block, _) in self.blocks.iter() {
+            let roots: Vec<EqId> = block.iter().filter_map(|e| root(*e)).collect();
+            let entangled = roots.iter().any(|e| {
+                d.graph.elen[e.index()] > 1
+                    && self.solvable.is_solvable_by_element(*e)
+                    && (left.contains(e) || d.graph.row(*e).iter().any(|v| torn.contains(v)))
+            });
+            if !entangled {
+                continue;
+            }
+            for e in roots {
+                elements += d.graph.elen[e.index()] as usize;
+                apart[self.pieces.equations[e.index()].source] = true;
+            }
+        }
+        if elements == 0 || elements > MOST_DISENTANGLED {
+            return None;
+        }
+        let mut out = Vec::new();
+        for (eq, apart) in equations.iter().zip(apart) {
+            if apart {
+                out.extend(crate::scalarise::scalarise(flat, vec![eq.clone()]));
+            } else {
+                out.push(eq.clone());
+            }
+        }
+        Some(out)
+    }
 }
 
 /// A wish for a state that does not exist is a mistake of the user.

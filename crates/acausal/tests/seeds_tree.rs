@@ -73,6 +73,18 @@ fn tr_1_two_states_per_body() {
     for (n, states) in [
         (1, vec!["phi[1]", "der(phi[1])"]),
         (2, vec!["phi[1]", "der(phi[1])", "phi[2]", "der(phi[2])"]),
+        // The rotation matrices are recurrences through several arrays.
+        (
+            3,
+            vec![
+                "phi[1]",
+                "der(phi[1])",
+                "phi[2]",
+                "der(phi[2])",
+                "phi[3]",
+                "der(phi[3])",
+            ],
+        ),
     ] {
         let set = format!("n={n}");
         let r = report(
