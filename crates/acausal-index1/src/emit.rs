@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::{is_unknown, kind_of, order_of};
 use crate::nodes::Nodes;
-use crate::solvable::Solvable;
+use crate::solvable::{Order, Solvable};
 use crate::{
     Dae, DiscreteEquation, FormReport, Local, Residual, Role, RowKind, Unknown, hoist_reductions,
     linear, stabilise,
@@ -44,6 +44,8 @@ pub(crate) struct Candidate {
     pub node: NodeId,
     pub target: ExprId,
     pub value: ExprId,
+    /// The order of the loop.
+    pub order: Order,
 }
 
 pub(crate) fn emit(
@@ -104,8 +106,18 @@ pub(crate) fn emit(
         } else {
             hoist(&mut flat, w, c.value, &mut locals)
         };
+        let mut domain = w.domain.clone();
+        if c.order == Order::Descending {
+            for (_, r) in &mut domain {
+                *r = Range {
+                    start: r.last(),
+                    step: -r.step,
+                    count: r.count,
+                };
+            }
+        }
         let local = Local {
-            domain: w.domain.clone(),
+            domain,
             target,
             value,
             origin: w.origin,
@@ -316,7 +328,7 @@ fn solve(
     for _ in 0..w.times {
         root = integral[root.index()]?;
     }
-    let access = solvable.access(w.root, root)?;
+    let (access, order) = solvable.access(w.root, root)?;
     let Node::Var(mut a) = flat.exprs.node(access) else {
         return None;
     };
@@ -328,6 +340,7 @@ fn solve(
         node: v,
         target,
         value,
+        order,
     })
 }
 

@@ -11,6 +11,7 @@ use acausal_structure::state_selection::LinearSet;
 use crate::emit::{Candidate, Written};
 use crate::incidence::kind_of;
 use crate::nodes::Nodes;
+use crate::solvable::Order;
 
 /// Largest set that is solved (Cellier & Kofman: at most three unknowns inline).
 const LARGEST: usize = 3;
@@ -61,6 +62,7 @@ pub(crate) fn solve_set(
                 node: *v,
                 target: *t,
                 value,
+                order: Order::Ascending,
             })
             .collect(),
     )

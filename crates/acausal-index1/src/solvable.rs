@@ -12,7 +12,7 @@
 //!   divided by zero silently.
 //!
 //! For arrays the access must be elementwise and cover exactly the piece; other accesses to the same piece must reach
-//! elements that an ascending loop has computed before (a recurrence). A coefficient of parameters must be a pivot for all
+//! elements that the loop has computed before (a recurrence), in ascending or in descending order. A coefficient of parameters must be a pivot for all
 //! elements. Usually they have one value ([`is_alike`]); different ones are compared one by one in short pieces only, so
 //! that the cost does not follow the array lengths.
 //!
@@ -48,10 +48,19 @@ pub enum Scope {
     },
 }
 
+/// The order in which the elements of a piece are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As the loop is written.
+    Ascending,
+    /// From the last one back: `x[i] = x[i + 1]` gives x from its end.
+    Descending,
+}
+
 /// For each pair that can be solved: the access to solve for.
 #[derive(Debug, Default)]
 pub struct Solvable {
-    accesses: FxHashMap<(EqId, NodeId), (ExprId, Pivot)>,
+    accesses: FxHashMap<(EqId, NodeId), (ExprId, Order, Pivot)>,
     constant_linear: Vec<bool>,
     by_element: Vec<bool>,
 }
@@ -96,8 +105,8 @@ impl Solvable {
                     continue;
                 }
                 for &v in row.iter().filter(|v| v.index() < original) {
-                    if admissible(flat, eq, t, &nodes.variables[v.index()]) {
-                        out.accesses.insert((id, v), (t.node, pivot));
+                    if let Some(order) = admissible(flat, eq, t, &nodes.variables[v.index()]) {
+                        out.accesses.insert((id, v), (t.node, order, pivot));
                     }
                 }
             }
@@ -105,14 +114,14 @@ impl Solvable {
         out
     }
 
-    /// The access to solve original equation `e` for, if it can be solved for `v`.
-    pub fn access(&self, e: EqId, v: NodeId) -> Option<ExprId> {
-        self.accesses.get(&(e, v)).map(|a| a.0)
+    /// The access to solve original equation `e` for, if it can be solved for `v`, and the order of the loop.
+    pub fn access(&self, e: EqId, v: NodeId) -> Option<(ExprId, Order)> {
+        self.accesses.get(&(e, v)).map(|a| (a.0, a.1))
     }
 
     /// Whether original equation `e` can be solved for `v`.
     pub fn pivot(&self, e: EqId, v: NodeId) -> Pivot {
-        self.accesses.get(&(e, v)).map_or(Pivot::No, |a| a.1)
+        self.accesses.get(&(e, v)).map_or(Pivot::No, |a| a.2)
     }
 
     /// Whether each element of an original equation can be solved for an element of a variable, in whatever piece.
@@ -250,53 +259,74 @@ fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
         })
 }
 
-fn admissible(flat: &FlatModel, eq: &EquationNode, t: &Touched, v: &VariableNode) -> bool {
+/// Whether a piece of an equation can be solved for a piece of a variable through an access, and in which order.
+fn admissible(flat: &FlatModel, eq: &EquationNode, t: &Touched, v: &VariableNode) -> Option<Order> {
     if t.var != v.var || t.order != v.order || !t.elementwise || t.spans != v.spans {
-        return false;
+        return None;
     }
     if size_of(&v.spans) != eq.piece.len() as u64 {
-        return false;
+        return None;
     }
-    // Other accesses to the same piece: only to elements that come earlier in the loop.
-    eq.touched
-        .iter()
-        .filter(|o| o.node != t.node && o.var == v.var && o.order == v.order)
-        .all(|o| {
-            let apart = o
-                .spans
-                .iter()
-                .zip(&v.spans)
-                .any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
-            apart || is_earlier(flat, eq, t.node, o.node)
-        })
+    // Other accesses to the same piece: only to elements that the loop has computed before.
+    let mut order = None;
+    for o in &eq.touched {
+        if o.node == t.node || o.var != v.var || o.order != v.order {
+            continue;
+        }
+        let apart = o
+            .spans
+            .iter()
+            .zip(&v.spans)
+            .any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
+        if apart {
+            continue;
+        }
+        let needed = recurrence(flat, eq, t.node, o.node)?;
+        if order.is_some_and(|o| o != needed) {
+            return None;
+        }
+        order = Some(needed);
+    }
+    Some(order.unwrap_or(Order::Ascending))
 }
 
-/// Over a domain of one iterator: the other access is behind the solved one by a constant distance.
-fn is_earlier(flat: &FlatModel, eq: &EquationNode, solved: ExprId, other: ExprId) -> bool {
-    let [(iter, range)] = eq.piece.domain.as_slice() else {
-        return false;
+/// Over a domain with one iterator that moves: the order in which the other access reaches elements that were solved
+/// before, which it does if it is behind or ahead of the solved one by a constant distance.
+fn recurrence(flat: &FlatModel, eq: &EquationNode, solved: ExprId, other: ExprId) -> Option<Order> {
+    let mut moving = eq.piece.domain.iter().filter(|(_, r)| r.count > 1);
+    let (Some((iter, range)), None) = (moving.next(), moving.next()) else {
+        return None;
     };
     let x = &flat.exprs;
     let (Node::Var(a), Node::Var(b)) = (x.node(solved), x.node(other)) else {
-        return false;
+        return None;
     };
     let (sa, sb) = (x.list(a.subs), x.list(b.subs));
-    let mut behind = false;
+    let mut order = None;
     for (&p, &q) in sa.iter().zip(sb) {
-        let (Some(p), Some(q)) = (x.affine(p), x.affine(q)) else {
-            return false;
-        };
+        let (p, q) = (x.affine(p)?, x.affine(q)?);
         if p.terms != q.terms {
-            return false;
+            return None;
         }
         let direction = p.coefficient(*iter) * range.step;
         let distance = q.constant - p.constant;
-        if direction == 0 && distance != 0 {
-            return false;
-        }
-        if direction != 0 {
-            behind = distance * direction < 0;
+        match (direction, distance) {
+            (_, 0) if direction == 0 => {}
+            (0, _) => return None,
+            // The same element of this dimension: the others must tell them apart.
+            (_, 0) => return None,
+            _ => {
+                let needed = if direction.signum() * distance.signum() < 0 {
+                    Order::Ascending
+                } else {
+                    Order::Descending
+                };
+                if order.is_some_and(|o| o != needed) {
+                    return None;
+                }
+                order = Some(needed);
+            }
         }
     }
-    behind
+    order
 }

@@ -81,3 +81,49 @@ fn ar_1_full_form_gives_the_same_trajectories() {
         same(file, &a, &b, 1e-5);
     }
 }
+
+/// Masses that are tied to each other: one moves, all others follow.
+const TIED: &str = "model Tied
+  constant Integer N = 100;
+  Real phi[N], w[N], tau[N + 1];
+initial equation
+  phi[1] = 1;
+  w[1] = 0;
+equation
+  der(phi) = w;
+  for i in 1:N loop
+    der(w[i]) = tau[i] - tau[i + 1];
+  end for;
+  TIES
+  tau[1] = -100*phi[1];
+  tau[N + 1] = 0;
+  annotation(experiment(StopTime = 3));
+end Tied;";
+
+#[test]
+fn ar_1_recurrences_in_both_directions() {
+    let scalarise = Options {
+        scalarise: true,
+        ..Options::default()
+    };
+    let any = examples().remove(0);
+    for ties in [
+        "for i in 1:N - 1 loop phi[i] = phi[i + 1]; end for;",
+        "for i in 2:N loop phi[i] = phi[i - 1]; end for;",
+        "phi[1:N - 1] = phi[2:N];",
+        "for i in 1:N - 1 loop phi[N - i] = phi[N + 1 - i]; end for;",
+        "for i in 1:N - 1 loop phi[N - i + 1] = phi[N - i]; end for;",
+    ] {
+        let text = TIED.replace("TIES", ties);
+        let (ra, a) = any.run(&text, &Options::default());
+        let (rb, b) = any.run(&text, &scalarise);
+        assert_eq!((ra.form.n, rb.form.n), (2, 2), "{ties}: {:?}", ra.states);
+        same(ties, &a, &b, 1e-6);
+        // All of them together: 100 masses on a spring of 100.
+        let a = a.unwrap_or_else(|f| panic!("{f}"));
+        for k in [1, 2, 50, 99, 100] {
+            let name = format!("phi[{k}]");
+            common::near(common::last(&a, &name), 3f64.cos(), 1e-6);
+        }
+    }
+}

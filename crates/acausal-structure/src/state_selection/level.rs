@@ -7,7 +7,7 @@
 //! pair that can be solved for the present parameters counts like one that always can. On the last level it only decides
 //! how many unknowns are iterated on, so several plans compete: pivots that are certain before those that are
 //! conditional, and for each the order of preferences before the greedy choice of Cellier & Kofman
-//! ([`crate::tearing::cellier`], small blocks only). The first plan with the fewest open unknowns is taken. Plans depend
+//! ([`crate::tearing::cellier`], with trials in small blocks and a bounded number of choices in large ones). The first plan with the fewest open unknowns is taken. Plans depend
 //! on ranks, not on the numbering, as far as ranks differ.
 //!
 //! Worked example, `x1 + z = 4, x1 + x2 + 2z = 5, 2x1 - x2 + x3 + 3z = 6, x1 + x2 + x3 + z = 7` (Mattsson 1986, chapter 6):
@@ -15,17 +15,19 @@
 //! plan tears z (it occurs in all equations) and solves the first three equations for x1, x2, x3.
 //!
 //! Cost: the incidences of the level times the logarithm of their number; the greedy plan is quadratic in the size of a
-//! block, which is why it is bounded.
+//! small block, and costs a bounded number of passes over a large one.
 
 use super::{Pivot, Preferences, Solved};
 use crate::blt::Level;
 use crate::flow::Graph;
 use crate::tearing::Tear;
-use crate::tearing::cellier::tear_greedily;
+use crate::tearing::cellier::{tear_greedily, tear_some};
 use crate::{EqId, Rows, VarId};
 
-/// Largest number of equations of a level for which the greedy plan is made.
+/// Largest number of equations of a level for which the greedy plan tries every candidate.
 const GREEDY_MOST: usize = 100;
+/// Largest number of greedy choices in larger levels.
+const SOME: usize = 20;
 
 /// What is to be torn.
 pub(super) struct Task<'a> {
@@ -94,7 +96,7 @@ impl Task<'_> {
             solvable.sort_unstable();
             solvable.dedup();
             let least = (unknowns.len() - lifted.len()).saturating_sub(solvable.len());
-            if (2..=GREEDY_MOST).contains(&order.len()) && best.open > least.max(1) {
+            if order.len() > 1 && best.open > least.max(1) {
                 for conditional in [false, true] {
                     let usable: Vec<&Pair> =
                         pairs.iter().filter(|p| conditional || certain(p)).collect();
@@ -147,13 +149,14 @@ impl Task<'_> {
             admissible.extend(number(*v).map(|v| (EqId::new(order.len() + k), v)));
         }
         admissible.sort_unstable();
-        let torn = tear_greedily(
-            &rows,
-            by_rank.len(),
-            &(0..by_rank.len()).map(VarId::new).collect::<Vec<_>>(),
-            &(0..equations.len()).map(EqId::new).collect::<Vec<_>>(),
-            |e, v| admissible.binary_search(&(e, v)).is_ok(),
-        );
+        let unknowns: Vec<VarId> = (0..by_rank.len()).map(VarId::new).collect();
+        let numbers: Vec<EqId> = (0..equations.len()).map(EqId::new).collect();
+        let may = |e, v| admissible.binary_search(&(e, v)).is_ok();
+        let torn = if order.len() <= GREEDY_MOST {
+            tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, may)
+        } else {
+            tear_some(&rows, by_rank.len(), &unknowns, &numbers, may, SOME)
+        };
         let solved = torn.solved.iter();
         solved
             .map(|(e, v)| (equations[e.index()], by_rank[v.index()]))

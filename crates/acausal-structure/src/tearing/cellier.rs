@@ -5,8 +5,9 @@
 //! makes most equations causal. Residual equations are *not* fixed in advance but are whatever is left at the end: a
 //! fixed pair of residual and tearing variable may be artificially singular (figure 7.29 there).
 //!
-//! Every candidate is tried by peeling, so the cost is about the square of the size per torn variable: use it for small
-//! sets and [`super::tear`] for large ones.
+//! Every candidate is tried by peeling, so the cost is about the square of the size per torn variable: use
+//! [`tear_greedily`] for small sets. [`tear_some`] takes the first candidate instead and gives up after a number of torn
+//! variables, each of which costs a pass over the set: for large sets, of which it may leave parts to [`super::tear`].
 //!
 //! Worked example, three resistors in a loop: the six equations need one tearing variable.
 //! ```
@@ -29,6 +30,36 @@ pub fn tear_greedily(
     unknowns: &[VarId],
     equations: &[EqId],
     admissible: impl Fn(EqId, VarId) -> bool,
+) -> Torn {
+    greedy(incidence, variables, unknowns, equations, admissible, None)
+}
+
+/// The same without trials and with at most `most` choices of a variable. What is then still open counts as torn.
+pub fn tear_some(
+    incidence: &Rows<VarId>,
+    variables: usize,
+    unknowns: &[VarId],
+    equations: &[EqId],
+    admissible: impl Fn(EqId, VarId) -> bool,
+    most: usize,
+) -> Torn {
+    greedy(
+        incidence,
+        variables,
+        unknowns,
+        equations,
+        admissible,
+        Some(most),
+    )
+}
+
+fn greedy(
+    incidence: &Rows<VarId>,
+    variables: usize,
+    unknowns: &[VarId],
+    equations: &[EqId],
+    admissible: impl Fn(EqId, VarId) -> bool,
+    most: Option<usize>,
 ) -> Torn {
     let mut open = vec![false; variables];
     for v in unknowns {
@@ -78,15 +109,19 @@ pub fn tear_greedily(
     }
     let all: Vec<usize> = (0..equations.len()).collect();
     out.solved.extend(p.peel(all, &admissible));
+    let mut chosen = 0;
     while unknowns.iter().any(|v| p.open[v.index()]) {
-        let torn = match p.candidates() {
-            candidates if candidates.is_empty() => {
-                // no equation is left: what remains cannot be determined
-                out.tearing
-                    .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
-                break;
-            }
-            candidates => p.most_causal(&candidates, &admissible),
+        let candidates = p.candidates();
+        if candidates.is_empty() || most.is_some_and(|m| chosen >= m) {
+            // No equation is left: what remains cannot be determined. Or it would take too long.
+            out.tearing
+                .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
+            break;
+        }
+        chosen += 1;
+        let torn = match most {
+            None => p.most_causal(&candidates, &admissible),
+            Some(_) => candidates[0],
         };
         out.tearing.push(torn);
         let next = p.close(torn);
