@@ -3,8 +3,9 @@
 //! In: the equations that are new on the level, what was lifted from the level below, preferences, and which pairs may be
 //! solved. Out: pairs in evaluation order, residuals, open unknowns.
 //!
-//! Below the last level the choice decides about states: variables are taken from the least preferred one on, and a
-//! pair that can be solved for the present parameters counts like one that always can. On the last level it only decides
+//! Below the last level the choice decides about states: dummy states are taken from the least preferred variable on, and
+//! a pair that can be solved for the present parameters counts like one that always can. If that leaves residuals, a second
+//! plan takes states from the most preferred variable on, and wins if it needs fewer of them. On the last level it only decides
 //! how many unknowns are iterated on, so several plans compete: pivots that are certain before those that are
 //! conditional, and for each the order of preferences before the greedy choice of Cellier & Kofman
 //! ([`crate::tearing::cellier`], with trials in small blocks and a bounded number of choices in large ones). The first plan with the fewest open unknowns is taken. Plans depend
@@ -21,7 +22,7 @@ use super::{Pivot, Preferences, Solved};
 use crate::blt::Level;
 use crate::flow::Graph;
 use crate::tearing::Tear;
-use crate::tearing::cellier::{tear_greedily, tear_some};
+use crate::tearing::cellier::{tear_greedily, tear_in_order, tear_some};
 use crate::{EqId, Rows, VarId};
 
 /// Largest number of equations of a level for which the greedy plan tries every candidate.
@@ -76,6 +77,16 @@ impl Task<'_> {
         let certain = |p: &&Pair| p.key.1 == Pivot::Certain;
         let lifted = std::mem::take(&mut solved.pairs);
         let mut best = Plan::new(tear, &unknowns, &lifted, &order, &[], pairs.iter());
+        if !self.top && !best.residuals.is_empty() {
+            // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
+            // way later; taking states from the most preferred one on leaves that open.
+            let usable: Vec<&Pair> = pairs.iter().collect();
+            let hints = self.greedy(&unknowns, &lifted, &order, preferences, &usable);
+            let plan = Plan::new(tear, &unknowns, &lifted, &order, &hints, usable.into_iter());
+            if plan.open < best.open {
+                best = plan;
+            }
+        }
         if self.top && best.open > 0 {
             if pairs.iter().any(|p| !certain(&p)) {
                 // What can be had without conditional pivots is had without them.
@@ -129,7 +140,10 @@ impl Task<'_> {
             .chain(lifted.iter().map(|p| p.0))
             .collect();
         let mut by_rank = unknowns.to_vec();
-        by_rank.sort_by_key(|&v| std::cmp::Reverse((preferences.variable(v), v)));
+        by_rank.sort_by_key(|&v| (preferences.variable(v), v));
+        if self.top {
+            by_rank.reverse();
+        }
         let mut local: Vec<(VarId, usize)> = by_rank.iter().copied().zip(0..).collect();
         local.sort_unstable();
         let number = |v: VarId| {
@@ -152,7 +166,9 @@ impl Task<'_> {
         let unknowns: Vec<VarId> = (0..by_rank.len()).map(VarId::new).collect();
         let numbers: Vec<EqId> = (0..equations.len()).map(EqId::new).collect();
         let may = |e, v| admissible.binary_search(&(e, v)).is_ok();
-        let torn = if order.len() <= GREEDY_MOST {
+        let torn = if !self.top {
+            tear_in_order(&rows, by_rank.len(), &unknowns, &numbers, may)
+        } else if order.len() <= GREEDY_MOST {
             tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, may)
         } else {
             tear_some(&rows, by_rank.len(), &unknowns, &numbers, may, SOME)

@@ -31,7 +31,10 @@ pub fn tear_greedily(
     equations: &[EqId],
     admissible: impl Fn(EqId, VarId) -> bool,
 ) -> Torn {
-    greedy(incidence, variables, unknowns, equations, admissible, None)
+    let choice = Choice::MostCausal;
+    greedy(
+        incidence, variables, unknowns, equations, admissible, choice,
+    )
 }
 
 /// The same without trials and with at most `most` choices of a variable. What is then still open counts as torn.
@@ -43,14 +46,36 @@ pub fn tear_some(
     admissible: impl Fn(EqId, VarId) -> bool,
     most: usize,
 ) -> Torn {
+    let choice = Choice::First(most);
     greedy(
-        incidence,
-        variables,
-        unknowns,
-        equations,
-        admissible,
-        Some(most),
+        incidence, variables, unknowns, equations, admissible, choice,
     )
+}
+
+/// Tears the unknowns in their order as far as they cannot be solved for: what comes first in the list is torn if
+/// anything has to be. Linear.
+pub fn tear_in_order(
+    incidence: &Rows<VarId>,
+    variables: usize,
+    unknowns: &[VarId],
+    equations: &[EqId],
+    admissible: impl Fn(EqId, VarId) -> bool,
+) -> Torn {
+    let choice = Choice::InOrder;
+    greedy(
+        incidence, variables, unknowns, equations, admissible, choice,
+    )
+}
+
+/// Which unknown is torn when nothing can be peeled.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The candidate of the heuristic that makes most equations causal.
+    MostCausal,
+    /// The first candidate, so many times.
+    First(usize),
+    /// The first unknown that is open.
+    InOrder,
 }
 
 fn greedy(
@@ -59,7 +84,7 @@ fn greedy(
     unknowns: &[VarId],
     equations: &[EqId],
     admissible: impl Fn(EqId, VarId) -> bool,
-    most: Option<usize>,
+    choice: Choice,
 ) -> Torn {
     let mut open = vec![false; variables];
     for v in unknowns {
@@ -110,18 +135,29 @@ fn greedy(
     let all: Vec<usize> = (0..equations.len()).collect();
     out.solved.extend(p.peel(all, &admissible));
     let mut chosen = 0;
-    while unknowns.iter().any(|v| p.open[v.index()]) {
-        let candidates = p.candidates();
-        if candidates.is_empty() || most.is_some_and(|m| chosen >= m) {
-            // No equation is left: what remains cannot be determined. Or it would take too long.
-            out.tearing
-                .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
-            break;
+    let mut next_open = 0;
+    loop {
+        while next_open < unknowns.len() && !p.open[unknowns[next_open].index()] {
+            next_open += 1;
         }
+        let Some(&first) = unknowns.get(next_open) else {
+            break;
+        };
+        let candidates = match choice {
+            Choice::InOrder => vec![first],
+            Choice::First(most) if chosen >= most => Vec::new(),
+            _ => p.candidates(),
+        };
         chosen += 1;
-        let torn = match most {
-            None => p.most_causal(&candidates, &admissible),
-            Some(_) => candidates[0],
+        let torn = match (candidates.as_slice(), choice) {
+            ([], _) => {
+                // No equation is left: what remains cannot be determined. Or it would take too long.
+                out.tearing
+                    .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
+                break;
+            }
+            (_, Choice::MostCausal) => p.most_causal(&candidates, &admissible),
+            ([v, ..], _) => *v,
         };
         out.tearing.push(torn);
         let next = p.close(torn);
