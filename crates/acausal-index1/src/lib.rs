@@ -1,6 +1,7 @@
 //! From the flat model to the special index-one DAE.
 mod branches;
 mod dae;
+mod discrete;
 pub mod element;
 mod emit;
 mod hoist;

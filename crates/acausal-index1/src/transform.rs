@@ -1,7 +1,7 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect, VarType};
-use acausal_expr::{Access, ExprId, Kind, Node, Printer, VarId};
+use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect};
+use acausal_expr::{Kind, Printer, VarId};
 use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::segments::{Error, analyse};
 use acausal_structure::state_selection::{Form, Preferences, Selection, Sorted, select, sort};
@@ -13,7 +13,7 @@ use crate::incidence::{Incidence, incidence, is_unknown};
 use crate::nodes::{Nodes, nodes};
 use crate::report::Report;
 use crate::solvable::{Scope, Solvable};
-use crate::{Dae, DiscreteEquation, singular};
+use crate::{Dae, singular};
 
 /// Choices of the user.
 #[derive(Clone, Debug, Default)]
@@ -39,22 +39,7 @@ pub fn transform_with(
     mut flat: FlatModel,
     options: &Options,
 ) -> Result<(Dae, Report), Vec<Diagnostic>> {
-    let mut equations = Vec::new();
-    let mut discrete = Vec::new();
-    let assigned = assigned_in_whens(&flat);
-    for eq in std::mem::take(&mut flat.equations) {
-        match discrete_target(&flat, &assigned, eq.lhs, eq.rhs) {
-            Some((target, value)) => discrete.push(DiscreteEquation {
-                domain: eq.domain,
-                target,
-                value,
-                origin: eq.origin,
-            }),
-            None if eq.is_empty() => {}
-            None => equations.push(eq),
-        }
-    }
-    sort_discrete(&flat, &mut discrete);
+    let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
@@ -400,61 +385,4 @@ fn is_fixed(flat: &FlatModel, var: VarId) -> bool {
         .fixed
         .as_ref()
         .is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
-}
-
-/// The variables that `when` clauses give values.
-fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
-    let branches = flat.whens.iter().flat_map(|w| &w.branches);
-    let actions = branches.flat_map(|b| &b.actions);
-    actions
-        .filter_map(|a| match a {
-            acausal_expr::flat::Action::Assign { target, .. } => Some(target.var),
-            _ => None,
-        })
-        .collect()
-}
-
-/// An equation of the form `v = e` (or `e = v`) for a discrete variable that is not a parameter. A variable that a `when`
-/// gives a value is known here: `der(x) = d` is an equation for `x`. So is `y = n` with a Real `y`.
-fn discrete_target(
-    flat: &FlatModel,
-    assigned: &FxHashSet<VarId>,
-    lhs: ExprId,
-    rhs: ExprId,
-) -> Option<(Access, ExprId)> {
-    let continuous = |e: ExprId| match flat.exprs.node(e) {
-        Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
-        _ => false,
-    };
-    for (side, other) in [(lhs, rhs), (rhs, lhs)] {
-        if let Node::Var(a) = flat.exprs.node(side) {
-            let var = flat.var(a.var);
-            let known = assigned.contains(&a.var) || var.is_parameter();
-            let mixed = var.ty != VarType::Real && continuous(other);
-            if a.kind == Kind::Value && var.is_discrete() && !known && !mixed {
-                return Some((a, other));
-            }
-        }
-    }
-    None
-}
-
-/// Equations of discrete variables in the order of their dependencies; those in a cycle keep their order (the event
-/// iteration settles them).
-fn sort_discrete(flat: &FlatModel, equations: &mut Vec<DiscreteEquation>) {
-    let mut todo: Vec<DiscreteEquation> = std::mem::take(equations);
-    while !todo.is_empty() {
-        let pending: FxHashSet<VarId> = todo.iter().map(|e| e.target.var).collect();
-        let (ready, rest): (Vec<_>, Vec<_>) = todo.into_iter().partition(|e| {
-            !flat.exprs.accesses(e.value).iter().any(|(_, a)| {
-                a.kind == Kind::Value && a.var != e.target.var && pending.contains(&a.var)
-            })
-        });
-        if ready.is_empty() {
-            equations.extend(rest);
-            return;
-        }
-        equations.extend(ready);
-        todo = rest;
-    }
 }

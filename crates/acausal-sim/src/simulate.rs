@@ -138,6 +138,7 @@ impl Run {
             .system
             .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
             .map_err(SimError::Initialisation)?;
+        events.start_clocks(&mut machine, t)?;
         let mut ctx = EventContext {
             machine: &mut machine,
             system: &mut initial.system,
@@ -211,7 +212,9 @@ impl Run {
 
     /// Right after initialisation `initial()` is false: an event, at which also the first `sample` may be due.
     fn first_events(&mut self, settings: &Settings, summary: &mut Summary) -> Result<(), SimError> {
-        if !self.events.is_discrete(&self.machine) {
+        // Equations with `initial()` are others from now on.
+        let asked = self.machine.model.initial.asks_initial;
+        if !asked && !self.events.is_discrete(&self.machine) {
             return Ok(());
         }
         let due = self.events.sample_is_due(self.t)

@@ -304,3 +304,30 @@ fn a_dependent_set_is_named_with_its_direction() {
         ],
     );
 }
+
+#[test]
+fn clocks_may_start_at_a_parameter_that_is_not_fixed() {
+    let text = "model C parameter Real t0(fixed = false); Integer n(start = 0, fixed = true);
+         initial equation t0 = time;
+         equation when sample(t0 + 0.25, 0.5) then n = pre(n) + 1; end when; end C;";
+    let settings = Settings {
+        start: 10.0,
+        stop: 11.0,
+        interval: 0.1,
+        ..Settings::default()
+    };
+    let r = run_text(text, &settings);
+    near(at(&r, "n", 10.2), 0.0, 0.0);
+    near(at(&r, "n", 10.3), 1.0, 0.0);
+    near(last(&r, "n"), 2.0, 0.0);
+}
+
+#[test]
+fn equalities_of_discrete_variables_give_the_one_that_has_no_other_equation() {
+    let r = start(
+        "model E Boolean a, b, c[2], d; equation a = b; b = c[1]; c[1] = time > 0.5; d = c[2]; c[2] = not a; end E;",
+    );
+    near(at(&r, "a", 0.2), 0.0, 0.0);
+    near(last(&r, "a"), 1.0, 0.0);
+    near(last(&r, "d"), 0.0, 0.0);
+}

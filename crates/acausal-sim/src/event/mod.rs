@@ -114,6 +114,14 @@ pub(crate) struct Forced {
 }
 
 impl EventState {
+    /// Clocks whose instants may depend on parameters that are known after the start has been solved.
+    pub fn start_clocks(&mut self, machine: &mut Machine, t0: f64) -> Result<(), SimError> {
+        if !machine.model.initial.free.is_empty() {
+            self.samples = samples::clocks(machine, t0)?;
+        }
+        Ok(())
+    }
+
     /// Discrete variables at their start values; conditions false; sample clocks at their start.
     pub fn new(machine: &mut Machine, t0: f64) -> Result<EventState, SimError> {
         let model = machine.model.clone();
@@ -142,7 +150,11 @@ impl EventState {
             regions,
             conditions: vec![false; model.events.conditions_len],
             now: Vec::new(),
-            samples: samples::clocks(machine, t0)?,
+            samples: if model.initial.free.is_empty() {
+                samples::clocks(machine, t0)?
+            } else {
+                Vec::new()
+            },
             scales: vec![0.0; model.events.cells],
         })
     }
