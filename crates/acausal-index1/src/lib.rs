@@ -15,6 +15,7 @@ mod singular;
 mod solvable;
 mod stabilise;
 mod transform;
+mod zeros;
 
 pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, RowKind, Unknown};
 pub use hoist::{auxiliary, hoist_reductions};

@@ -41,6 +41,7 @@ pub fn transform_with(
 ) -> Result<(Dae, Report), Vec<Diagnostic>> {
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
+    equations = crate::zeros::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
     }

@@ -74,6 +74,69 @@ fn f1_1_figure_1_with_ground() {
 }
 
 #[test]
+fn f1_1_figure_1_from_components() {
+    let load = acausal::Load {
+        class: Some("OE_3_7_Figure1Components.Figure1".into()),
+        ..acausal::Load::default()
+    };
+    let path = common::example_path("seeds/OE_3_7_Figure1Components.mo");
+    let model = acausal::Model::load(path.to_str().unwrap(), &load).unwrap();
+    // It says what it did: the potential that was fixed, by name.
+    let said: Vec<&str> = model.warnings.iter().map(|w| w.message.as_str()).collect();
+    assert!(
+        said.iter()
+            .any(|m| m.contains("no ground") && m.contains(".v`")),
+        "{said:?}"
+    );
+    let mut settings = model.settings();
+    settings.stop = 1.0;
+    settings.interval = 0.01;
+    let r = model.simulate_in_memory(&settings).unwrap();
+    for (t, i) in [
+        (0.02, 0.6023474562),
+        (0.05, 1.0391298171),
+        (0.1, 1.3482847675),
+        (1.0, 1.4999999997),
+    ] {
+        digits(at(&r, "L1.p.i", t), i, 6);
+        digits(at(&r, "L2.p.i", t), i, 6);
+    }
+    digits(at(&r, "R2.p.i", 0.05), 0.3463766057, 6);
+}
+
+#[test]
+fn f1_1_further_integer_equations() {
+    // A loop: the sum of the bars stays zero. R34(0) = -6; f = (sum of R)/4 = 0, so each bar decays alone.
+    let r = run_with("seeds/OE_3_8_FourBarLoop.mo", &[], every(0.5, 1.0));
+    for (name, start) in [("R41", 1.0), ("R12", 2.0), ("R23", 3.0), ("R34", -6.0)] {
+        digits(at(&r, name, 1.0), start * (-1f64).exp(), 6);
+    }
+    near(at(&r, "f", 1.0), 0.0, 1e-7);
+    // Together 3 F at 1 Ohm.
+    let r = run_with("seeds/OE_3_8_ParallelCapacitors.mo", &[], every(0.5, 3.0));
+    digits(at(&r, "C1_v", 3.0), (-1f64).exp(), 6);
+    digits(at(&r, "C2_v", 3.0), (-1f64).exp(), 6);
+    digits(at(&r, "C1_i", 3.0), -(-1f64).exp() / 3.0, 6);
+}
+
+#[test]
+fn slip_coupling_without_inertia() {
+    // J2 = 0 as a number: w2 is algebraic and needs no start value. der(w1) = -1/2, w2 - w1 = -2/3.
+    let path = common::example_path("seeds/M_4_2_Slip.mo");
+    let text = std::fs::read_to_string(path)
+        .unwrap()
+        .replace("J2*der(w2)", "0*der(w2)")
+        .replace("w2(start = 4, fixed = true)", "w2");
+    let mut settings = acausal::Settings::default();
+    every(0.5, 2.0)(&mut settings);
+    let r = common::run_text(&text, &settings);
+    for t in [0.0, 0.5, 2.0] {
+        near(at(&r, "w1", t), -0.5 * t, 1e-9);
+        digits(at(&r, "w2", t), -0.5 * t - 2.0 / 3.0, 6);
+    }
+}
+
+#[test]
 fn rigid_coupling() {
     let r = run_with("seeds/M_4_3_Rigid.mo", &[], every(0.5, 2.0));
     for t in [0.0, 0.5, 1.0, 2.0] {

@@ -129,3 +129,55 @@ fn di_1_one_equation_too_many_or_too_few() {
         ],
     );
 }
+
+/// The warnings for a text that compiles.
+fn warnings(text: &str) -> Vec<String> {
+    let model = Model::from_text("Test.mo", text, &Load::default()).unwrap();
+    let render = |d: &acausal_syntax::Diagnostic| d.render(&model.sources, false);
+    model.warnings.iter().map(render).collect()
+}
+
+#[test]
+fn di_1_nonlinear_derivatives_are_a_warning() {
+    // Mattsson's example 2.1 and (7.72): the derivatives enter with squares.
+    let said = warnings(&seed("M_4_1_EnergyPendulum")).concat();
+    says(
+        &said,
+        &[
+            "warning[several-solutions]",
+            "`der(x)`, `der(y)` enter nonlinearly",
+            "Test.mo:6:3",
+        ],
+    );
+    let text = "model B\n  Real x(start = 1, fixed = true);\nequation\n  x - der(x)^2 = 0;\nend B;";
+    says(
+        &warnings(text).concat(),
+        &[
+            "warning[several-solutions]",
+            "`der(x)` enters nonlinearly",
+            "Test.mo:4:3",
+        ],
+    );
+    // Linear, a product with a state, and a derivative in a condition only: nothing to say.
+    for equation in [
+        "2*der(x) = -x",
+        "x*der(x) = -1",
+        "(if der(x) > 0 then 2*der(x) else der(x)) = -x",
+    ] {
+        let text = format!("model L Real x(start = 1); equation {equation}; end L;");
+        assert_eq!(warnings(&text), [""; 0], "{equation}");
+    }
+}
+
+#[test]
+fn di_1_counts_of_unknowns() {
+    // x and der(x) are one unknown.
+    let text = "model U\n  Real x, y;\nequation\n  der(y) = sin(y) + x;\n  sin(y) = 1;\n  cos(y) = 0;\nend U;";
+    let said = complaint(text, &[]);
+    assert!(
+        !said.contains("1 unknowns") && !said.contains("1 equations"),
+        "{said}"
+    );
+    let text = "model Z\n  Real x, y, z;\nequation\n  sin(x) = 0.5;\n  cos(x) = time;\n  der(y) + der(z) = 1;\nend Z;";
+    says(&complaint(text, &[]), &["(1 equation for 2 unknowns)"]);
+}

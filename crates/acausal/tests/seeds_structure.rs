@@ -313,3 +313,59 @@ fn couplings_and_homework() {
     assert_eq!(sizes(&r), [1, 1, 1, 1]);
     assert_eq!(r.structural_index, 3);
 }
+
+#[test]
+fn ar_1_elements_are_told_apart() {
+    // Sheet, section 1: on array level the vector equation would be differentiated, on scalar level nothing is.
+    let text = "model A Real x[2](start = {0, 1}), z; equation x = {sin(time), z}; der(x[2]) = -x[2]; end A;";
+    let r = report_text(text, &Options::default());
+    assert!(r.differentiated.is_empty(), "{:?}", r.differentiated);
+    assert_eq!(r.states, ["x[2]"]);
+    // On array level three equations for three unknowns, but the third component holds none of them.
+    let text = "model P Real s1, s2, s3, r[3]; constant Real ex[3] = {1, 0, 0}, ey[3] = {0, 1, 0};
+equation r = {time, 1, sin(time)}; r = ex*s1 + ey*s2 + ey*s3; end P;";
+    let mut libraries = acausal_model::class::Libraries::new();
+    libraries.load_text("Test.mo", text).unwrap();
+    let (flat, _) = acausal_model::flatten::flatten(&mut libraries, "P", &[]).unwrap();
+    let errors = acausal_index1::transform_with(flat, &Options::default()).unwrap_err();
+    let codes: Vec<&str> = errors.iter().map(|d| d.code).collect();
+    assert_eq!(codes, ["overdetermined", "underdetermined"], "{errors:?}");
+    assert!(errors[0].message.contains("`r[3]`"), "{errors:?}");
+    assert!(errors[1].message.contains("`s2`, `s3`"), "{errors:?}");
+    // With the third axis it is regular, and every component is explicit.
+    let text = text.replace("ey*s3", "{0, 0, 2}*s3");
+    let r = report_text(&text, &Options::default());
+    assert_eq!(r.form.n, 0);
+}
+
+#[test]
+fn f1_1_structure_of_the_treated_circuit() {
+    // Sheet 3.7: one equation is redundant, one potential free, one current law becomes a constraint between states, which
+    // alone is differentiated.
+    for file in ["OE_3_7_Figure1"] {
+        let r = selected(file);
+        assert_eq!((r.equations, r.unknowns), (25, 25));
+        let done = &r.regularised;
+        assert_eq!(
+            (done.removed.len(), done.replaced.len(), done.freed.len()),
+            (1, 1, 1)
+        );
+        assert_eq!(orders(&r), [1]);
+        assert_eq!(r.equations + 1, 26);
+        assert_eq!(r.states.len(), 1);
+    }
+    let r = selected("OE_3_8_FourBarLoop");
+    let done = &r.regularised;
+    assert_eq!(
+        (done.removed.len(), done.replaced.len(), done.freed.len()),
+        (0, 1, 0)
+    );
+    assert_eq!(r.states.len(), 3);
+    let r = selected("OE_3_8_ParallelCapacitors");
+    let done = &r.regularised;
+    assert_eq!(
+        (done.removed.len(), done.replaced.len(), done.freed.len()),
+        (0, 1, 0)
+    );
+    assert_eq!(r.states.len(), 1);
+}

@@ -33,6 +33,9 @@ pub fn examples() -> Vec<Example> {
                 "HeatedRod.mo" | "HeatedRodFlux.mo" => (&["N=20"], None, f64::INFINITY),
                 "RCLadder.mo" => (&["N=10"], None, f64::INFINITY),
                 "Lorenz.mo" => (&[], None, 3.0),
+                "OE_3_7_Figure1Components.mo" => {
+                    (&[], Some("OE_3_7_Figure1Components.Figure1"), f64::INFINITY)
+                }
                 "OE_3_5_Tree.mo" => (&[], Some("OE_3_5_Tree.Tree"), 0.5),
                 _ => (&[], None, f64::INFINITY),
             };
