@@ -5,6 +5,7 @@
 //! - [`ivp`]: digits, steps and time on the public test set for initial value problems.
 //! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
+//! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 //! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
@@ -14,6 +15,7 @@ pub mod msl;
 pub mod scale;
 pub mod scaling;
 pub mod speed;
+pub mod structure;
 pub mod yardstick;
 
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{ivp, msl, root, scale, scaling, speed, yardstick};
+use acausal_bench::{ivp, msl, root, scale, scaling, speed, structure, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -82,6 +82,18 @@ enum What {
         /// Runs of each length; the fastest counts.
         #[arg(long, default_value_t = 3)]
         repeats: usize,
+    },
+    /// Time of the structural passes over the length of arrays.
+    Structure {
+        /// Lengths.
+        #[arg(long, value_delimiter = ',', default_values_t = [10usize, 1000, 1_000_000])]
+        lengths: Vec<usize>,
+        /// Runs of each length; the fastest of each pass counts.
+        #[arg(long, default_value_t = 200)]
+        repeats: usize,
+        /// Fail when a ratio exceeds this.
+        #[arg(long, default_value_t = f64::INFINITY)]
+        limit: f64,
     },
     /// Time and memory of every phase over the size of families of models (benches/models).
     Scale {
@@ -177,6 +189,15 @@ fn main() -> ExitCode {
             lengths,
             repeats,
         } => scaling::run(&file, &parameter, &lengths, repeats),
+        What::Structure {
+            lengths,
+            repeats,
+            limit,
+        } => structure::run(&structure::Options {
+            lengths,
+            repeats,
+            limit,
+        }),
         What::Scale {
             families,
             sizes,

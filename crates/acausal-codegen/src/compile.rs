@@ -326,7 +326,7 @@ impl Compiled {
                     (None, Some(q)) => (q, "integral of "),
                     (None, None) => return format!("x[{}]", i + 1),
                 };
-                let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
+                let element = u.elements.as_ref().map_or(k, |e| e.at(k));
                 return format!(
                     "{prefix}{}",
                     self.element_name(quantity.0, quantity.1, element)
@@ -343,7 +343,7 @@ impl Compiled {
         for u in &self.unknowns {
             if i < first + u.len {
                 let k = i - first;
-                let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
+                let element = u.elements.as_ref().map_or(k, |e| e.at(k));
                 return match u.derivative {
                     Some((var, kind)) => self.element_name(var, kind, element),
                     None => format!("der({})", self.unknown_name(i)),

@@ -134,8 +134,8 @@ impl Layout {
                     }
                     Some(elements) => {
                         let table = layout.table(&dae.flat, q);
-                        for (k, &e) in elements.iter().enumerate() {
-                            table[e as usize] = Loc::new(bank, base + k);
+                        for (k, e) in elements.iter().enumerate() {
+                            table[e] = Loc::new(bank, base + k);
                         }
                     }
                 }

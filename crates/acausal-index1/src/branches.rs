@@ -7,10 +7,10 @@
 //! looked at. A derivative that decides in a condition only (`if der(x) > 0 then ...`) does not count.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, Exprs, Node, Printer};
+use acausal_expr::{ExprId, Exprs, Node, Printer, VarId};
 use acausal_structure::blt::Blocks;
 use acausal_syntax::Diagnostic;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::nodes::Nodes;
 use crate::report::node_name;
@@ -22,21 +22,25 @@ pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> 
     for (equations, unknowns) in blocks.iter() {
         let mut names: Vec<String> = Vec::new();
         let mut origins = Vec::new();
+        // The derivatives that the block determines; the first piece of each.
+        let mut derivatives: FxHashMap<(VarId, u8), usize> = FxHashMap::default();
+        for v in unknowns.iter().filter(|v| integral[v.index()].is_some()) {
+            let n = &nodes.variables[v.index()];
+            derivatives.entry((n.var, n.order)).or_insert(v.index());
+        }
         for e in equations {
             let Some(eq) = nodes.equations.get(e.index()) else {
                 continue;
             };
             let (piece, mut here) = (eq.piece.clone(), false);
             for t in eq.touched.iter().filter(|t| t.order > 0) {
-                let unknown = unknowns.iter().find(|v| {
-                    let n = &nodes.variables[v.index()];
-                    n.var == t.var && n.order == t.order && integral[v.index()].is_some()
-                });
-                let Some(v) = unknown else { continue };
+                let Some(&v) = derivatives.get(&(t.var, t.order)) else {
+                    continue;
+                };
                 let residual = flat.exprs.sub(piece.lhs, piece.rhs);
                 if is_nonlinear(&mut flat.exprs, residual, t.node) {
                     here = true;
-                    let name = format!("`{}`", node_name(flat, &nodes.variables[v.index()]));
+                    let name = format!("`{}`", node_name(flat, &nodes.variables[v]));
                     if !names.contains(&name) {
                         names.push(name);
                     }

@@ -5,12 +5,15 @@
 //! pieces; small models are always reduced as far as possible). Otherwise the variable is an algebraic unknown and the
 //! equation a residual: for the integrator both are the same system.
 
+use std::cmp::Reverse;
+
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use acausal_structure::blt::strong_components;
 use acausal_structure::segments::Span;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
-use acausal_structure::{EqId, VarId as NodeId};
+use acausal_structure::tearing::Tear;
+use acausal_structure::{EqId, Rows, VarId as NodeId};
 use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,8 +21,8 @@ use crate::incidence::{is_unknown, kind_of, order_of};
 use crate::nodes::Nodes;
 use crate::solvable::{Order, Solvable};
 use crate::{
-    Dae, DiscreteEquation, FormReport, Local, Residual, Role, RowKind, Unknown, hoist_reductions,
-    linear, stabilise,
+    Dae, DiscreteEquation, FormReport, Local, Part, Residual, Role, RowKind, Unknown,
+    hoist_reductions, linear, stabilise,
 };
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
@@ -71,15 +74,25 @@ pub(crate) fn emit(
 
     let mut back = GivenBack::default();
     let mut candidates = Vec::new();
+    let integral = nodes.differentiated.var_integral();
     for &(e, v) in selection.dummies.iter().chain(&selection.explicit) {
-        match solve(&mut flat, nodes, &written, solvable, e, v) {
+        match solve(&mut flat, &integral, &written, solvable, e, v) {
             Some(c) => candidates.push(c),
             None => back.add(nodes, sorted, e, v),
         }
     }
+    let mut given: linear::Given = FxHashMap::default();
+    for (k, c) in candidates.iter().enumerate() {
+        given.entry(c.target).or_insert(k);
+    }
     for set in &selection.linear {
-        match linear::solve_set(&mut flat, nodes, &written, &candidates, set) {
-            Some(solved) => candidates.extend(solved),
+        match linear::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
+            Some(solved) => {
+                for c in solved {
+                    given.entry(c.target).or_insert(candidates.len());
+                    candidates.push(c);
+                }
+            }
             None => {
                 for (e, v) in set.equations.iter().zip(&set.unknowns) {
                     back.add(nodes, sorted, *e, *v);
@@ -186,7 +199,7 @@ pub(crate) fn emit(
         (
             u.role as u8,
             u.value.or(u.derivative),
-            u.elements.as_ref().map_or(0, |e| e[0]),
+            u.elements.as_ref().map_or(0, |e| e.at(0)),
         )
     });
     let (n, m): (usize, usize) = (
@@ -316,14 +329,13 @@ fn differentiate(flat: &mut FlatModel, w: &Written) -> Result<(ExprId, ExprId), 
 /// Solves a (differentiated) equation for the (differentiated) access that the original can be solved for.
 fn solve(
     flat: &mut FlatModel,
-    nodes: &Nodes,
+    integral: &[Option<NodeId>],
     written: &[Written],
     solvable: &Solvable,
     e: EqId,
     v: NodeId,
 ) -> Option<Candidate> {
     let w = &written[e.index()];
-    let integral = nodes.differentiated.var_integral();
     let mut root = v;
     for _ in 0..w.times {
         root = integral[root.index()]?;
@@ -379,87 +391,84 @@ impl GivenBack {
 
 /// What a candidate reads: nodes of the graph that its value touches.
 fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
-    let quantities: FxHashSet<(VarId, u8)> = flat
+    let mut quantities: Vec<(VarId, u8)> = flat
         .exprs
         .accesses(c.value)
         .into_iter()
         .filter(|(_, a)| is_unknown(flat, a.var))
         .filter_map(|(_, a)| Some((a.var, order_of(a.kind)?)))
         .collect();
+    quantities.sort_unstable();
+    quantities.dedup();
     let row = nodes.differentiated.graph.row(c.equation);
-    // A linear set reads more than its own equation: then the quantities decide.
-    let foreign = quantities.iter().any(|q| {
-        !row.iter().any(|v| {
-            let n = &nodes.variables[v.index()];
-            (n.var, n.order) == *q
-        })
-    });
-    let all: Vec<NodeId> = if foreign {
-        (0..nodes.variables.len()).map(NodeId::new).collect()
-    } else {
-        row.to_vec()
+    let quantity = |v: &NodeId| {
+        let n = &nodes.variables[v.index()];
+        (n.var, n.order)
     };
-    all.into_iter()
-        .filter(|v| {
-            let n = &nodes.variables[v.index()];
-            quantities.contains(&(n.var, n.order))
-        })
+    // A linear set reads more than its own equation: then the quantities decide.
+    let foreign = quantities
+        .iter()
+        .any(|q| !row.iter().any(|v| quantity(v) == *q));
+    if foreign {
+        let pieces = quantities.iter().filter_map(|q| nodes.by_quantity.get(q));
+        let mut all: Vec<NodeId> = pieces.flatten().copied().collect();
+        all.sort_unstable();
+        return all;
+    }
+    let row = row.iter().copied();
+    row.filter(|v| quantities.binary_search(&quantity(v)).is_ok())
         .collect()
 }
 
-/// Orders candidates by dependence; one of each cycle is given back until none is left.
+/// Orders candidates by dependence. Those that would close a cycle are given back, the busiest of each cycle first.
 fn order(
     flat: &FlatModel,
     nodes: &Nodes,
-    mut candidates: Vec<Candidate>,
+    candidates: Vec<Candidate>,
 ) -> (Vec<Candidate>, Vec<Candidate>) {
-    let mut rejected = Vec::new();
-    loop {
-        let by_node: FxHashMap<NodeId, usize> = candidates
-            .iter()
-            .enumerate()
-            .map(|(k, c)| (c.node, k))
-            .collect();
-        let successors: Vec<Vec<usize>> = candidates
-            .iter()
-            .map(|c| {
-                reads(flat, nodes, c)
-                    .into_iter()
-                    .filter(|v| *v != c.node)
-                    .filter_map(|v| by_node.get(&v).copied())
-                    .collect()
-            })
-            .collect();
-        let parts = strong_components(candidates.len(), |k| successors[k].iter().copied());
-        let mut drop: FxHashSet<usize> = FxHashSet::default();
-        for part in parts.iter().filter(|p| p.len() > 1) {
-            let inside: FxHashSet<usize> = part.iter().copied().collect();
-            let busiest = part.iter().copied().max_by_key(|&k| {
-                (
-                    successors[k].iter().filter(|s| inside.contains(s)).count(),
-                    std::cmp::Reverse(k),
-                )
-            });
-            drop.extend(busiest);
+    let by_node: FxHashMap<NodeId, usize> = candidates
+        .iter()
+        .enumerate()
+        .map(|(k, c)| (c.node, k))
+        .collect();
+    let successors: Rows<NodeId> = candidates
+        .iter()
+        .map(|c| {
+            let read = reads(flat, nodes, c).into_iter();
+            let others = read.filter(|v| *v != c.node);
+            let known = others.filter_map(|v| by_node.get(&v).copied());
+            known.map(NodeId::new).collect::<Vec<_>>()
+        })
+        .collect();
+    let n = candidates.len();
+    let parts = strong_components(n, |k| successors.row(k).iter().map(|v| v.index()));
+    let mut rejected = vec![false; n];
+    let mut tear = Tear::new(&successors, n);
+    for part in parts.iter().filter(|p| p.len() > 1) {
+        // Candidate k is a pair of equation k and unknown k; a pair is accepted if it closes no cycle.
+        let inside: FxHashSet<usize> = part.iter().copied().collect();
+        let busy = |k: usize| {
+            let row = successors.row(k).iter();
+            row.filter(|s| inside.contains(&s.index())).count()
+        };
+        let mut tried: Vec<(usize, Reverse<usize>)> =
+            part.iter().map(|&k| (busy(k), Reverse(k))).collect();
+        tried.sort_unstable();
+        let unknowns: Vec<NodeId> = part.iter().map(|&k| NodeId::new(k)).collect();
+        tear.begin(&unknowns);
+        for (_, Reverse(k)) in tried {
+            rejected[k] = !tear.try_solve(EqId::new(k), NodeId::new(k));
         }
-        if drop.is_empty() {
-            let ordered = parts
-                .items()
-                .iter()
-                .map(|&k| candidates[k].clone())
-                .collect();
-            return (ordered, rejected);
-        }
-        let mut keep = Vec::new();
-        for (k, c) in candidates.into_iter().enumerate() {
-            if drop.contains(&k) {
-                rejected.push(c)
-            } else {
-                keep.push(c)
-            }
-        }
-        candidates = keep;
     }
+    let arcs = |k: usize| {
+        let row: &[NodeId] = if rejected[k] { &[] } else { successors.row(k) };
+        row.iter().map(|v| v.index()).filter(|&v| !rejected[v])
+    };
+    let sorted = strong_components(n, arcs);
+    let mut all: Vec<Option<Candidate>> = candidates.into_iter().map(Some).collect();
+    let kept = sorted.items().iter().filter(|&&k| !rejected[k]);
+    let kept: Vec<Candidate> = kept.filter_map(|&k| all[k].take()).collect();
+    (kept, all.into_iter().flatten().collect())
 }
 
 /// Which candidates to keep: not those whose substitution would add Jacobian entries.
@@ -531,38 +540,12 @@ fn overlap_size(a: &[Span], b: &[Span]) -> f64 {
         .product()
 }
 
-/// Flattened elements of a box; `None` for the whole variable.
-pub(crate) fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<Vec<u32>> {
+/// A box of elements; `None` for the whole variable.
+pub(crate) fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<Part> {
     let dims = &flat.var(var).dims;
-    if spans
-        .iter()
-        .zip(dims)
-        .all(|(s, &d)| s.lo == 1 && s.hi == d as i64)
-    {
-        return None;
-    }
-    let domain: Vec<(IterId, Range)> = spans
-        .iter()
-        .map(|s| {
-            (
-                IterId(u32::MAX),
-                Range {
-                    start: s.lo,
-                    step: 1,
-                    count: s.size() as i64,
-                },
-            )
-        })
-        .collect();
-    let mut out = Vec::new();
-    crate::element::for_each_point(&domain, |p| {
-        let index = p
-            .iter()
-            .zip(dims)
-            .fold(0usize, |acc, (&i, &d)| acc * d + (i as usize - 1));
-        out.push(index as u32);
-    });
-    Some(out)
+    let whole = |(s, &d): (&Span, &usize)| s.lo == 1 && s.hi == d as i64;
+    let all = spans.iter().zip(dims).all(whole);
+    (!all).then(|| Part::new(dims, spans))
 }
 
 /// A state with its derivative; `derivative` overrides what the derivative is called.

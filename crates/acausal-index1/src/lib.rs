@@ -17,8 +17,8 @@ mod stabilise;
 mod transform;
 mod zeros;
 
-pub use dae::{Dae, DiscreteEquation, Local, Quantity, Residual, Role, RowKind, Unknown};
+pub use dae::{Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
-pub use transform::{Options, transform, transform_with};
+pub use transform::{Options, transform, transform_noted, transform_with};

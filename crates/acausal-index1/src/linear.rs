@@ -7,6 +7,7 @@
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{Access, ExprId, Ty};
 use acausal_structure::state_selection::LinearSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Candidate, Written};
 use crate::incidence::kind_of;
@@ -17,6 +18,8 @@ use crate::solvable::Order;
 const LARGEST: usize = 3;
 /// Bound on the number of substitutions.
 const MAX_SUBSTITUTIONS: usize = 200;
+/// Bound on the explicitly given variables that are followed in search of an unknown of the set.
+const MAX_FOLLOWED: usize = 1000;
 
 /// The solutions of a set as candidates, or `None` if it is too large, not scalar, or singular.
 pub(crate) fn solve_set(
@@ -24,6 +27,7 @@ pub(crate) fn solve_set(
     nodes: &Nodes,
     written: &[Written],
     candidates: &[Candidate],
+    given: &Given,
     set: &LinearSet,
 ) -> Option<Vec<Candidate>> {
     let n = set.unknowns.len();
@@ -41,7 +45,7 @@ pub(crate) fn solve_set(
             return None;
         }
         let residual = flat.exprs.sub(w.lhs, w.rhs);
-        let residual = substitute(flat, candidates, residual, &targets)?;
+        let residual = substitute(flat, candidates, given, residual, &targets)?;
         let mut rest = residual;
         let mut coefficients = Vec::new();
         for &t in &targets {
@@ -90,42 +94,60 @@ fn scalar_access(
     ))
 }
 
+/// Candidates by what they give.
+pub(crate) type Given = FxHashMap<ExprId, usize>;
+
 /// Replaces explicitly given scalars whose value contains an unknown of the set.
 fn substitute(
     flat: &mut FlatModel,
     candidates: &[Candidate],
+    given: &Given,
     mut e: ExprId,
     targets: &[ExprId],
 ) -> Option<ExprId> {
     for _ in 0..MAX_SUBSTITUTIONS {
-        let hit = candidates.iter().find(|c| {
-            flat.exprs.contains(e, c.target)
-                && targets
-                    .iter()
-                    .any(|t| depends(flat, candidates, c.value, *t, 0))
-        });
-        let Some(c) = hit else { return Some(e) };
-        let (target, value) = (c.target, c.value);
+        let accesses = flat.exprs.accesses(e);
+        let mut hits: Vec<usize> = accesses
+            .iter()
+            .filter_map(|(node, _)| given.get(node).copied())
+            .collect();
+        hits.sort_unstable();
+        let hit = hits
+            .into_iter()
+            .find(|&k| depends(flat, candidates, given, candidates[k].value, targets));
+        let Some(k) = hit else { return Some(e) };
+        let (target, value) = (candidates[k].target, candidates[k].value);
         e = flat.exprs.rewrite(e, |_, n| (n == target).then_some(value));
     }
     None
 }
 
-/// Whether an expression contains an unknown, directly or through explicitly given variables.
+/// Whether an expression contains an unknown of the set, directly or through explicitly given variables.
 fn depends(
     flat: &FlatModel,
     candidates: &[Candidate],
+    given: &Given,
     e: ExprId,
-    unknown: ExprId,
-    depth: usize,
+    targets: &[ExprId],
 ) -> bool {
-    const DEPTH: usize = 30;
-    flat.exprs.contains(e, unknown)
-        || depth < DEPTH
-            && candidates.iter().any(|c| {
-                flat.exprs.contains(e, c.target)
-                    && depends(flat, candidates, c.value, unknown, depth + 1)
-            })
+    let mut todo = vec![e];
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    while let Some(e) = todo.pop() {
+        for (node, _) in flat.exprs.accesses(e) {
+            if targets.contains(&node) {
+                return true;
+            }
+            if let Some(&k) = given.get(&node)
+                && seen.insert(k)
+            {
+                todo.push(candidates[k].value);
+            }
+        }
+        if seen.len() > MAX_FOLLOWED {
+            return false;
+        }
+    }
+    false
 }
 
 /// Gaussian elimination with the largest pivot; the right-hand sides are expressions.

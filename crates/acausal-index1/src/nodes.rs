@@ -61,6 +61,8 @@ pub struct Nodes {
     pub equations: Vec<EquationNode>,
     /// The differentiated graph.
     pub differentiated: Differentiated,
+    /// The pieces of each variable at each derivative order, ascending.
+    pub by_quantity: FxHashMap<(VarId, u8), Vec<NodeId>>,
 }
 
 /// Makes the nodes. `None` when index reduction on the pieces does not agree with the analysis; the caller then
@@ -163,7 +165,13 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
             all[d.index()] = next;
         }
     }
+    let mut by_quantity: FxHashMap<(VarId, u8), Vec<NodeId>> = FxHashMap::default();
+    for (i, v) in all.iter().enumerate() {
+        let pieces = by_quantity.entry((v.var, v.order)).or_default();
+        pieces.push(NodeId::new(i));
+    }
     Some(Nodes {
+        by_quantity,
         variables: all,
         equations: equation_nodes,
         differentiated,

@@ -9,24 +9,24 @@
 //!
 //! Worked example, a source and a resistor without ground: `V.p.i + R.p.i = 0` and `V.n.i + R.n.i = 0` say the same,
 //! and the potentials may all be shifted. One balance is removed, one potential gets the equation `v = 0`, and a warning
-//! names it. Cost: that of the elimination, near-linear for networks, on one row per array equation where the equations
-//! are elementwise and on elements otherwise.
+//! names it. Cost: that of the elimination, near-linear for networks; long arrays are looked at as short ones.
 
 mod apply;
-mod canonical;
 pub(crate) mod evaluate;
-mod free;
 mod hidden;
 mod linear_form;
 mod system;
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_structure::VarId;
-use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
+use acausal_structure::integer_elimination::arrays::decide_arrays;
+use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem, decide_in_order};
 use acausal_syntax::{Diagnostic, Span};
 
 use crate::incidence::is_unknown;
 use apply::Plan;
+
+/// Array equations that cannot be shortened are taken apart up to this many elements in total.
+const MOST_ELEMENTS: usize = 200_000;
 
 /// What was done, in Modelica notation.
 #[derive(Clone, Debug, Default)]
@@ -56,33 +56,42 @@ pub(crate) fn regularise(
     }
     let found = system::systems(flat, equations);
     let mut plan = Plan::default();
-    if found.skipped > 0 {
+    let mut skipped = found.skipped;
+    for system in &found.systems {
+        match decide_arrays(&system.arrays, &decide, MOST_ELEMENTS) {
+            Some(decisions) => plan.add(flat, equations, system, decisions),
+            None => {
+                let rows = system.equations.iter();
+                skipped += rows.map(|&e| equations[e].len()).sum::<usize>();
+            }
+        }
+    }
+    if skipped > 0 {
         plan.report.notes.push(Diagnostic::remark(
             "singularities-unchecked",
             Span::NONE,
             format!(
-                "{} connected array elements are too many to be searched for redundant equations",
-                found.skipped
+                "{skipped} connected array elements are too many to be searched for redundant equations"
             ),
         ));
     }
-    for system in &found.systems {
-        let integers = IntegerSystem {
-            classes: system.classes.clone(),
-            rows: system.rows.iter().map(|r| r.terms.clone()).collect(),
-        };
-        let mut decisions = decide(&integers);
-        let hidden = hidden::hidden(&integers, &decisions);
+    plan.carry_out(flat, equations)
+}
+
+/// The decisions of the elimination, without constraints that are visible as they stand.
+fn decide(system: &IntegerSystem) -> Decisions {
+    let mut decisions = decide_in_order(system);
+    let hidden = hidden::hidden(system, &decisions);
+    let class = |c: usize| system.classes[c];
+    decisions.constraints.retain(|c| {
         // A relation between states alone is simpler than the equations it follows from. One that also holds known
         // quantities is left where it is, unless it is hidden.
-        decisions.constraints.retain(|c| {
-            let state = |v: VarId| system.classes[v.index()] == Class::State;
-            hidden[c.replaces] || c.terms.iter().all(|(v, _)| state(*v))
-        });
-        if !decisions.free.is_empty() {
-            decisions.free = free::by_name(integers, &decisions);
-        }
-        plan.add(flat, equations, system, &decisions);
-    }
-    plan.carry_out(flat, equations)
+        let states = c
+            .terms
+            .iter()
+            .all(|(v, _)| class(v.index()) == Class::State);
+        let visible = |t: &(usize, i64)| matches!(class(t.0), Class::State | Class::Parameter);
+        (hidden[c.replaces] || states) && !system.rows[c.replaces].iter().all(visible)
+    });
+    decisions
 }

@@ -40,6 +40,8 @@ pub struct Report {
     pub form: FormReport,
     /// One more than the largest number of differentiations, or 0 for an ODE.
     pub structural_index: usize,
+    /// The passes in order with the seconds that each took.
+    pub passes: Vec<(&'static str, f64)>,
 }
 
 /// An over-determined set of equations: they hold fewer unknown highest derivatives than they are.
@@ -265,8 +267,8 @@ fn unknown_name(flat: &FlatModel, u: &Unknown) -> String {
     let quantity = |(var, kind): crate::Quantity| {
         let v = flat.var(var);
         let name = match (&u.elements, v.dims.len()) {
-            (Some(list), _) if list.len() == 1 => {
-                let mut rest = list[0] as usize;
+            (Some(part), _) if part.len() == 1 => {
+                let mut rest = part.at(0);
                 let mut subs = vec![0; v.dims.len()];
                 for (s, &d) in subs.iter_mut().zip(&v.dims).rev() {
                     *s = rest % d + 1;
@@ -274,11 +276,11 @@ fn unknown_name(flat: &FlatModel, u: &Unknown) -> String {
                 }
                 v.name.element(&subs)
             }
-            (Some(list), 1) if list.windows(2).all(|w| w[1] == w[0] + 1) => {
-                let (first, last) = (list[0] + 1, list[list.len() - 1] + 1);
+            (Some(part), 1) => {
+                let (first, last) = (part.at(0) + 1, part.at(part.len() - 1) + 1);
                 v.name.with_subscripts(&[format!("{first}:{last}")])
             }
-            (Some(list), _) => format!("{} ({} elements)", v.name.plain(), list.len()),
+            (Some(part), _) => format!("{} ({} elements)", v.name.plain(), part.len()),
             (None, _) => v.name.plain(),
         };
         let order = match kind {
@@ -450,6 +452,7 @@ impl Report {
                 lambda: form.lambda.iter().map(|v| d.graph.vlen[v.index()]).sum(),
                 mu: form.mu,
             },
+            passes: Vec::new(),
             structural_index: if most > 0 {
                 most + 1
             } else {

@@ -70,15 +70,11 @@ impl Solvable {
     pub fn new(flat: &mut FlatModel, nodes: &Nodes, scope: Scope) -> Solvable {
         let mut out = Solvable::default();
         let original = nodes.differentiated.original_variables;
+        let mut sum = Sum::default();
         for (e, eq) in nodes.equations.iter().enumerate() {
             let id = EqId::new(e);
-            let row: Vec<NodeId> = nodes.differentiated.graph.row(id).to_vec();
-            let residual = flat.exprs.sub(eq.piece.lhs, eq.piece.rhs);
-            let coefficients: Vec<Option<ExprId>> = eq
-                .touched
-                .iter()
-                .map(|t| flat.exprs.linear_in(residual, t.node).map(|(c, _)| c))
-                .collect();
+            let row = nodes.differentiated.graph.row(id);
+            let coefficients = coefficients(flat, eq, &mut sum);
             let in_scope = match scope {
                 Scope::All => true,
                 Scope::Given { names } => {
@@ -257,6 +253,69 @@ fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
             Node::Time => false,
             _ => true,
         })
+}
+
+/// The coefficient of each access of an equation, where it is linear in it.
+fn coefficients(flat: &mut FlatModel, eq: &EquationNode, sum: &mut Sum) -> Vec<Option<ExprId>> {
+    sum.read(flat, eq.piece.lhs, eq.piece.rhs);
+    let mut residual = None;
+    let touched = eq.touched.iter();
+    touched
+        .map(|t| match sum.coefficient(t.node) {
+            Some(c) => Some(flat.exprs.real(c)),
+            None => {
+                let x = &mut flat.exprs;
+                let (lhs, rhs) = (eq.piece.lhs, eq.piece.rhs);
+                let residual = *residual.get_or_insert_with(|| x.sub(lhs, rhs));
+                x.linear_in(residual, t.node).map(|(c, _)| c)
+            }
+        })
+        .collect()
+}
+
+/// An equation as a sum of terms `literal * access`, and of other terms. Most equations of a network are nothing but
+/// such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
+#[derive(Default)]
+struct Sum {
+    terms: Vec<(ExprId, f64)>,
+    /// What occurs in the other terms.
+    inside: Vec<ExprId>,
+    todo: Vec<(ExprId, f64)>,
+}
+
+impl Sum {
+    fn read(&mut self, flat: &FlatModel, lhs: ExprId, rhs: ExprId) {
+        let x = &flat.exprs;
+        self.terms.clear();
+        self.todo.clear();
+        self.todo.extend([(rhs, -1.0), (lhs, 1.0)]);
+        let mut others = Vec::new();
+        while let Some((e, factor)) = self.todo.pop() {
+            match x.node(e) {
+                Node::Add(l) => self.todo.extend(x.list(l).iter().map(|&t| (t, factor))),
+                Node::Var(_) => self.terms.push((e, factor)),
+                Node::Mul(l) => match (x.list(l), x.list(l).first().and_then(|&c| x.as_f64(c))) {
+                    (&[_, rest], Some(c)) => self.todo.push((rest, factor * c)),
+                    _ => others.push(e),
+                },
+                Node::Real(_) | Node::Int(_) => {}
+                _ => others.push(e),
+            }
+        }
+        self.inside = match others.is_empty() {
+            true => Vec::new(),
+            false => x.reachable(&others),
+        };
+    }
+
+    /// The coefficient of an access that occurs in the terms only.
+    fn coefficient(&self, access: ExprId) -> Option<f64> {
+        if self.inside.contains(&access) {
+            return None;
+        }
+        let terms = self.terms.iter().filter(|t| t.0 == access);
+        Some(terms.map(|t| t.1).sum())
+    }
 }
 
 /// Whether a piece of an equation can be solved for a piece of a variable through an access, and in which order.

@@ -10,8 +10,9 @@ use acausal_expr::{
     Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation,
 };
 use acausal_structure::VarId as NodeId;
+use acausal_structure::segments::Span;
 use acausal_structure::state_selection::Form;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Written, state};
 use crate::incidence::{kind_of, order_of};
@@ -33,11 +34,19 @@ pub(crate) fn relations(
     explicit: &[Local],
     locals: &mut Vec<Local>,
 ) -> FxHashSet<NodeId> {
+    let mut targets: FxHashMap<(VarId, Kind), Vec<usize>> = FxHashMap::default();
+    if !form.der1.is_empty() {
+        for (k, l) in explicit.iter().enumerate() {
+            let key = (l.target.var, l.target.kind);
+            targets.entry(key).or_default().push(k);
+        }
+    }
+    let kept = kept_derivatives(nodes, slopes);
     let multipliers: Vec<(Written, Access)> = form
         .der1
         .iter()
         .map(|e| {
-            let w = through_locals(flat, nodes, &written[e.index()], slopes, explicit);
+            let w = through_locals(flat, &written[e.index()], &kept, &targets, explicit);
             let mu = auxiliary(flat, &w.domain, Variability::Continuous);
             (w, mu)
         })
@@ -51,6 +60,7 @@ pub(crate) fn relations(
             role: Role::Mu,
         });
     }
+    let partials = partials(flat, &multipliers);
     let mut done = FxHashSet::default();
     for &(v, w) in slopes {
         let node = nodes.variables[v.index()].clone();
@@ -81,8 +91,9 @@ pub(crate) fn relations(
         let x1 = &nodes.variables[w.index()];
         let mut terms = vec![];
         let direct = flat.exprs.var(x1.var, kind_of(x1.order), &subs, Ty::Real);
-        for (eq, mu) in &multipliers {
-            contributions(flat, eq, *mu, x1.var, x1.order, &box_domain, &mut terms);
+        for (k, access, product) in partials.get(&(x1.var, x1.order)).into_iter().flatten() {
+            let (eq, _) = &multipliers[*k];
+            terms.push(transpose(flat, eq, *access, *product, &box_domain));
         }
         let mut sum = vec![direct];
         for t in terms {
@@ -135,28 +146,34 @@ fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::f
 /// `der(x) + der(y)`. The derivatives that are states of their own stay.
 fn through_locals(
     flat: &mut FlatModel,
-    nodes: &Nodes,
     eq: &Written,
-    slopes: &[(NodeId, NodeId)],
+    kept: &Kept,
+    targets: &FxHashMap<(VarId, Kind), Vec<usize>>,
     locals: &[Local],
 ) -> Written {
     let mut residual = flat.exprs.sub(eq.lhs, eq.rhs);
-    // Each local assignment reads earlier ones only.
-    for local in locals.iter().rev() {
+    // Each local assignment reads earlier ones only, so the last one that is read is put in first.
+    let mut before = locals.len();
+    loop {
+        let accesses = flat.exprs.accesses(residual);
+        let read = accesses.iter().filter_map(|(_, a)| {
+            let list = targets.get(&(a.var, a.kind))?;
+            let earlier = &list[..list.partition_point(|&k| k < before)];
+            earlier.last().copied()
+        });
+        let Some(last) = read.max() else { break };
+        before = last;
+        let local = &locals[last];
         let subs: Vec<ExprId> = flat.exprs.list(local.target.subs).to_vec();
         let Some(place) = bounds(&flat.exprs, &subs, &local.domain) else {
             continue;
         };
-        let kept = slopes.iter().any(|(_, w)| {
-            let n = &nodes.variables[w.index()];
-            n.var == local.target.var
-                && order_of(local.target.kind) == Some(n.order)
-                && n.spans
-                    .iter()
-                    .zip(&place)
-                    .all(|(s, p)| s.lo <= p.1 && p.0 <= s.hi)
+        let own = order_of(local.target.kind).and_then(|o| kept.get(&(local.target.var, o)));
+        let is_kept = own.into_iter().flatten().any(|spans| {
+            let mut both = spans.iter().zip(&place);
+            both.all(|(s, p)| s.lo <= p.1 && p.0 <= s.hi)
         });
-        if kept {
+        if is_kept {
             continue;
         }
         residual = flat.exprs.rewrite(residual, |x, e| {
@@ -223,31 +240,44 @@ fn bounds(
         .collect()
 }
 
-/// The terms `G'·μ` of one constraint derivative for the elements `x1[j]`.
-fn contributions(
-    flat: &mut FlatModel,
-    eq: &Written,
-    mu: Access,
-    var: VarId,
-    order: u8,
-    elements: &[(IterId, Range)],
-    terms: &mut Vec<ExprId>,
-) {
-    let residual = flat.exprs.sub(eq.lhs, eq.rhs);
-    let gradient = flat
-        .exprs
-        .gradient(residual, |x, n| matches!(x.node(n), Node::Var(_)));
-    for (leaf, partial) in gradient {
-        let Node::Var(a) = flat.exprs.node(leaf) else {
-            continue;
-        };
-        if a.var != var || order_of(a.kind) != Some(order) {
-            continue;
-        }
-        let multiplier = flat.exprs.access(mu, Ty::Real);
-        let product = flat.exprs.mul(&[partial, multiplier]);
-        terms.push(transpose(flat, eq, a, product, elements));
+/// Boxes of derivatives that are states of their own, by variable and order.
+type Kept = FxHashMap<(VarId, u8), Vec<Vec<Span>>>;
+
+fn kept_derivatives(nodes: &Nodes, slopes: &[(NodeId, NodeId)]) -> Kept {
+    let mut kept = Kept::default();
+    for (_, w) in slopes {
+        let n = &nodes.variables[w.index()];
+        kept.entry((n.var, n.order))
+            .or_default()
+            .push(n.spans.clone());
     }
+    kept
+}
+
+/// The terms of `G'·μ` before they are transposed, by the variable and order they belong to: number of the constraint
+/// derivative, access, and partial derivative times multiplier.
+type Partials = FxHashMap<(VarId, u8), Vec<(usize, Access, ExprId)>>;
+
+fn partials(flat: &mut FlatModel, multipliers: &[(Written, Access)]) -> Partials {
+    let mut out = Partials::default();
+    for (k, (eq, mu)) in multipliers.iter().enumerate() {
+        let residual = flat.exprs.sub(eq.lhs, eq.rhs);
+        let gradient = flat
+            .exprs
+            .gradient(residual, |x, n| matches!(x.node(n), Node::Var(_)));
+        for (leaf, partial) in gradient {
+            let Node::Var(a) = flat.exprs.node(leaf) else {
+                continue;
+            };
+            let Some(order) = order_of(a.kind) else {
+                continue;
+            };
+            let multiplier = flat.exprs.access(*mu, Ty::Real);
+            let product = flat.exprs.mul(&[partial, multiplier]);
+            out.entry((a.var, order)).or_default().push((k, a, product));
+        }
+    }
+    out
 }
 
 /// Rewrites a row's contribution as a function of the element it goes to.

@@ -31,20 +31,61 @@ pub struct Options {
 
 /// Transforms a flat model into the index-one DAE.
 pub fn transform(flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
-    transform_with(flat, &Options::default()).map(|(dae, _)| dae)
+    run(flat, &Options::default(), false).map(|(dae, _)| dae)
+}
+
+/// The same with options, and with warnings and remarks for the user.
+pub fn transform_noted(
+    flat: FlatModel,
+    options: &Options,
+) -> Result<(Dae, Vec<Diagnostic>), Vec<Diagnostic>> {
+    run(flat, options, false).map(|(dae, report)| (dae, report.notes))
 }
 
 /// The same with options, and a report of what was done.
 pub fn transform_with(
-    mut flat: FlatModel,
+    flat: FlatModel,
     options: &Options,
 ) -> Result<(Dae, Report), Vec<Diagnostic>> {
+    run(flat, options, true)
+}
+
+/// Times passes.
+struct Stopwatch {
+    passes: Vec<(&'static str, f64)>,
+    last: std::time::Instant,
+}
+
+impl Stopwatch {
+    fn lap(&mut self, pass: &'static str) {
+        let now = std::time::Instant::now();
+        let seconds = (now - self.last).as_secs_f64();
+        self.last = now;
+        // A pass that runs twice counts twice.
+        match self.passes.iter_mut().find(|p| p.0 == pass) {
+            Some(p) => p.1 += seconds,
+            None => self.passes.push((pass, seconds)),
+        }
+    }
+}
+
+/// The passes. Only with `describe` the report has more than notes and times: it is text about every equation.
+fn run(
+    mut flat: FlatModel,
+    options: &Options,
+    describe: bool,
+) -> Result<(Dae, Report), Vec<Diagnostic>> {
+    let mut watch = Stopwatch {
+        passes: Vec::new(),
+        last: std::time::Instant::now(),
+    };
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
     equations = crate::zeros::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
     }
+    watch.lap("discrete");
     if let Some(imbalance) = flat.imbalance.take() {
         // The numbers alone say that something is wrong; the analysis says what.
         let mut messages = vec![imbalance];
@@ -57,10 +98,11 @@ pub fn transform_with(
         return Err(messages);
     }
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
+    watch.lap("singularities");
     let empty = add_dummy(&mut flat, &mut equations);
-    let mut plan = Plan::new(&mut flat, &mut equations, options)?;
+    let mut plan = Plan::new(&mut flat, &mut equations, options, &mut watch)?;
     if let Some(mut finer) = plan.without_entangled(&mut flat, &equations) {
-        let other = Plan::new(&mut flat, &mut finer, options)?;
+        let other = Plan::new(&mut flat, &mut finer, options, &mut watch)?;
         if other.form.unknowns() < plan.form.unknowns() {
             plan = other;
         }
@@ -73,7 +115,9 @@ pub fn transform_with(
         sorted,
         form,
     } = plan;
-    let mut report = if empty {
+    // Whether wishes were fulfilled is told by the names of the states.
+    let describe = describe || !options.prefer_states.is_empty();
+    let mut report = if empty || !describe {
         Report::default()
     } else {
         Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form)
@@ -81,13 +125,17 @@ pub fn transform_with(
     report.notes = regularised.notes.clone();
     report.regularised = regularised;
     report.notes.extend(wishes(&flat, options, &report));
+    watch.lap("report");
     report
         .notes
         .extend(crate::branches::warnings(&mut flat, &pieces, &blocks));
+    watch.lap("branches");
     let (dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
     report.form.add(back.counts);
+    watch.lap("emission");
+    report.passes = watch.passes;
     Ok((dae, report))
 }
 
@@ -109,8 +157,10 @@ impl Plan {
         flat: &mut FlatModel,
         equations: &mut Vec<Equation>,
         options: &Options,
+        watch: &mut Stopwatch,
     ) -> Result<Plan, Vec<Diagnostic>> {
         let pieces = pieces(flat, equations)?;
+        watch.lap("index reduction");
         let scope = if options.no_state_selection {
             Scope::Given {
                 names: options.derivative_names,
@@ -119,8 +169,10 @@ impl Plan {
             Scope::All
         };
         let solvable = Solvable::new(flat, &pieces, scope);
+        watch.lap("pivots");
         let d = &pieces.differentiated;
         let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
+        watch.lap("blocks");
         let selection = select(
             d,
             &blocks,
@@ -128,9 +180,11 @@ impl Plan {
             |e, v| solvable.pivot(e, v),
             |e| solvable.is_constant_linear(e),
         );
+        watch.lap("state selection");
         let sorted =
             sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
         let form = selection.form(d, &sorted);
+        watch.lap("sorting");
         Ok(Plan {
             pieces,
             solvable,

@@ -61,7 +61,8 @@ id!(
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows<T> {
-    start: Vec<usize>,
+    // 32 bits: half the memory to walk over, and ids are not wider.
+    start: Vec<u32>,
     items: Vec<T>,
 }
 
@@ -81,16 +82,26 @@ impl<T> Rows<T> {
     }
 
     /// From the start of each row (and the end of the last) and all items.
-    pub(crate) fn from_parts(start: Vec<usize>, items: Vec<T>) -> Self {
-        debug_assert!(start.last() == Some(&items.len()));
+    pub(crate) fn from_parts(start: Vec<u32>, items: Vec<T>) -> Self {
+        debug_assert!(start.last() == Some(&(items.len() as u32)));
         Rows { start, items }
     }
 
     /// Appends a row and returns its number.
+    ///
+    /// # Panics
+    /// If there are more than `u32::MAX` items.
     pub fn push(&mut self, row: impl IntoIterator<Item = T>) -> usize {
         self.items.extend(row);
-        self.start.push(self.items.len());
+        assert!(self.items.len() <= u32::MAX as usize, "too many items");
+        self.start.push(self.items.len() as u32);
         self.len() - 1
+    }
+
+    /// Makes room for more rows and items.
+    pub(crate) fn reserve(&mut self, rows: usize, items: usize) {
+        self.start.reserve(rows);
+        self.items.reserve(items);
     }
 
     /// Number of rows.
@@ -106,13 +117,13 @@ impl<T> Rows<T> {
     /// The items of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> &[T] {
-        &self.items[self.start[i]..self.start[i + 1]]
+        &self.items[self.slots(i)]
     }
 
     /// The positions of row `i` in [`Rows::items`].
     #[inline]
     pub fn slots(&self, i: usize) -> std::ops::Range<usize> {
-        self.start[i]..self.start[i + 1]
+        self.start[i] as usize..self.start[i + 1] as usize
     }
 
     /// All items, row after row.
@@ -146,7 +157,7 @@ impl Rows<VarId> {
 
     /// For every variable the equations that contain it, in ascending order. A repeated entry of a row stays repeated.
     pub fn transposed(&self, variables: usize) -> Rows<EqId> {
-        let mut start = vec![0usize; variables + 1];
+        let mut start = vec![0u32; variables + 1];
         for v in &self.items {
             start[v.index() + 1] += 1;
         }
@@ -157,8 +168,9 @@ impl Rows<VarId> {
         let mut items = vec![EqId(0); self.items.len()];
         for (i, row) in self.iter().enumerate() {
             for v in row {
-                items[next[v.index()]] = EqId::new(i);
-                next[v.index()] += 1;
+                let next = &mut next[v.index()];
+                items[*next as usize] = EqId::new(i);
+                *next += 1;
             }
         }
         Rows { start, items }

@@ -146,6 +146,7 @@ pub fn pantelides(dae: &Dae) -> Result<Differentiated, NotRegular> {
                 round,
             });
         }
+        d.reserve_round(first);
         for step in first..d.steps.len() {
             for k in 0..d.steps[step].variables.len() {
                 let v = d.steps[step].variables[k];
@@ -222,6 +223,21 @@ impl Differentiated {
             }
         }
         inverse
+    }
+
+    /// Makes room for the derivatives of the steps from `first` on.
+    fn reserve_round(&mut self, first: usize) {
+        let steps = &self.steps[first..];
+        let variables: usize = steps.iter().map(|s| s.variables.len()).sum();
+        let equations: usize = steps.iter().map(|s| s.equations.len()).sum();
+        let of = |e: &EqId| 2 * self.graph.incidence.slots(e.index()).len();
+        let slots: usize = steps.iter().flat_map(|s| &s.equations).map(of).sum();
+        self.graph.vlen.reserve(variables);
+        self.graph.elen.reserve(equations);
+        self.graph.incidence.reserve(equations, slots);
+        self.var_derivative.reserve(variables);
+        self.eq_derivative.reserve(equations);
+        self.flow.reserve(equations, variables, slots);
     }
 
     /// Appends the derivative of `e`: the same variables and their derivatives, each once, in this order. The flow of

@@ -277,6 +277,28 @@ fn f1_1_further_circuits() {
     let d = decide(&n.system);
     assert_eq!((d.redundant.len(), d.free.len()), (1, 1));
     same_row_space(&n.system, &d);
+
+    // V and C without ground: V.v = C.v becomes visible
+    let n = named(
+        &rows
+            .map(|r| r.replace('R', "C"))
+            .each_ref()
+            .map(String::as_str),
+        |v| match v {
+            "C.v" => Class::State,
+            "V.v" => Class::Parameter,
+            "C.p.i" => Class::Rest,
+            _ => Class::Local,
+        },
+    );
+    let d = decide(&n.system);
+    assert_eq!((d.redundant.len(), d.free.len(), d.state_rank), (1, 1, 1));
+    let shown = n.show(&d.constraints[0].terms);
+    assert!(
+        ["1*V.v -1*C.v", "1*C.v -1*V.v"].contains(&shown.as_str()),
+        "{shown}"
+    );
+    same_row_space(&n.system, &d);
 }
 
 #[test]

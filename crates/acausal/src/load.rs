@@ -226,9 +226,9 @@ fn compile_class(
     let (flat, mut warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let (dae, report) =
-        acausal_index1::transform_with(flat, &load.structure).map_err(|d| failure(libraries, d))?;
-    warnings.extend(report.notes);
+    let (dae, notes) = acausal_index1::transform_noted(flat, &load.structure)
+        .map_err(|d| failure(libraries, d))?;
+    warnings.extend(notes);
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let compiled = acausal_codegen::compile(dae).map_err(|e| {

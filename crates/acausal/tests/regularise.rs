@@ -237,6 +237,85 @@ fn arrays_of_components() {
 }
 
 #[test]
+fn long_arrays_are_decided_like_short_ones() {
+    // A ring of resistors without ground: one balance is superfluous, one potential is free.
+    let ring = |n: usize| {
+        circuit(
+            &format!("Source V; Resistor R[{n}];"),
+            &format!(
+                "connect(V.p, R[1].p); for k in 1:{n}-1 loop connect(R[k].n, R[k+1].p); end for;
+                 connect(R[{n}].n, V.n);"
+            ),
+        )
+    };
+    let short = report(&ring(5));
+    for n in [50, 1000, 1_000_000] {
+        let r = report(&ring(n));
+        assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+        assert_eq!(r.regularised.freed, short.regularised.freed);
+    }
+    // Capacitors side by side: all voltages are one state, whatever their number.
+    let bank = |n: usize| {
+        circuit(
+            &format!("Source V; Resistor R; Ground g; Capacitor C[{n}](v(each start = 0));"),
+            &format!(
+                "connect(V.p, R.p); connect(R.n, C[1].p); connect(C[1].n, V.n); connect(V.n, g.p);
+                 for k in 1:{n}-1 loop connect(C[k].p, C[k+1].p); connect(C[k].n, C[k+1].n); end for;"
+            ),
+        )
+    };
+    for n in [4, 30] {
+        // V = 10, R = 1, each C = 1: v = 10*(1 - exp(-t/n))
+        let run = run_text(&bank(n), &settings(1.0, 0.5));
+        assert_eq!(run.summary.states, 1);
+        let v = 10.0 * (1.0 - (-1.0 / n as f64).exp());
+        digits(at(&run, &format!("C[{n}].v"), 1.0), v, 7);
+        digits(at(&run, "C[2].v", 1.0), v, 7);
+    }
+    let r = report(&bank(100_000));
+    assert!(r.regularised.replaced.len() < 10, "{:?}", r.regularised);
+}
+
+#[test]
+fn masses_on_a_rigid_shaft_have_two_states() {
+    // N J w' = 1 - 0.1 w, whether the constraints are written forwards or backwards.
+    let shaft = |n: usize, constraint: &str| {
+        format!(
+            "model Shaft
+  Real phi[{n}](each start = 0), w[{n}](each start = 0), tau[{n} + 1];
+equation
+  tau[1] = 1;
+  tau[{n} + 1] = 0.1*w[{n}];
+  for i in 1:{n} loop der(phi[i]) = w[i]; 2*der(w[i]) = tau[i] - tau[i + 1]; end for;
+  for i in 1:{n} - 1 loop {constraint}; end for;
+end Shaft;"
+        )
+    };
+    for constraint in [
+        "phi[i] = phi[i + 1]",
+        "phi[i + 1] = phi[i]",
+        "0 = phi[i + 1] - phi[i]",
+    ] {
+        let r = report(&shaft(1_000_000, constraint));
+        assert_eq!(
+            (r.form.n, r.states.len()),
+            (2, 2),
+            "{constraint}: {:?}",
+            r.states
+        );
+        let run = run_text(&shaft(30, constraint), &settings(1.0, 0.5));
+        assert_eq!(run.summary.states, 2);
+        let w = 10.0 * (1.0 - (-0.1f64 / 60.0).exp());
+        for k in [1, 17, 30] {
+            digits(at(&run, &format!("w[{k}]"), 1.0), w, 6);
+        }
+        // Each mass takes its share of the torque that is left.
+        let share = (1.0 - 0.1 * w) / 30.0;
+        digits(at(&run, "tau[11]", 1.0), 1.0 - 10.0 * share, 6);
+    }
+}
+
+#[test]
 fn nodes_with_many_branches() {
     // The balance of the common node is a sum over the array.
     let text = circuit(

@@ -1,41 +1,38 @@
 //! From the decisions of the elimination to changed equations.
 //!
-//! In: systems with their decisions. Out: the equations with redundant ones removed (a point of an array equation is cut
-//! out of its domain), constraints in place of hidden ones, and `v = 0` for free unknowns. Unknowns are only set free
+//! In: systems with their decisions. Out: the equations with redundant ones removed (a box of an array equation is cut out of
+//! its domain), constraints in place of hidden ones, and `v = 0` for free unknowns. Unknowns are only set free
 //! when at least as many equations were superfluous: otherwise the model lacks equations, which is for the structural
-//! analysis to say.
+//! analysis to say. Cost: linear in the number of decisions, each for a box of elements.
 
 use std::collections::BTreeMap;
 
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
-use acausal_expr::{ExprId, IterId, Kind, Printer, Range, Ty, VarId};
-use acausal_structure::integer_elimination::{Class, Constraint, Decisions};
+use acausal_expr::{ExprId, IterId, Kind, Printer, Range, ReduceOp, Ty, VarId};
+use acausal_structure::integer_elimination::arrays::{
+    ArrayConstraint, ArrayDecisions, ArrayRow, ArrayTerm,
+};
+use acausal_structure::segments::{Index, Span, size_of};
 use acausal_syntax::Diagnostic;
 
 use super::Regularised;
 use super::evaluate::value;
-use super::system::{Column, Row, System};
+use super::system::{Column, System};
 
 /// Known quantities are equal up to this share of their size.
 const EQUAL: f64 = 1e-12;
-
-/// An unknown that nothing determines: the element, or the whole array over a box.
-struct Free {
-    var: VarId,
-    element: Option<u32>,
-    shape: Vec<usize>,
-}
 
 /// What is to be changed.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) report: Regularised,
     errors: Vec<Diagnostic>,
-    /// Points to be cut out, per equation; `None` stands for the whole equation.
-    gone: BTreeMap<usize, Option<Vec<usize>>>,
+    /// Boxes to be cut out, per equation; iterators count from 0.
+    gone: BTreeMap<usize, Vec<Vec<Span>>>,
     added: Vec<Equation>,
-    free: Vec<Free>,
-    superfluous: usize,
+    /// Elements that nothing determines.
+    free: Vec<(VarId, Vec<Span>)>,
+    superfluous: u64,
 }
 
 impl Plan {
@@ -45,68 +42,44 @@ impl Plan {
         flat: &mut FlatModel,
         equations: &[Equation],
         system: &System,
-        decisions: &Decisions,
+        decisions: ArrayDecisions,
     ) {
-        let copies: usize = system.shape.iter().product();
-        for &k in &decisions.redundant {
-            self.superfluous += copies;
-            self.remove(flat, equations, &system.rows[k]);
+        for (row, at) in decisions.redundant {
+            self.remove(flat, equations, system.equations[row], at);
         }
         for c in &decisions.parameter_constraints {
             if self.check(flat, equations, system, c) {
-                self.superfluous += copies;
-                self.remove(flat, equations, &system.rows[c.replaces]);
+                self.remove(flat, equations, system.equations[c.replaces], c.at.clone());
             }
         }
-        for c in &decisions.constraints {
-            let row = &system.rows[c.replaces];
-            let visible =
-                |t: &(usize, i64)| matches!(system.classes[t.0], Class::State | Class::Parameter);
-            // A row that holds states only is visible as it is.
-            if row.terms.iter().all(visible) {
-                continue;
-            }
-            let Some((domain, lhs, rhs)) = written(flat, system, c) else {
-                continue;
-            };
-            let new = Equation {
-                domain,
-                lhs,
-                rhs,
-                origin: equations[row.equation].origin,
-            };
+        for c in decisions.constraints {
+            let replaced = system.equations[c.replaces];
+            let origin = equations[replaced].origin;
+            let new = written(flat, system, &c, origin);
             let text = Printer::new(flat).equation(&new);
-            self.report
-                .replaced
-                .push((row_text(flat, equations, row), text));
-            self.cut(row);
+            let before = row_text(flat, &equations[replaced], &c.at);
+            self.report.replaced.push((before, text));
+            self.gone.entry(replaced).or_default().push(c.at);
             self.added.push(new);
         }
-        for v in &decisions.free {
-            if let Column::Unknown { var, element } = system.columns[v.index()] {
-                self.free.push(Free {
-                    var,
-                    element,
-                    shape: system.shape.clone(),
-                });
+        for (v, at) in decisions.free {
+            if let Column::Unknown(var) = system.columns[v.index()] {
+                self.free.push((var, at));
             }
         }
     }
 
-    fn remove(&mut self, flat: &mut FlatModel, equations: &[Equation], row: &Row) {
-        self.report.removed.push(row_text(flat, equations, row));
-        self.cut(row);
-    }
-
-    fn cut(&mut self, row: &Row) {
-        let entry = self
-            .gone
-            .entry(row.equation)
-            .or_insert_with(|| Some(Vec::new()));
-        match (row.point, entry) {
-            (Some(p), Some(points)) => points.push(p),
-            (_, entry) => *entry = None,
-        }
+    fn remove(
+        &mut self,
+        flat: &mut FlatModel,
+        equations: &[Equation],
+        equation: usize,
+        at: Vec<Span>,
+    ) {
+        let text = row_text(flat, &equations[equation], &at);
+        self.report.removed.push(text);
+        self.superfluous += size_of(&at);
+        self.gone.entry(equation).or_default().push(at);
     }
 
     /// Whether known quantities satisfy a constraint; if not, that is an error.
@@ -115,47 +88,38 @@ impl Plan {
         flat: &mut FlatModel,
         equations: &[Equation],
         system: &System,
-        c: &Constraint,
+        c: &ArrayConstraint,
     ) -> bool {
-        let holds = points(&system.shape).all(|p| {
-            let common: Vec<(IterId, i64)> = system.iters.iter().copied().zip(p).collect();
+        let holds = points(&c.at).all(|p| {
             let (mut sum, mut size) = (0.0, 0.0f64);
-            for (v, factor) in &c.terms {
-                let Column::Known { value: e, at } = &system.columns[v.index()] else {
+            for (v, index, factor) in &c.terms {
+                let Column::Known(e, iters) = &system.columns[v.index()] else {
                     return false;
                 };
-                let at = if at.is_empty() { &common } else { at };
-                let (Some(x), Some(f)) = (value(flat, *e, at), i64::try_from(factor).ok()) else {
-                    return false;
-                };
-                sum += f as f64 * x;
-                size = size.max((f as f64 * x).abs());
+                for element in points(&ranges(index, &p)) {
+                    let at: Vec<(IterId, i64)> = iters.iter().copied().zip(element).collect();
+                    let Some(x) = value(flat, *e, &at) else {
+                        return false;
+                    };
+                    sum += *factor as f64 * x;
+                    size = size.max((*factor as f64 * x).abs());
+                }
             }
             sum.abs() <= EQUAL * size
         });
-        let text = match written(flat, system, c) {
-            Some((domain, lhs, rhs)) => {
-                let origin = equations[system.rows[c.replaces].equation].origin;
-                Printer::new(flat).equation(&Equation {
-                    domain,
-                    lhs,
-                    rhs,
-                    origin,
-                })
-            }
-            None => "a relation between them".to_string(),
-        };
+        let origin = equations[system.equations[c.replaces]].origin;
+        let new = written(flat, system, c, origin);
+        let text = Printer::new(flat).equation(&new);
         // The equations that bring the known quantities in.
-        let involved = |r: &&Row| {
+        let involved = |r: &ArrayRow| {
             r.terms
                 .iter()
-                .any(|t| c.terms.iter().any(|(v, _)| v.index() == t.0))
+                .any(|t| c.terms.iter().any(|(v, _, _)| *v == t.0))
         };
-        let mut places: Vec<OriginId> = system
-            .rows
-            .iter()
-            .filter(involved)
-            .map(|r| equations[r.equation].origin)
+        let rows = system.arrays.rows.iter().zip(&system.equations);
+        let mut places: Vec<OriginId> = rows
+            .filter(|(r, _)| involved(r))
+            .map(|(_, &e)| equations[e].origin)
             .collect();
         places.dedup();
         let span = places
@@ -198,26 +162,18 @@ impl Plan {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let open: usize = self
-            .free
-            .iter()
-            .map(|f| f.shape.iter().product::<usize>())
-            .sum();
+        let open: u64 = self.free.iter().map(|f| size_of(&f.1)).sum();
         if open <= self.superfluous {
-            for f in std::mem::take(&mut self.free) {
-                self.set_to_zero(flat, &f);
+            for (v, at) in std::mem::take(&mut self.free) {
+                self.set_to_zero(flat, v, &at);
             }
         }
         if !self.gone.is_empty() {
             let mut kept = Vec::with_capacity(equations.len());
             for (k, eq) in std::mem::take(equations).into_iter().enumerate() {
-                match self.gone.get_mut(&k) {
+                match self.gone.get(&k) {
                     None => kept.push(eq),
-                    Some(None) => {}
-                    Some(Some(points)) => {
-                        points.sort_unstable();
-                        without(eq, points, &mut kept);
-                    }
+                    Some(gone) => kept.extend(without(&eq, gone)),
                 }
             }
             *equations = kept;
@@ -226,16 +182,12 @@ impl Plan {
         Ok(self.report)
     }
 
-    fn set_to_zero(&mut self, flat: &mut FlatModel, f: &Free) {
-        let (domain, iters) = box_domain(flat, &f.shape);
-        let lhs = unknown(flat, f.var, f.element, &iters);
+    fn set_to_zero(&mut self, flat: &mut FlatModel, v: VarId, at: &[Span]) {
+        let (domain, iters) = box_domain(flat, at);
+        let lhs = flat.exprs.var(v, Kind::Value, &iters, Ty::Real);
         let rhs = flat.exprs.real(0.0);
-        let var = flat.var(f.var);
-        let (span, flow) = (var.span, var.flow);
-        let name = match f.element {
-            Some(_) => Printer::new(flat).expr(lhs),
-            None => var.name.plain(),
-        };
+        let name = part_name(flat, v, at);
+        let (span, flow) = (flat.var(v).span, flat.var(v).flow);
         let (what, why) = if flow {
             ("flow", " (ideal parts side by side?)")
         } else {
@@ -262,32 +214,73 @@ impl Plan {
     }
 }
 
-/// A row as the user wrote it, at its point.
-fn row_text(flat: &mut FlatModel, equations: &[Equation], row: &Row) -> String {
-    let mut eq = equations[row.equation].clone();
-    if let Some(p) = row.point
-        && !eq.domain.is_empty()
-    {
-        let mut rest = p as i64;
-        let mut values = Vec::new();
-        for (i, r) in std::mem::take(&mut eq.domain).into_iter().rev() {
-            values.push((i, flat.exprs.int(r.at(rest % r.count))));
-            rest /= r.count;
-        }
-        eq.lhs = flat.exprs.substitute_iters(eq.lhs, &values);
-        eq.rhs = flat.exprs.substitute_iters(eq.rhs, &values);
+/// The part of a variable by name: `x` for all of it, else `x[1]` or `x[2:5]`.
+fn part_name(flat: &FlatModel, v: VarId, at: &[Span]) -> String {
+    let var = flat.var(v);
+    let whole = |(s, d): (&Span, &usize)| s.lo == 1 && s.hi == *d as i64;
+    if !at.is_empty() && size_of(at) > 1 && at.iter().zip(&var.dims).all(whole) {
+        return var.name.plain();
     }
+    let subs: Vec<String> = at
+        .iter()
+        .map(|s| match s.size() {
+            1 => s.lo.to_string(),
+            _ => format!("{}:{}", s.lo, s.hi),
+        })
+        .collect();
+    var.name.with_subscripts(&subs)
+}
+
+/// An equation as the user wrote it, over a box of its iterators.
+fn row_text(flat: &mut FlatModel, eq: &Equation, at: &[Span]) -> String {
+    let mut eq = eq.clone();
+    let mut values = Vec::new();
+    for ((i, r), s) in std::mem::take(&mut eq.domain).into_iter().zip(at) {
+        if s.size() == 1 {
+            values.push((i, flat.exprs.int(r.at(s.lo))));
+        } else {
+            eq.domain.push((i, part(r, *s)));
+        }
+    }
+    eq.lhs = flat.exprs.substitute_iters(eq.lhs, &values);
+    eq.rhs = flat.exprs.substitute_iters(eq.rhs, &values);
     Printer::new(flat).equation(&eq)
 }
 
-/// All points of a box, from 1; one empty point for no box.
-fn points(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> + use<> {
-    let shape = shape.to_vec();
-    (0..shape.iter().product::<usize>()).map(move |mut k| {
-        let mut p = vec![1; shape.len()];
-        for (x, &n) in p.iter_mut().zip(&shape).rev() {
-            *x = (k % n) as i64 + 1;
-            k /= n;
+/// The part of a range, counted from 0.
+fn part(r: Range, s: Span) -> Range {
+    Range {
+        start: r.at(s.lo),
+        step: r.step,
+        count: s.size() as i64,
+    }
+}
+
+/// The elements that an index means at a point of the iterators.
+fn ranges(index: &[Index], point: &[i64]) -> Vec<Span> {
+    let spans = index.iter().map(|i| match *i {
+        Index::Fixed(i) => Span::new(i, i),
+        Index::All(s) => s,
+        Index::Affine {
+            iterator,
+            coefficient,
+            offset,
+        } => {
+            let i = coefficient * point[iterator] + offset;
+            Span::new(i, i)
+        }
+    });
+    spans.collect()
+}
+
+/// All points of a box; one empty point for no box.
+fn points(spans: &[Span]) -> impl Iterator<Item = Vec<i64>> + use<> {
+    let spans = spans.to_vec();
+    (0..size_of(&spans)).map(move |mut k| {
+        let mut p = vec![0; spans.len()];
+        for (x, s) in p.iter_mut().zip(&spans).rev() {
+            *x = s.lo + (k % s.size()) as i64;
+            k /= s.size();
         }
         p
     })
@@ -295,114 +288,140 @@ fn points(shape: &[usize]) -> impl Iterator<Item = Vec<i64>> + use<> {
 
 type Domain = Vec<(IterId, Range)>;
 
-fn box_domain(flat: &mut FlatModel, shape: &[usize]) -> (Domain, Vec<ExprId>) {
+/// Iterators over a box and the values they take; a dimension of one element needs none.
+fn box_domain(flat: &mut FlatModel, at: &[Span]) -> (Domain, Vec<ExprId>) {
     let mut domain = Vec::new();
-    let mut iters = Vec::new();
-    for &n in shape {
-        let i = flat.exprs.fresh_iter();
-        domain.push((i, Range::upto(n)));
-        iters.push(flat.exprs.iter(i));
-    }
-    (domain, iters)
-}
-
-fn unknown(flat: &mut FlatModel, var: VarId, element: Option<u32>, iters: &[ExprId]) -> ExprId {
-    let mut subs = iters.to_vec();
-    if let Some(mut k) = element.map(|e| e as usize) {
-        subs.clear();
-        for &d in flat.vars[var.index()].dims.iter().rev() {
-            subs.push(flat.exprs.int((k % d) as i64 + 1));
-            k /= d;
+    let mut values = Vec::new();
+    for s in at {
+        if s.size() == 1 {
+            values.push(flat.exprs.int(s.lo));
+            continue;
         }
-        subs.reverse();
+        let i = flat.exprs.fresh_iter();
+        domain.push((
+            i,
+            Range {
+                start: s.lo,
+                step: 1,
+                count: s.size() as i64,
+            },
+        ));
+        values.push(flat.exprs.iter(i));
     }
-    flat.exprs.var(var, Kind::Value, &subs, Ty::Real)
+    (domain, values)
 }
 
-/// A constraint as an equation: positive terms on the left, negative ones on the right. `None` when a coefficient does
-/// not fit into a machine integer.
+/// A constraint as an equation: positive terms on the left, negative ones on the right.
 fn written(
     flat: &mut FlatModel,
     system: &System,
-    c: &Constraint,
-) -> Option<(Domain, ExprId, ExprId)> {
-    let terms = c.as_i64()?;
-    let (domain, iters) = box_domain(flat, &system.shape);
+    c: &ArrayConstraint,
+    origin: OriginId,
+) -> Equation {
+    let (domain, iters) = box_domain(flat, &c.at);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    for (v, factor) in terms {
-        let e = match &system.columns[v.index()] {
-            Column::Unknown { var, element } => unknown(flat, *var, *element, &iters),
-            Column::Known { value, at } => {
-                let mut values: Vec<(IterId, ExprId)> = system
-                    .iters
-                    .iter()
-                    .copied()
-                    .zip(iters.iter().copied())
-                    .collect();
-                values.extend(at.iter().map(|(i, k)| (*i, flat.exprs.int(*k))));
-                flat.exprs.substitute_iters(*value, &values)
-            }
-        };
-        let size = flat.exprs.real(factor.unsigned_abs() as f64);
-        let term = flat.exprs.mul(&[size, e]);
-        if factor > 0 {
-            left.push(term)
-        } else {
-            right.push(term)
-        }
+    for t in &c.terms {
+        let e = term(flat, system, t, &iters);
+        let size = flat.exprs.real(t.2.unsigned_abs() as f64);
+        let e = flat.exprs.mul(&[size, e]);
+        if t.2 > 0 { left.push(e) } else { right.push(e) }
     }
     let lhs = flat.exprs.add(&left);
     let rhs = flat.exprs.add(&right);
-    Some((domain, lhs, rhs))
+    Equation {
+        domain,
+        lhs,
+        rhs,
+        origin,
+    }
 }
 
-/// The equation without the given points (ascending, counted in the order of the domain), as boxes.
-fn without(eq: Equation, gone: &[usize], out: &mut Vec<Equation>) {
-    if gone.len() >= eq.len() {
-        return;
+/// `variable[index]`, or its sum over ranges.
+fn term(
+    flat: &mut FlatModel,
+    system: &System,
+    (v, index, _): &ArrayTerm,
+    iters: &[ExprId],
+) -> ExprId {
+    let mut sums: Domain = Vec::new();
+    let mut subs = Vec::new();
+    for i in index {
+        let x = &mut flat.exprs;
+        subs.push(match *i {
+            Index::Fixed(i) => x.int(i),
+            Index::All(s) => {
+                let (mut domain, values) = box_domain(flat, &[s]);
+                sums.append(&mut domain);
+                values[0]
+            }
+            Index::Affine {
+                iterator,
+                coefficient,
+                offset,
+            } => {
+                let (c, o) = (x.int(coefficient), x.int(offset));
+                let scaled = x.mul(&[c, iters[iterator]]);
+                x.add(&[scaled, o])
+            }
+        });
     }
-    // Boxes still to be cut along a dimension, with the points in them that go.
-    let mut todo = vec![(eq, 0, gone.to_vec())];
-    while let Some((eq, dimension, gone)) = todo.pop() {
-        if gone.is_empty() {
-            out.push(eq);
-            continue;
+    let mut e = match &system.columns[v.index()] {
+        Column::Unknown(var) => flat.exprs.var(*var, Kind::Value, &subs, Ty::Real),
+        Column::Known(value, iters) => {
+            let values: Vec<(IterId, ExprId)> = iters.iter().copied().zip(subs).collect();
+            flat.exprs.substitute_iters(*value, &values)
         }
-        let Some((_, range)) = eq.domain.get(dimension).copied() else {
-            continue; // a single point, and it goes
-        };
-        let inner: usize = eq.domain[dimension + 1..]
-            .iter()
-            .map(|(_, r)| r.count as usize)
-            .product();
-        let part = |from: i64, to: i64| {
-            let mut piece = eq.clone();
-            piece.domain[dimension].1 = Range {
-                start: range.at(from),
-                step: range.step,
-                count: to - from,
-            };
-            piece
-        };
-        let mut next = 0;
-        let mut k = 0;
-        while k < gone.len() {
-            let slice = (gone[k] / inner) as i64;
-            if slice > next {
-                out.push(part(next, slice));
-            }
-            let mut inside = Vec::new();
-            while k < gone.len() && (gone[k] / inner) as i64 == slice {
-                inside.push(gone[k] % inner);
-                k += 1;
-            }
-            if inside.len() < inner {
-                todo.push((part(slice, slice + 1), dimension + 1, inside));
-            }
-            next = slice + 1;
-        }
-        if next < range.count {
-            out.push(part(next, range.count));
-        }
+    };
+    for (i, r) in sums.into_iter().rev() {
+        e = flat.exprs.reduce(ReduceOp::Sum, i, r, e);
     }
+    e
+}
+
+/// The equation without the given boxes of its iterators, as boxes.
+fn without(eq: &Equation, gone: &[Vec<Span>]) -> Vec<Equation> {
+    let whole: Vec<Span> = eq
+        .domain
+        .iter()
+        .map(|(_, r)| Span::new(0, r.count - 1))
+        .collect();
+    // Boxes in order; a box that goes is followed by nothing but what lies around it.
+    let mut left = vec![whole];
+    for hole in gone {
+        left = left.iter().flat_map(|b| around(b, hole)).collect();
+    }
+    left.sort_unstable();
+    let equations = left.iter().map(|b| {
+        let mut piece = eq.clone();
+        for (d, s) in piece.domain.iter_mut().zip(b) {
+            d.1 = part(d.1, *s);
+        }
+        piece
+    });
+    equations.collect()
+}
+
+/// What is left of a box without another.
+fn around(b: &[Span], hole: &[Span]) -> Vec<Vec<Span>> {
+    let meets = b
+        .iter()
+        .zip(hole)
+        .all(|(s, h)| s.lo <= h.hi && h.lo <= s.hi);
+    if !meets {
+        return vec![b.to_vec()];
+    }
+    let mut out = Vec::new();
+    let mut rest = b.to_vec();
+    for k in 0..b.len() {
+        let (s, h) = (rest[k], hole[k]);
+        for side in [Span::new(s.lo, h.lo - 1), Span::new(h.hi + 1, s.hi)] {
+            if side.size() > 0 {
+                let mut piece = rest.clone();
+                piece[k] = side;
+                out.push(piece);
+            }
+        }
+        rest[k] = Span::new(s.lo.max(h.lo), s.hi.min(h.hi));
+    }
+    out
 }

@@ -14,8 +14,6 @@ use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem};
 use acausal_structure::matching::maximum_matching;
 use acausal_structure::{Rows, VarId};
 
-use super::free::root;
-
 /// For each row, whether a constraint in its place is needed.
 pub(super) fn hidden(system: &IntegerSystem, decisions: &Decisions) -> Vec<bool> {
     if decisions.constraints.is_empty() {
@@ -65,6 +63,15 @@ pub(super) fn hidden(system: &IntegerSystem, decisions: &Decisions) -> Vec<bool>
         .iter()
         .map(|g| g.is_some_and(|g| differs[g]))
         .collect()
+}
+
+/// The smallest column of a group stands for it.
+fn root(group: &mut [usize], mut c: usize) -> usize {
+    while group[c] != c {
+        group[c] = group[group[c]];
+        c = group[c];
+    }
+    c
 }
 
 #[cfg(test)]

@@ -1,84 +1,63 @@
-//! The integer equations of a model as systems for `acausal_structure::integer_elimination`.
+//! The integer equations of a model as array systems for `acausal_structure::integer_elimination`.
 //!
-//! In: the flat equations. Out: [`System`]s whose columns and rows are in canonical order (by name, not by place in the
-//! source), so that what is decided does not depend on the order of declarations and equations. Integer equations that
-//! share unknowns, directly or through others, belong together. Where all of them run over the same box and touch every
-//! unknown elementwise, N copies of one small system lie side by side: one row per *array* equation stands for all of
-//! them. Otherwise rows are elements: numbers only, no expression is built. Cost: linear in the rows that are made.
+//! In: the flat equations. Out: [`System`]s whose arrays are in the order of names (not of their places in the source), so
+//! that what is decided does not depend on the order of declarations and equations. Integer equations that share
+//! unknowns, directly or through others, belong together; those without arrays form one system. An array equation is one
+//! row over its iterators, counted from 0; a known expression is an array over the iterators it depends on. Cost: linear
+//! in the number of array equations and accesses, whatever the lengths.
 //!
-//! Example: with `Resistor r[N]` alone, `r.v = r.p.v - r.n.v` is one row. With `connect(r[i].n, r[i+1].p)` the elements
-//! hang together, so there are N rows.
+//! Example: with `Resistor r[N]` and `connect(r[i].n, r[i+1].p)` there are four rows: `r.v[i] - r.p.v[i] + r.n.v[i]`,
+//! `r.p.i[i] + r.n.i[i]`, `r.n.v[i] - r.p.v[i+1]`, `r.n.i[i] + r.p.i[i+1]`.
 
-use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_expr::flat::{Equation, FlatModel, OriginKind};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Printer, Range, VarId};
+use acausal_structure::VarId as ColumnId;
 use acausal_structure::integer_elimination::Class;
+use acausal_structure::integer_elimination::arrays::{ArrayRow, ArraySystem, ArrayVariable};
+use acausal_structure::segments::{Index, Span, size_of};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 
-use super::canonical::canonical;
 use super::linear_form::{Factor, Term, integer_terms};
-use crate::element::{FlatIndex, domain_len, flat_affine, for_each_point};
-use crate::incidence::is_unknown;
+use crate::element::{flat_affine, for_each_point};
 
-/// Array equations whose elements hang together are taken apart up to this many elements in total.
-const MOST_ELEMENTS: usize = 200_000;
+/// Uses of an array that are no box are listed element by element up to this many.
+const MOST_LISTED: usize = 200_000;
 
-/// A column of a system.
+/// How many uses of an array are compared with a new one, so that equal ones are not kept twice.
+const RECENT: usize = 4;
+
+/// An array of a system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Column {
-    /// An unknown: one element (flattened, from 0), or all of them side by side.
-    Unknown { var: VarId, element: Option<u32> },
-    /// A known expression, at these values of the iterators of its equation.
-    Known {
-        value: ExprId,
-        at: Vec<(IterId, i64)>,
-    },
+    /// An unknown.
+    Unknown(VarId),
+    /// A known expression and the iterators it depends on: its dimensions, with their values as indices.
+    Known(ExprId, Vec<IterId>),
 }
 
-/// A row: an equation, or one point of its domain.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub equation: usize,
-    /// The point, counted in order; `None` for the equation as a whole.
-    pub point: Option<usize>,
-    /// Columns and coefficients, by column, the first coefficient positive.
-    pub terms: Vec<(usize, i64)>,
-}
-
-/// Integer equations that hang together (or all that are taken element by element).
+/// Integer equations that hang together.
 #[derive(Debug, Default)]
 pub(super) struct System {
-    /// How many copies lie side by side: the box of the array equations. Empty for elements.
-    pub shape: Vec<usize>,
-    /// The iterators that known expressions of such a box refer to.
-    pub iters: Vec<IterId>,
-    pub columns: Vec<Column>,
-    pub classes: Vec<Class>,
-    pub rows: Vec<Row>,
+    pub(super) arrays: ArraySystem,
+    /// What each array stands for.
+    pub(super) columns: Vec<Column>,
+    /// The equation of each row.
+    pub(super) equations: Vec<usize>,
 }
 
 /// The systems of a model.
 #[derive(Debug, Default)]
 pub(super) struct Systems {
-    pub systems: Vec<System>,
-    /// Number of elements that were too many to be looked at.
-    pub skipped: usize,
-}
-
-/// How much of a variable an equation touches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Cover {
-    #[default]
-    None,
-    All,
-    Part,
+    pub(super) systems: Vec<System>,
+    /// Number of elements of array equations whose uses could not be listed.
+    pub(super) skipped: usize,
 }
 
 /// An integer equation with its terms.
 type Linear = (usize, Vec<Term>);
 
 /// Collects the integer equations.
-pub(super) fn systems(flat: &mut FlatModel, equations: &[Equation]) -> Systems {
+pub(super) fn systems(flat: &FlatModel, equations: &[Equation]) -> Systems {
     let mut linear: Vec<Linear> = Vec::new();
     let mut others: Vec<usize> = Vec::new();
     for (k, eq) in equations.iter().enumerate() {
@@ -87,129 +66,81 @@ pub(super) fn systems(flat: &mut FlatModel, equations: &[Equation]) -> Systems {
             None => others.push(k),
         }
     }
-    let mut out = Systems::default();
-    let uses = uses(flat, equations, &others);
-    let mut elements: Vec<Linear> = Vec::new();
-    let mut count = 0;
-    for part in components(linear) {
-        if let Some(shape) = common_shape(flat, equations, &part, &uses) {
-            let system = side_by_side(flat, equations, part, shape, &uses);
-            out.systems.push(system);
-            continue;
-        }
-        let arrays: usize = part
-            .iter()
-            .map(|(e, terms)| array_elements(&equations[*e], terms))
-            .sum();
-        if count + arrays > MOST_ELEMENTS {
-            out.skipped += arrays;
-            continue;
-        }
-        count += arrays;
-        elements.extend(part);
+    let mut builder = Builder {
+        flat,
+        equations,
+        system_of: vec![u32::MAX; flat.vars.len()],
+        drafts: Vec::new(),
+    };
+    for part in components(flat, equations, linear) {
+        builder.add(part);
     }
-    if !elements.is_empty() {
-        let system = by_elements(flat, equations, &elements, &others);
-        out.systems.push(system);
+    builder.mark(&others);
+    let (mut systems, mut skipped) = (Vec::new(), 0);
+    for draft in builder.drafts {
+        if draft.incomplete {
+            skipped += draft
+                .rows
+                .iter()
+                .map(|r| equations[r.0].len())
+                .sum::<usize>();
+        } else {
+            systems.push(draft.finish(flat, equations));
+        }
     }
-    out
+    Systems { systems, skipped }
 }
 
-/// Elements that an array equation, or a sum in an equation, adds to a system; none for a plain scalar equation.
-fn array_elements(eq: &Equation, terms: &[Term]) -> usize {
-    let inner = terms.iter().map(|t| domain_len(&t.inner)).max();
-    let elements = eq.len().saturating_mul(inner.unwrap_or(1));
-    let plain = eq.domain.is_empty() && terms.iter().all(|t| t.inner.is_empty());
-    if plain { 0 } else { elements }
-}
-
-/// All subscripts are affine and stay inside of their arrays.
+/// All subscripts are affine in one iterator each, stay inside of their arrays, and a sum runs over a box.
 fn is_static(flat: &FlatModel, eq: &Equation, terms: &[Term]) -> bool {
     terms.iter().all(|t| match t.factor {
-        Factor::Unknown(a) => flat_affine(flat, &nested(eq, t), a).is_some(),
+        Factor::Unknown(a) => {
+            let nested: Vec<(IterId, Range)> = eq.domain.iter().chain(&t.inner).copied().collect();
+            flat_affine(flat, &nested, a).is_some() && indices(flat, eq, t, a).is_some()
+        }
         Factor::Known(_) => true,
     })
 }
 
-/// The iterators of an equation and those of a sum in it.
-fn nested(eq: &Equation, term: &Term) -> Vec<(IterId, Range)> {
-    eq.domain.iter().chain(&term.inner).copied().collect()
-}
-
-/// The element that an access means at a point.
-fn element_at(index: &FlatIndex, point: &[i64]) -> usize {
-    let sum: i64 = point
-        .iter()
-        .zip(&index.coefficients)
-        .map(|(x, c)| x * c)
-        .sum();
-    (index.constant + sum) as usize
-}
-
-/// Accesses to values and derivatives of unknowns.
-fn accesses(flat: &FlatModel, eq: &Equation) -> Vec<(Access, bool)> {
-    let nodes = flat.exprs.reachable(&[eq.lhs, eq.rhs]);
-    nodes
-        .into_iter()
-        .filter_map(|e| match flat.exprs.node(e) {
-            Node::Var(a) if is_unknown(flat, a.var) && a.kind != Kind::Pre => {
-                Some((a, a.kind != Kind::Value))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-/// How the other equations use each variable: its value and its derivatives.
-fn uses(
-    flat: &FlatModel,
-    equations: &[Equation],
-    others: &[usize],
-) -> FxHashMap<VarId, [Cover; 2]> {
-    let mut uses: FxHashMap<VarId, [Cover; 2]> = FxHashMap::default();
-    for &k in others {
-        for (a, derivative) in accesses(flat, &equations[k]) {
-            let slot = &mut uses.entry(a.var).or_default()[derivative as usize];
-            let cover = cover(flat, &equations[k], a);
-            *slot = match (*slot, cover) {
-                (Cover::All, _) | (_, Cover::All) => Cover::All,
-                (_, c) => c,
-            };
-        }
-    }
-    uses
-}
-
-fn cover(flat: &FlatModel, eq: &Equation, a: Access) -> Cover {
-    let dims = &flat.var(a.var).dims;
-    let mut seen: Vec<IterId> = Vec::new();
-    for (&s, &d) in flat.exprs.list(a.subs).iter().zip(dims) {
-        // A subscript that is not known here may touch everything.
-        let Some(affine) = flat.exprs.affine(s) else {
-            continue;
-        };
-        match affine.terms.as_slice() {
-            [] if d == 1 => {}
-            [] => return Cover::Part,
-            [(i, c)] => match eq.domain.iter().find(|(j, _)| i == j) {
-                None => {}
-                Some((_, r))
-                    if !seen.contains(i) && (c * r.step).abs() == 1 && r.count == d as i64 =>
-                {
-                    seen.push(*i);
+/// The subscripts of an unknown: iterators of the equation count from 0, those of a sum become ranges.
+fn indices(flat: &FlatModel, eq: &Equation, term: &Term, a: Access) -> Option<Vec<Index>> {
+    let mut summed = 0;
+    let mut out = Vec::new();
+    for &s in flat.exprs.list(a.subs) {
+        let affine = flat.exprs.affine(s)?;
+        out.push(match affine.terms.as_slice() {
+            [] => Index::Fixed(affine.constant),
+            [(i, c)] => match eq.domain.iter().position(|(j, _)| i == j) {
+                Some(k) => {
+                    let r = eq.domain[k].1;
+                    Index::Affine {
+                        iterator: k,
+                        coefficient: c * r.step,
+                        offset: affine.constant + c * r.start,
+                    }
                 }
-                Some(_) => return Cover::Part,
+                None => {
+                    let (_, r) = term.inner.iter().find(|(j, _)| i == j)?;
+                    summed += 1;
+                    Index::All(image(*r, *c, affine.constant)?)
+                }
             },
-            _ => {}
-        }
+            _ => return None,
+        });
     }
-    Cover::All
+    // Each iterator of a sum moves one subscript of its own; otherwise elements are added several times.
+    (summed == term.inner.len()).then_some(out)
 }
 
-/// Groups of equations that share unknowns, in the order of their first equation.
-fn components(linear: Vec<Linear>) -> Vec<Vec<Linear>> {
-    let mut parent: Vec<usize> = (0..linear.len()).collect();
-    let mut first: FxHashMap<VarId, usize> = FxHashMap::default();
+/// The values of `c*i + constant`, if they follow each other without gaps.
+fn image(r: Range, c: i64, constant: i64) -> Option<Span> {
+    let (a, b) = (c * r.start + constant, c * r.last() + constant);
+    let dense = r.count <= 1 || (c * r.step).abs() == 1;
+    dense.then(|| Span::new(a.min(b), a.max(b)))
+}
+
+/// Groups of equations that share unknowns, in the order of their first equation; all scalar ones are one group.
+fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> Vec<Vec<Linear>> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
             parent[i] = parent[parent[i]];
@@ -217,245 +148,283 @@ fn components(linear: Vec<Linear>) -> Vec<Vec<Linear>> {
         }
         i
     }
+    let mut parent: Vec<usize> = (0..linear.len()).collect();
+    let mut first: Vec<u32> = vec![u32::MAX; flat.vars.len()];
     for (k, (_, terms)) in linear.iter().enumerate() {
         for t in terms {
             if let Factor::Unknown(a) = t.factor {
-                let other = *first.entry(a.var).or_insert(k);
+                let slot = &mut first[a.var.index()];
+                if *slot == u32::MAX {
+                    *slot = k as u32;
+                }
+                let other = *slot as usize;
                 let (x, y) = (root(&mut parent, k), root(&mut parent, other));
                 parent[x.max(y)] = x.min(y);
             }
         }
     }
-    let mut groups: IndexMap<usize, Vec<Linear>> = IndexMap::new();
+    let array = |(e, terms): &Linear| {
+        !equations[*e].domain.is_empty() || terms.iter().any(|t| !t.inner.is_empty())
+    };
+    let mut has_arrays = vec![false; linear.len()];
+    for (k, item) in linear.iter().enumerate() {
+        let r = root(&mut parent, k);
+        has_arrays[r] |= array(item);
+    }
+    let mut groups: IndexMap<Option<usize>, Vec<Linear>> = IndexMap::new();
     for (k, item) in linear.into_iter().enumerate() {
-        groups.entry(root(&mut parent, k)).or_default().push(item);
+        let r = root(&mut parent, k);
+        groups
+            .entry(has_arrays[r].then_some(r))
+            .or_default()
+            .push(item);
     }
     groups.into_values().collect()
 }
 
-/// The box over which all equations of a group run elementwise, if there is one.
-fn common_shape(
-    flat: &FlatModel,
-    equations: &[Equation],
-    part: &[Linear],
-    uses: &FxHashMap<VarId, [Cover; 2]>,
-) -> Option<Vec<usize>> {
-    let domain = &equations[part[0].0].domain;
-    let shape: Vec<usize> = domain.iter().map(|(_, r)| r.count as usize).collect();
-    if shape.is_empty() {
-        return None;
-    }
-    for (e, terms) in part {
-        let domain = &equations[*e].domain;
-        if domain.len() != shape.len()
-            || !domain
-                .iter()
-                .zip(&shape)
-                .all(|((_, r), &n)| r.count as usize == n)
-        {
-            return None;
-        }
-        if terms.iter().any(|t| !t.inner.is_empty()) {
-            return None;
-        }
-        for t in terms {
-            let Factor::Unknown(a) = t.factor else {
-                continue;
-            };
-            let partly = uses.get(&a.var).is_some_and(|u| u.contains(&Cover::Part));
-            let subs = flat.exprs.list(a.subs);
-            if partly || flat.var(a.var).dims != shape || subs.len() != shape.len() {
-                return None;
-            }
-            for (&s, (i, r)) in subs.iter().zip(domain) {
-                let affine = flat.exprs.affine(s)?;
-                let [(j, c)] = affine.terms[..] else {
-                    return None;
+/// A system before its arrays are in order.
+struct Draft {
+    columns: IndexMap<Column, ArrayVariable>,
+    rows: Vec<(usize, ArrayRow)>,
+    /// Some use could not be listed.
+    incomplete: bool,
+}
+
+struct Builder<'a> {
+    flat: &'a FlatModel,
+    equations: &'a [Equation],
+    /// The draft in which each variable occurs.
+    system_of: Vec<u32>,
+    drafts: Vec<Draft>,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, part: Vec<Linear>) {
+        let number = self.drafts.len() as u32;
+        let mut draft = Draft {
+            columns: IndexMap::new(),
+            rows: Vec::with_capacity(part.len()),
+            incomplete: false,
+        };
+        for (equation, terms) in part {
+            let eq = &self.equations[equation];
+            let mut row = Vec::with_capacity(terms.len());
+            for t in &terms {
+                let (column, index, class) = match t.factor {
+                    Factor::Unknown(a) => {
+                        self.system_of[a.var.index()] = number;
+                        let index = indices(self.flat, eq, t, a).unwrap_or_default();
+                        (Column::Unknown(a.var), index, Class::Local)
+                    }
+                    Factor::Known(e) => {
+                        let (column, index) = known(self.flat, eq, e);
+                        (column, index, Class::Parameter)
+                    }
                 };
-                if j != *i || c * r.step != 1 || affine.constant + c * r.start != 1 {
-                    return None;
+                let shape = match &column {
+                    Column::Unknown(v) => {
+                        let dims = self.flat.var(*v).dims.iter();
+                        dims.map(|&d| Span::new(1, d as i64)).collect()
+                    }
+                    Column::Known(_, iters) => values(eq, iters),
+                };
+                let entry = draft.columns.entry(column);
+                let id = entry.index();
+                let variable = entry.or_insert_with(|| ArrayVariable {
+                    shape: shape.clone(),
+                    class,
+                    uses: Vec::new(),
+                });
+                // Equations that were one before they were split share their iterators.
+                for (s, new) in variable.shape.iter_mut().zip(&shape) {
+                    *s = Span::new(s.lo.min(new.lo), s.hi.max(new.hi));
+                }
+                row.push((ColumnId::new(id), index, t.coefficient));
+            }
+            let kind = self.flat.origin(eq.origin).kind;
+            let late = matches!(
+                kind,
+                OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
+            );
+            let counts = eq.domain.iter().map(|(_, r)| Span::new(0, r.count - 1));
+            let row = ArrayRow {
+                iterators: counts.collect(),
+                terms: row,
+                late,
+            };
+            draft.rows.push((equation, row));
+        }
+        self.drafts.push(draft);
+    }
+
+    /// Notes which elements the other equations use, and of which they use derivatives.
+    fn mark(&mut self, others: &[usize]) {
+        for &k in others {
+            let eq = &self.equations[k];
+            for e in self.flat.exprs.reachable(&[eq.lhs, eq.rhs]) {
+                let Node::Var(a) = self.flat.exprs.node(e) else {
+                    continue;
+                };
+                let number = self.system_of[a.var.index()];
+                if number == u32::MAX || a.kind == Kind::Pre {
+                    continue;
+                }
+                let class = match a.kind {
+                    Kind::Value => Class::Rest,
+                    _ => Class::State,
+                };
+                let draft = &mut self.drafts[number as usize];
+                if let Some(variable) = draft.columns.get_mut(&Column::Unknown(a.var)) {
+                    draft.incomplete |= !used(self.flat, eq, a, class, variable);
                 }
             }
         }
     }
-    Some(shape)
 }
 
-fn class(value: bool, derivative: bool) -> Class {
-    match (derivative, value) {
-        (true, _) => Class::State,
-        (_, true) => Class::Rest,
-        _ => Class::Local,
-    }
-}
-
-fn side_by_side(
-    flat: &mut FlatModel,
-    equations: &[Equation],
-    part: Vec<Linear>,
-    shape: Vec<usize>,
-    uses: &FxHashMap<VarId, [Cover; 2]>,
-) -> System {
-    let iters: Vec<IterId> = shape.iter().map(|_| flat.exprs.fresh_iter()).collect();
-    let mut table: IndexMap<Column, Class> = IndexMap::new();
-    let mut rows = Vec::new();
-    for (equation, terms) in part {
-        let mut row = Vec::new();
-        for Term {
-            coefficient: c,
-            factor,
-            ..
-        } in terms
-        {
-            let (column, class) = match factor {
-                Factor::Unknown(a) => {
-                    let used = uses.get(&a.var).copied().unwrap_or_default();
-                    let class = class(used[0] != Cover::None, used[1] != Cover::None);
-                    (
-                        Column::Unknown {
-                            var: a.var,
-                            element: None,
-                        },
-                        class,
-                    )
-                }
-                Factor::Known(e) => {
-                    let value = at_common(flat, &equations[equation], &iters, e);
-                    (
-                        Column::Known {
-                            value,
-                            at: Vec::new(),
-                        },
-                        Class::Parameter,
-                    )
-                }
-            };
-            let entry = table.insert_full(column, class);
-            row.push((entry.0, c));
+/// A known expression as an array over the iterators that it depends on.
+fn known(flat: &FlatModel, eq: &Equation, e: ExprId) -> (Column, Vec<Index>) {
+    let (mut iters, mut index) = (Vec::new(), Vec::new());
+    for (k, (i, r)) in eq.domain.iter().enumerate() {
+        if flat.exprs.depends_on_iter(e, *i) {
+            iters.push(*i);
+            index.push(Index::Affine {
+                iterator: k,
+                coefficient: r.step,
+                offset: r.start,
+            });
         }
-        rows.push(Row {
-            equation,
-            point: None,
-            terms: row,
-        });
     }
-    canonical(
-        flat,
-        equations,
-        System {
-            shape,
-            iters,
-            rows,
-            ..System::default()
-        },
-        table,
-    )
+    (Column::Known(e, iters), index)
 }
 
-/// A known expression with the iterators of its equation replaced by the common ones, which count from 1.
-fn at_common(flat: &mut FlatModel, eq: &Equation, iters: &[IterId], e: ExprId) -> ExprId {
-    let x = &mut flat.exprs;
-    let mut values = Vec::new();
-    for ((i, r), &common) in eq.domain.iter().zip(iters) {
-        let (iter, step, before) = (x.iter(common), x.int(r.step), x.int(r.start - r.step));
-        let scaled = x.mul(&[step, iter]);
-        values.push((*i, x.add(&[scaled, before])));
-    }
-    x.substitute_iters(e, &values)
+/// The values of some iterators of an equation.
+fn values(eq: &Equation, iters: &[IterId]) -> Vec<Span> {
+    let ranges = eq.domain.iter().filter(|(i, _)| iters.contains(i));
+    ranges
+        .map(|(_, r)| Span::new(r.start.min(r.last()), r.start.max(r.last())))
+        .collect()
 }
 
-fn by_elements(
+/// Notes a use of an array. False if it is no box and has too many elements to be listed.
+fn used(
     flat: &FlatModel,
-    equations: &[Equation],
-    part: &[Linear],
-    others: &[usize],
-) -> System {
-    let mut marks: FxHashMap<VarId, Vec<[bool; 2]>> = FxHashMap::default();
-    for (_, terms) in part {
-        for t in terms {
-            if let Factor::Unknown(a) = t.factor {
-                marks
-                    .entry(a.var)
-                    .or_insert_with(|| vec![[false; 2]; flat.var(a.var).len()]);
-            }
-        }
-    }
-    for &k in others {
-        for (a, derivative) in accesses(flat, &equations[k]) {
-            let Some(elements) = marks.get_mut(&a.var) else {
-                continue;
-            };
-            match flat_affine(flat, &equations[k].domain, a) {
-                Some(index) => for_each_point(&equations[k].domain, |p| {
-                    elements[element_at(&index, p)][derivative as usize] = true;
-                }),
-                None => elements
-                    .iter_mut()
-                    .for_each(|m| m[derivative as usize] = true),
-            }
-        }
-    }
-    let mut table: IndexMap<Column, Class> = IndexMap::new();
-    let mut rows = Vec::new();
-    for (equation, terms) in part {
-        let domain = &equations[*equation].domain;
-        let eq = &equations[*equation];
-        // Per term: how its subscripts depend on the iterators, or which iterators its value depends on.
-        let prepared: Vec<_> = terms
-            .iter()
-            .map(|t| match t.factor {
-                Factor::Unknown(a) => (t, flat_affine(flat, &nested(eq, t), a), Vec::new()),
-                Factor::Known(e) => {
-                    let used = domain.iter().enumerate();
-                    let used = used.filter(|(_, (i, _))| flat.exprs.depends_on_iter(e, *i));
-                    (t, None, used.map(|(k, (i, _))| (k, *i)).collect())
+    eq: &Equation,
+    a: Access,
+    class: Class,
+    variable: &mut ArrayVariable,
+) -> bool {
+    let mut spans = variable.shape.clone();
+    let mut seen: Vec<IterId> = Vec::new();
+    let mut is_box = true;
+    for (&s, span) in flat.exprs.list(a.subs).iter().zip(&mut spans) {
+        // A subscript that is not known here, or the iterator of a sum, may touch everything.
+        let Some(affine) = flat.exprs.affine(s) else {
+            continue;
+        };
+        match affine.terms.as_slice() {
+            [] => *span = Span::new(affine.constant, affine.constant),
+            [(i, c)] => {
+                let Some((_, r)) = eq.domain.iter().find(|(j, _)| i == j) else {
+                    continue;
+                };
+                let dense = image(*r, *c, affine.constant).filter(|_| !seen.contains(i));
+                seen.push(*i);
+                match dense {
+                    Some(d) => *span = d,
+                    None => is_box = false,
                 }
+            }
+            _ => is_box = false,
+        }
+    }
+    let mut add = |spans: Vec<Span>| {
+        let known = |u: &(Vec<Span>, Class)| u.0 == spans && (u.1 == class || u.1 == Class::State);
+        let inside = spans
+            .iter()
+            .zip(&variable.shape)
+            .all(|(s, d)| d.contains(*s));
+        let recent = &variable.uses[variable.uses.len().saturating_sub(RECENT)..];
+        if inside && !recent.iter().any(known) {
+            variable.uses.push((spans, class));
+        }
+    };
+    if is_box {
+        add(spans);
+        return true;
+    }
+    let Some(index) = flat_affine(flat, &eq.domain, a) else {
+        add(variable_shape(flat, a.var));
+        return true;
+    };
+    if eq.len() > MOST_LISTED {
+        return false;
+    }
+    let dims = &flat.var(a.var).dims;
+    for_each_point(&eq.domain, |p| {
+        let sum: i64 = p.iter().zip(&index.coefficients).map(|(x, c)| x * c).sum();
+        let mut k = index.constant + sum;
+        let mut at: Vec<Span> = Vec::with_capacity(dims.len());
+        for &d in dims.iter().rev() {
+            at.push(Span::new(k % d as i64 + 1, k % d as i64 + 1));
+            k /= d as i64;
+        }
+        at.reverse();
+        add(at);
+    });
+    true
+}
+
+fn variable_shape(flat: &FlatModel, v: VarId) -> Vec<Span> {
+    let dims = flat.var(v).dims.iter();
+    dims.map(|&d| Span::new(1, d as i64)).collect()
+}
+
+impl Draft {
+    /// Puts arrays in the order of names, unknowns first, and rows in the order of arrays.
+    fn finish(self, flat: &FlatModel, equations: &[Equation]) -> System {
+        let printer = Printer::new(flat);
+        let mut names: Vec<(bool, String, usize)> = self
+            .columns
+            .keys()
+            .enumerate()
+            .map(|(k, c)| match c {
+                Column::Unknown(v) => (false, flat.var(*v).name.plain(), k),
+                Column::Known(e, _) => (true, printer.expr(*e), k),
             })
             .collect();
-        let mut point = 0;
-        for_each_point(domain, |p| {
-            let mut row = Vec::new();
-            for (t, index, iters) in &prepared {
-                match (t.factor, index) {
-                    (Factor::Unknown(a), Some(index)) => {
-                        let mut place = p.to_vec();
-                        for_each_point(&t.inner, |q| {
-                            place.truncate(p.len());
-                            place.extend_from_slice(q);
-                            let element = element_at(index, &place);
-                            let [value, derivative] = marks[&a.var][element];
-                            let column = Column::Unknown {
-                                var: a.var,
-                                element: Some(element as u32),
-                            };
-                            let entry = table.insert_full(column, class(value, derivative));
-                            row.push((entry.0, t.coefficient));
-                        });
-                    }
-                    (Factor::Known(value), _) => {
-                        let at = iters.iter().map(|(k, i)| (*i, p[*k])).collect();
-                        let entry =
-                            table.insert_full(Column::Known { value, at }, Class::Parameter);
-                        row.push((entry.0, t.coefficient));
-                    }
-                    (Factor::Unknown(_), None) => {} // `is_static` excludes it
-                }
-            }
-            rows.push(Row {
-                equation: *equation,
-                point: Some(point),
-                terms: row,
-            });
-            point += 1;
+        names.sort_unstable();
+        let mut place = vec![0; names.len()];
+        for (new, (_, _, old)) in names.iter().enumerate() {
+            place[*old] = new;
+        }
+        let mut rows = self.rows;
+        for (_, row) in &mut rows {
+            row.terms
+                .iter_mut()
+                .for_each(|t| t.0 = ColumnId::new(place[t.0.index()]));
+            row.terms.sort_unstable();
+        }
+        rows.sort_by(|a, b| {
+            let key = |r: &ArrayRow| (r.late, size_of(&r.iterators));
+            (a.1.late, &a.1.terms)
+                .cmp(&(b.1.late, &b.1.terms))
+                .then_with(|| key(&a.1).cmp(&key(&b.1)))
         });
+        debug_assert!(rows.iter().all(|r| r.0 < equations.len()));
+        let mut system = System::default();
+        let mut columns: Vec<Option<(Column, ArrayVariable)>> =
+            self.columns.into_iter().map(Some).collect();
+        for (_, _, old) in names {
+            if let Some((column, variable)) = columns[old].take() {
+                system.columns.push(column);
+                system.arrays.variables.push(variable);
+            }
+        }
+        for (equation, row) in rows {
+            system.equations.push(equation);
+            system.arrays.rows.push(row);
+        }
+        system
     }
-    canonical(
-        flat,
-        equations,
-        System {
-            rows,
-            ..System::default()
-        },
-        table,
-    )
 }

@@ -49,7 +49,7 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
             let by_row = model.has_start_rows(var);
             let preference = model.flat.var(var).state_select as u8;
             for j in 0..u.len {
-                let k = u.elements.as_ref().map_or(j, |e| e[j] as usize);
+                let k = u.elements.as_ref().map_or(j, |e| e.at(j));
                 if let Some(v) = pick(model.start_of.get(&var), k) {
                     if !v.is_finite() {
                         let span = model.flat.var(var).span;
@@ -77,7 +77,7 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
             && let Some(&base) = model.start_of.get(&var)
         {
             for j in 0..u.len {
-                let k = u.elements.as_ref().map_or(j, |e| e[j] as usize);
+                let k = u.elements.as_ref().map_or(j, |e| e.at(j));
                 let guess = machine.mem[base + k];
                 if guess.is_finite() {
                     data.yp[i + j] = guess;

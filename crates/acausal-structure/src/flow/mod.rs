@@ -138,6 +138,21 @@ impl Flow {
         self.search.grow(graph.elen.len(), graph.vlen.len());
     }
 
+    /// Makes room for more equations, variables and incidences, which are then added one by one.
+    pub(crate) fn reserve(&mut self, equations: usize, variables: usize, slots: usize) {
+        self.need.reserve(equations);
+        self.equation.reserve(slots);
+        self.amount.reserve(slots);
+        self.next.reserve(slots);
+        self.linked.reserve(slots);
+        self.used.reserve(variables);
+        self.head.reserve(variables);
+        self.search.elevel.reserve(equations);
+        self.search.ecursor.reserve(equations);
+        self.search.vlevel.reserve(variables);
+        self.search.vcursor.reserve(variables);
+    }
+
     /// Puts `f` more elements on the incidence at `slot` (which belongs to a variable with that much room).
     pub(crate) fn put(&mut self, graph: &Graph, slot: usize, f: u64) {
         let v = graph.incidence.items()[slot].index();
@@ -297,10 +312,10 @@ impl Flow {
         let items = graph.incidence.items();
         loop {
             // Advance from equation e to an admissible variable.
-            let end = graph.incidence.slots(e).end;
+            let end = graph.incidence.slots(e).end as u32;
             let level = search.elevel[e];
             while search.ecursor[e] < end {
-                let v = items[search.ecursor[e]].index();
+                let v = items[search.ecursor[e] as usize].index();
                 if level.0 == search.epoch && visible[v] && search.vlevel[v] == level {
                     break;
                 }
@@ -315,7 +330,7 @@ impl Flow {
                 e = self.equation[slot] as usize;
                 continue;
             }
-            let slot = search.ecursor[e];
+            let slot = search.ecursor[e] as usize;
             let v = items[slot].index();
             let room = graph.vlen[v] - self.used[v];
             if room > 0 {
@@ -361,7 +376,7 @@ struct Search {
     epoch: u32,
     elevel: Vec<(u32, u32)>,
     vlevel: Vec<(u32, u32)>,
-    ecursor: Vec<usize>,
+    ecursor: Vec<u32>,
     vcursor: Vec<u32>,
     queue: Vec<u32>,
 }
@@ -378,7 +393,7 @@ impl Search {
         let i = e as usize;
         if self.elevel[i].0 != self.epoch {
             self.elevel[i] = (self.epoch, level);
-            self.ecursor[i] = graph.incidence.slots(i).start;
+            self.ecursor[i] = graph.incidence.slots(i).start as u32;
             self.queue.push(e);
         }
     }

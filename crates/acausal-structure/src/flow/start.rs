@@ -67,17 +67,18 @@ impl<'a> KarpSipser<'a> {
                 eq_degree[k] += 1;
             }
         }
-        let mut next: Vec<usize> = Vec::with_capacity(variables);
+        let mut next: Vec<u32> = Vec::with_capacity(variables);
         let mut total = 0;
         for &d in &var_degree {
             next.push(total);
-            total += d as usize;
+            total += d;
         }
-        let mut items = vec![0u32; total];
+        let mut items = vec![0u32; total as usize];
         for (k, e) in active.iter().enumerate() {
             for v in graph.row(*e).iter().filter(|v| open(v.index())) {
-                items[next[v.index()]] = k as u32;
-                next[v.index()] += 1;
+                let next = &mut next[v.index()];
+                items[*next as usize] = k as u32;
+                *next += 1;
             }
         }
         let users = Rows::from_parts(std::iter::once(0).chain(next).collect(), items);

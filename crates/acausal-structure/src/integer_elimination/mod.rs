@@ -28,12 +28,15 @@
 //! assert_eq!(d.free.len(), 1);
 //! ```
 
+pub mod arrays;
+mod choose;
 pub mod dense;
 mod scalar;
 mod sparse;
 
 use std::collections::BTreeMap;
 
+pub use choose::decide_in_order;
 pub use num_bigint::BigInt;
 pub use scalar::{Overflow, Scalar};
 

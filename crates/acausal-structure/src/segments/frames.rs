@@ -14,30 +14,39 @@ const LARGEST_SHIFT: i64 = 16;
 
 /// A dimension of a variable or an iterator of an equation within its frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dim {
+pub(crate) struct Dim {
     /// The frame.
-    pub(super) frame: usize,
+    pub(crate) frame: usize,
     /// frame coordinate = sign * index + shift.
-    pub(super) sign: i64,
-    pub(super) shift: i64,
+    pub(crate) sign: i64,
+    pub(crate) shift: i64,
     /// The cells it covers.
     pub(super) first: usize,
     pub(super) count: usize,
 }
 
 impl Dim {
-    pub(super) fn coordinate(&self, index: i64) -> i64 {
+    pub(crate) fn coordinate(&self, index: i64) -> i64 {
         self.sign * index + self.shift
     }
 
     /// The index range of frame coordinates `start..start+len`.
-    pub(super) fn indices(&self, start: i64, len: i64) -> Span {
+    pub(crate) fn indices(&self, start: i64, len: i64) -> Span {
         let (a, b) = (
             self.sign * (start - self.shift),
             self.sign * (start + len - 1 - self.shift),
         );
         Span::new(a.min(b), a.max(b))
     }
+}
+
+/// How much of a long stretch is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// Just enough for a proof, if the margins suffice for what is special at the ends.
+    Narrow,
+    /// More, for ends whose influence reaches further.
+    Wide,
 }
 
 /// A stretch of coordinates that is one node of the graph.
@@ -54,11 +63,119 @@ pub(super) struct Frame {
     pub(super) cells: Vec<Cell>,
     /// Windows (first cell, number of cells) that stand for longer stretches.
     pub(super) windows: Vec<(usize, usize)>,
-    /// Some affine index runs along it.
-    tight: bool,
-    /// Indices do not run in step (strides, reflections, large shifts): enumerate.
     irregular: bool,
-    reach: i64,
+}
+
+/// How far a frame reaches and where it is cut, before it is divided into cells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extent {
+    /// Some affine index runs along it.
+    pub(crate) tight: bool,
+    /// Indices do not run in step (strides, reflections) or were asked to be enumerated.
+    pub(crate) irregular: bool,
+    /// The largest shift of an index.
+    pub(crate) reach: i64,
+    /// Where boxes begin, or the coordinate after they end; ascending.
+    pub(crate) cuts: Vec<i64>,
+}
+
+impl Extent {
+    /// Whether a long stretch between two cuts looks the same everywhere.
+    pub(crate) fn is_regular(&self) -> bool {
+        !self.irregular && self.reach <= LARGEST_SHIFT
+    }
+}
+
+/// The dimensions of a model in their frames.
+pub(crate) struct Coordinates {
+    numbers: Numbering,
+    dims: Vec<Dim>,
+    pub(crate) extents: Vec<Extent>,
+}
+
+impl Coordinates {
+    /// Dimension `k` of variable `v`.
+    pub(crate) fn of_variable(&self, v: usize, k: usize) -> Dim {
+        self.dims[self.numbers.var(v, k)]
+    }
+
+    /// Iterator `k` of equation `e`.
+    pub(crate) fn of_equation(&self, e: usize, k: usize) -> Dim {
+        self.dims[self.numbers.eq(e, k)]
+    }
+
+    /// Ties dimensions into frames; arguments as for [`Frames::new`].
+    pub(crate) fn new(model: &Model, enumerate: &dyn Fn(usize) -> bool, pair: bool) -> Coordinates {
+        let numbers = Numbering::new(model);
+        let mut ties = Ties::new(numbers.total);
+        for (v, variable) in model.variables.iter().enumerate() {
+            if let Some(d) = variable.derivative {
+                for k in 0..variable.shape.len() {
+                    ties.tie(numbers.var(v, k), numbers.var(d.index(), k), 1, 0);
+                }
+            }
+        }
+        let mut irregular: Vec<usize> = (0..numbers.total).filter(|&d| enumerate(d)).collect();
+        // Small offsets first, so that what is left of the others as a shift inside the frame stays small.
+        let mut affine = Vec::new();
+        numbers.for_affine(model, |it, dim, coefficient, offset| {
+            affine.push((offset.abs(), it, dim, coefficient, offset));
+        });
+        affine.sort_by_key(|a| a.0);
+        for &(_, it, dim, coefficient, offset) in &affine {
+            if coefficient.abs() == 1 {
+                ties.tie(it, dim, coefficient, offset);
+            } else {
+                irregular.extend([it, dim]);
+            }
+        }
+        if pair {
+            numbers.pair_ranges(model, &mut ties);
+        }
+        let (root_frame, count) = ties.roots();
+        let dims: Vec<Dim> = (0..numbers.total)
+            .map(|d| {
+                let (root, sign, shift) = ties.find(d);
+                Dim {
+                    frame: root_frame[root],
+                    sign,
+                    shift,
+                    first: 0,
+                    count: 0,
+                }
+            })
+            .collect();
+        let mut extents = vec![Extent::default(); count];
+        for (_, it, dim, coefficient, offset) in affine {
+            let (i, d) = (dims[it], dims[dim]);
+            extents[i.frame].tight = true;
+            extents[d.frame].tight = true;
+            if i.frame == d.frame && d.sign * coefficient * i.sign == 1 {
+                let k = (d.sign * offset + d.shift - i.shift).abs();
+                extents[i.frame].reach = extents[i.frame].reach.max(k);
+            } else {
+                extents[i.frame].irregular = true;
+                extents[d.frame].irregular = true;
+            }
+        }
+        for d in irregular {
+            extents[dims[d].frame].irregular = true;
+        }
+        numbers.for_boxes(model, |d, span| {
+            let dim = dims[d];
+            let (a, b) = (dim.coordinate(span.lo), dim.coordinate(span.hi));
+            extents[dim.frame].cuts.extend([a.min(b), a.max(b) + 1]);
+        });
+        for extent in &mut extents {
+            extent.cuts.sort_unstable();
+            extent.cuts.dedup();
+        }
+        Coordinates {
+            numbers,
+            dims,
+            extents,
+        }
+    }
 }
 
 /// All frames, and the dimensions of variables (first) and equations.
@@ -120,79 +237,21 @@ impl Frames {
 
     /// Builds the frames. `enumerate(dimension number)` asks for a dimension (and so its frame) to be enumerated;
     /// `pair` also ties iterators to ranges of the same length that they run over as a whole.
-    pub(super) fn new(model: &Model, enumerate: &dyn Fn(usize) -> bool, pair: bool) -> Frames {
-        let numbers = Numbering::new(model);
-        let mut ties = Ties::new(numbers.total);
-        for (v, variable) in model.variables.iter().enumerate() {
-            if let Some(d) = variable.derivative {
-                for k in 0..variable.shape.len() {
-                    ties.tie(numbers.var(v, k), numbers.var(d.index(), k), 1, 0);
-                }
-            }
-        }
-        let mut irregular: Vec<usize> = (0..numbers.total).filter(|&d| enumerate(d)).collect();
-        // Small offsets first, so that what is left of the others as a shift inside the frame stays small.
-        let mut affine = Vec::new();
-        numbers.for_affine(model, |it, dim, coefficient, offset| {
-            affine.push((offset.abs(), it, dim, coefficient, offset));
-        });
-        affine.sort_by_key(|a| a.0);
-        for (_, it, dim, coefficient, offset) in affine {
-            if coefficient.abs() == 1 {
-                ties.tie(it, dim, coefficient, offset);
-            } else {
-                irregular.extend([it, dim]);
-            }
-        }
-        if pair {
-            numbers.pair_ranges(model, &mut ties);
-        }
-        let (root_frame, count) = ties.roots();
-        let mut frames = vec![Frame::default(); count];
-        let locate = |ties: &Ties, d: usize| {
-            let (root, sign, shift) = ties.find(d);
-            Dim {
-                frame: root_frame[root],
-                sign,
-                shift,
-                first: 0,
-                count: 0,
-            }
-        };
-        numbers.for_affine(model, |it, dim, coefficient, offset| {
-            let (i, d) = (locate(&ties, it), locate(&ties, dim));
-            frames[i.frame].tight = true;
-            frames[d.frame].tight = true;
-            if i.frame == d.frame && d.sign * coefficient * i.sign == 1 {
-                let k = (d.sign * offset + d.shift - i.shift).abs();
-                frames[i.frame].reach = frames[i.frame].reach.max(k);
-            } else {
-                frames[i.frame].irregular = true;
-                frames[d.frame].irregular = true;
-            }
-        });
-        for d in irregular {
-            let f = locate(&ties, d).frame;
-            frames[f].irregular = true;
-        }
-        let mut cuts: Vec<Vec<i64>> = vec![Vec::new(); count];
-        numbers.for_boxes(model, |d, span| {
-            let dim = locate(&ties, d);
-            let (a, b) = (dim.coordinate(span.lo), dim.coordinate(span.hi));
-            cuts[dim.frame].extend([a.min(b), a.max(b) + 1]);
-        });
-        for (frame, cuts) in frames.iter_mut().zip(&mut cuts) {
-            cuts.sort_unstable();
-            cuts.dedup();
-            frame.divide(cuts);
-        }
+    pub(super) fn new(
+        model: &Model,
+        enumerate: &dyn Fn(usize) -> bool,
+        pair: bool,
+        width: Width,
+    ) -> Frames {
+        let c = Coordinates::new(model, enumerate, pair);
+        let divided = c.extents.iter().map(|e| Frame::new(e, width));
+        let frames = divided.collect();
         let mut result = Frames {
             frames,
             var_dims: Vec::new(),
             eq_dims: Vec::new(),
         };
-        let place = |result: &Frames, d: usize, span: Span| {
-            let mut dim = locate(&ties, d);
+        let place = |result: &Frames, mut dim: Dim, span: Span| {
             if span.size() > 0 {
                 let (a, b) = (dim.coordinate(span.lo), dim.coordinate(span.hi));
                 dim.first = result.cell_at(dim.frame, a.min(b));
@@ -205,7 +264,7 @@ impl Frames {
                 .shape
                 .iter()
                 .enumerate()
-                .map(|(k, s)| place(&result, numbers.var(v, k), *s))
+                .map(|(k, s)| place(&result, c.of_variable(v, k), *s))
                 .collect();
             result.var_dims.push(dims);
         }
@@ -214,7 +273,7 @@ impl Frames {
                 .iterators
                 .iter()
                 .enumerate()
-                .map(|(k, s)| place(&result, numbers.eq(e, k), *s))
+                .map(|(k, s)| place(&result, c.of_equation(e, k), *s))
                 .collect();
             result.eq_dims.push(dims);
         }
@@ -223,30 +282,38 @@ impl Frames {
 }
 
 impl Frame {
-    /// Divides the span of the cuts into cells.
-    fn divide(&mut self, cuts: &[i64]) {
+    /// Divides a frame into cells.
+    fn new(extent: &Extent, width: Width) -> Frame {
+        let mut frame = Frame {
+            irregular: extent.irregular,
+            ..Frame::default()
+        };
         // Distances within which an end of a stretch may differ from its middle, and how much of the middle is kept to
-        // see that it is uniform: a matching is local, so a window wider than all shifts proves the whole stretch.
-        let margin = 2 * self.reach + 4;
-        let window = 2 * self.reach + 3;
-        for pair in cuts.windows(2) {
+        // see that it is uniform: a matching is local, so a window that holds a cell with all its neighbours proves the
+        // whole stretch.
+        let (margin, window) = match width {
+            Width::Narrow => (extent.reach + 1, 2 * extent.reach + 2),
+            Width::Wide => (2 * extent.reach + 4, 2 * extent.reach + 3),
+        };
+        for pair in extent.cuts.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             let len = to - from;
             let mut push = |start: i64, len: i64, weight: u64| {
-                self.cells.push(Cell { start, len, weight });
+                frame.cells.push(Cell { start, len, weight });
             };
-            if !self.tight {
+            if !extent.tight {
                 push(from, len, len as u64);
-            } else if self.irregular || self.reach > LARGEST_SHIFT || len <= 2 * margin + window {
+            } else if !extent.is_regular() || len <= 2 * margin + window {
                 (from..to).for_each(|at| push(at, 1, 1));
             } else {
                 (from..from + margin).for_each(|at| push(at, 1, 1));
                 let rest = to - margin - window + 1; // the first cell of the window stands for the stretch
                 push(from + margin, rest - from - margin, 1);
                 (rest..to).for_each(|at| push(at, 1, 1));
-                let first = self.cells.len() - (margin + window) as usize;
-                self.windows.push((first, window as usize));
+                let first = frame.cells.len() - (margin + window) as usize;
+                frame.windows.push((first, window as usize));
             }
         }
+        frame
     }
 }

@@ -2,18 +2,18 @@
 
 /// The cells of one array, row-major.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
-    pub(super) offset: usize,
-    pub(super) counts: Vec<usize>,
+pub(crate) struct Grid {
+    pub(crate) offset: usize,
+    pub(crate) counts: Vec<usize>,
 }
 
 impl Grid {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.counts.iter().product()
     }
 
     /// Calls `visit` with the number of each cell and its position in each dimension, row-major.
-    pub(super) fn for_cells(&self, mut visit: impl FnMut(usize, &[usize])) {
+    pub(crate) fn for_cells(&self, mut visit: impl FnMut(usize, &[usize])) {
         let mut at = vec![0; self.counts.len()];
         for n in 0..self.len() {
             visit(self.offset + n, &at);
@@ -27,12 +27,12 @@ impl Grid {
         }
     }
 
-    pub(super) fn number(&self, at: &[usize]) -> usize {
+    pub(crate) fn number(&self, at: &[usize]) -> usize {
         self.offset + at.iter().zip(&self.counts).fold(0, |n, (a, c)| n * c + a)
     }
 
     /// Inverse of [`Grid::number`].
-    pub(super) fn position(&self, number: usize) -> Vec<usize> {
+    pub(crate) fn position(&self, number: usize) -> Vec<usize> {
         let mut n = number - self.offset;
         let mut at = vec![0; self.counts.len()];
         for k in (0..at.len()).rev() {
@@ -44,7 +44,7 @@ impl Grid {
 }
 
 /// The array that holds a cell.
-pub(super) fn array_of(grids: &[Grid], cell: usize) -> usize {
+pub(crate) fn array_of(grids: &[Grid], cell: usize) -> usize {
     let mut at = grids.partition_point(|g| g.offset <= cell) - 1;
     while grids[at].len() == 0 {
         at -= 1; // empty arrays share their offset with the next one
@@ -53,7 +53,7 @@ pub(super) fn array_of(grids: &[Grid], cell: usize) -> usize {
 }
 
 /// Visits all points of a product of ranges (first, count).
-pub(super) fn for_product(ranges: &[(usize, usize)], mut visit: impl FnMut(&[usize])) {
+pub(crate) fn for_product(ranges: &[(usize, usize)], mut visit: impl FnMut(&[usize])) {
     if ranges.iter().any(|r| r.1 == 0) {
         return;
     }

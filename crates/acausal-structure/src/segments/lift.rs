@@ -221,11 +221,11 @@ impl Pieces {
 }
 
 /// A box of cells of one array that are alike: per dimension the range of cells.
-pub(super) type CellBox = Vec<(usize, usize)>;
+pub(crate) type CellBox = Vec<(usize, usize)>;
 
 /// Joins neighbouring cells with equal labels into boxes, but not where `separate(dimension, box)` forbids to join the box
 /// with the one before it in this dimension. The boxes come in lexicographic order.
-pub(super) fn boxes(
+pub(crate) fn boxes(
     grid: &Grid,
     labels: &[u32],
     separate: impl Fn(usize, &CellBox) -> bool,

@@ -13,8 +13,9 @@
 //! 4. If the windows are uniform (same differentiation order, same choice of access), everything is lifted back: the
 //!    conditions that make a matching complete and the orders consistent are local, so repeating a uniform window keeps
 //!    them true. Equal cells are joined into segments.
-//! 5. If a window is not uniform, or the small model is singular where it was shortened, the arrays of just that frame are
-//!    enumerated element by element and the analysis repeats; the result says which ones ([`Analysis::enumerated`]).
+//! 5. If a window is not uniform, or the small model is singular where it was shortened, wider margins are tried, and then
+//!    the arrays of just that frame are enumerated element by element; the result says which ones
+//!    ([`Analysis::enumerated`]).
 //!
 //! Inside a coupled block the cuts depend on an arbitrary matching; [`Analysis::coarsened`] removes them.
 //!
@@ -39,11 +40,11 @@
 //! ```
 
 mod coarsen;
-mod frames;
-mod grid;
+pub(crate) mod frames;
+pub(crate) mod grid;
 mod instance;
 mod join;
-mod lift;
+pub(crate) mod lift;
 mod model;
 mod order;
 mod result;
@@ -59,7 +60,7 @@ use crate::dulmage_mendelsohn::Part;
 use crate::flow::Reached;
 use crate::pantelides::pantelides;
 use crate::{EqId, VarId};
-use frames::Frames;
+use frames::{Frames, Width};
 use grid::Grid;
 use instance::{Assignment, Instance, Orders, Variant};
 use join::Solved;
@@ -84,9 +85,10 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
     model.check().map_err(Error::BadAccess)?;
     let mut expanded: BTreeSet<usize> = BTreeSet::new();
     let mut pair = true;
+    let mut width = Width::Narrow;
     let mut verdict = None;
     loop {
-        let frames = Frames::new(model, &|d| expanded.contains(&d), pair);
+        let frames = Frames::new(model, &|d| expanded.contains(&d), pair, width);
         let incidences = Instance::incidences(model, &frames);
         if incidences > MAX_INCIDENCES {
             if pair {
@@ -136,6 +138,10 @@ pub fn analyse(model: &Model) -> Result<Analysis, Error> {
                 shortened
             }
         };
+        if width == Width::Narrow {
+            width = Width::Wide;
+            continue;
+        }
         expanded.extend(retry.iter().flat_map(|&f| instance.frames.dimensions(f)));
         pair = false;
     }

@@ -63,7 +63,7 @@ pub struct Access {
 }
 
 /// The index expression of one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Index {
     /// `coefficient * iterator + offset`.
     Affine {
