@@ -302,13 +302,15 @@ fn grid_of_resistors_without_ground() {
     assert_eq!((d.redundant.len(), d.free.len()), (1, 1));
 }
 
+/// Start offset, end offset, terms (array, shift, coefficient), fixed extra term.
+type RowRecipe = (i64, i64, Vec<(usize, i64, i64)>, Option<(usize, u8, i64)>);
+
 #[derive(Clone, Debug)]
 struct Recipe {
     n: i64,
     /// Class of each array and whether its ends are used otherwise.
     arrays: Vec<(u8, u8)>,
-    /// Rows: (start offset, end offset, terms (array, shift, coefficient), fixed extra term).
-    rows: Vec<(i64, i64, Vec<(usize, i64, i64)>, Option<(usize, u8, i64)>)>,
+    rows: Vec<RowRecipe>,
     /// Scalar rows: terms at (array, place, coefficient).
     ends: Vec<Vec<(usize, u8, i64)>>,
 }

@@ -272,8 +272,13 @@ fn long_arrays_are_decided_like_short_ones() {
         digits(at(&run, &format!("C[{n}].v"), 1.0), v, 7);
         digits(at(&run, "C[2].v", 1.0), v, 7);
     }
-    let r = report(&bank(100_000));
-    assert!(r.regularised.replaced.len() < 10, "{:?}", r.regularised);
+    for n in [12, 2000] {
+        let r = report(&bank(n));
+        let [(_, new)] = r.regularised.replaced.as_slice() else {
+            panic!("{:?}", r.regularised.replaced)
+        };
+        assert!(new.contains(&format!("in 2:{n} loop C[1].v = C[")), "{new}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn matrices(model: &Model, values: &[(&str, f64)], slopes: &[(&str, f64)]) -> Ma
     for u in &compiled.unknowns {
         let (var, kind) = u.value.or(u.derivative).unwrap();
         for k in 0..u.len {
-            let element = u.elements.as_ref().map_or(k, |e| e[k] as usize);
+            let element = u.elements.as_ref().map_or(k, |e| e.at(k));
             names.push(match u.role {
                 Role::Mu => "mu".to_string(),
                 _ => compiled.element_name(var, kind, element),

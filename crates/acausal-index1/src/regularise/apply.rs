@@ -318,7 +318,28 @@ fn written(
     c: &ArrayConstraint,
     origin: OriginId,
 ) -> Equation {
-    let (domain, iters) = box_domain(flat, &c.at);
+    // Iterators count so that the first subscript that moves with them is the iterator itself.
+    let shift = |k: usize| {
+        let index = c.terms.iter().flat_map(|t| &t.1);
+        let mut own = index.filter_map(|i| match *i {
+            Index::Affine {
+                iterator,
+                coefficient: 1,
+                offset,
+            } if iterator == k => Some(offset),
+            _ => None,
+        });
+        own.next().unwrap_or(0)
+    };
+    let at = c.at.iter().enumerate();
+    let shifted: Vec<Span> = at
+        .map(|(k, s)| Span::new(s.lo + shift(k), s.hi + shift(k)))
+        .collect();
+    let (domain, mut iters) = box_domain(flat, &shifted);
+    for (k, i) in iters.iter_mut().enumerate() {
+        let back = flat.exprs.int(-shift(k));
+        *i = flat.exprs.add(&[*i, back]);
+    }
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for t in &c.terms {
         let e = term(flat, system, t, &iters);

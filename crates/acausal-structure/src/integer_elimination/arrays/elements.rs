@@ -44,8 +44,9 @@ pub(super) struct Answer {
     pub(super) parameter_constraints: Vec<(u32, Region, Form)>,
 }
 
-/// An element this near to the row's own place stands beside it, others have places of their own.
-const BESIDE: i64 = 2;
+/// A row before the columns are numbered: whether it is late, its terms, and array and element that it comes from.
+type Row = (bool, Vec<(usize, i64)>, (u32, u32));
+
 /// More terms than this with one coefficient are a range.
 const MANY: usize = 6;
 
@@ -94,8 +95,7 @@ impl Elements {
             grids.push(grid);
             column_spans.push(spans);
         }
-        // Per row: whether it is late, its terms, and where it comes from.
-        let mut rows: Vec<(bool, Vec<(usize, i64)>, (u32, u32))> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
         let mut row_spans = Vec::with_capacity(system.rows.len());
         let mut present = vec![false; first];
         let mut ranges: Vec<Span> = Vec::new();
@@ -187,8 +187,13 @@ impl Elements {
         out
     }
 
-    /// The decisions as boxes.
-    pub(super) fn decisions(&self, coordinates: &Coordinates, d: &Decisions) -> Answer {
+    /// The decisions as boxes. Elements of constraints that are at most `beside` away from the row are stated relative to it.
+    pub(super) fn decisions(
+        &self,
+        coordinates: &Coordinates,
+        d: &Decisions,
+        beside: i64,
+    ) -> Answer {
         let row_dim = |e: u32, k: usize| coordinates.of_equation(e as usize, k);
         let column_dim = |v: u32, k: usize| coordinates.of_variable(v as usize, k);
         let marked =
@@ -208,7 +213,7 @@ impl Elements {
             let mut by_array: BTreeMap<u32, Vec<(u32, Form)>> = BTreeMap::new();
             for c in list {
                 let (array, element) = self.rows[c.replaces];
-                if let Some(form) = self.form(coordinates, c) {
+                if let Some(form) = self.form(coordinates, c, beside) {
                     by_array.entry(array).or_default().push((element, form));
                 }
             }
@@ -231,7 +236,7 @@ impl Elements {
     }
 
     /// A constraint relative to the row it replaces. `None` for coefficients that do not fit.
-    fn form(&self, coordinates: &Coordinates, c: &Constraint) -> Option<Form> {
+    fn form(&self, coordinates: &Coordinates, c: &Constraint, beside: i64) -> Option<Form> {
         let (e, point) = self.rows[c.replaces];
         let spans = &self.row_spans[e as usize];
         let here: Vec<(usize, i64)> = position(spans, point)
@@ -260,7 +265,7 @@ impl Elements {
                 .map(|(k, &i)| {
                     let dim = coordinates.of_variable(array as usize, k);
                     let at = dim.coordinate(i);
-                    let near = |h: &(usize, i64)| h.0 == dim.frame && (at - h.1).abs() <= BESIDE;
+                    let near = |h: &(usize, i64)| h.0 == dim.frame && (at - h.1).abs() <= beside;
                     match here.iter().position(near).filter(|_| !many) {
                         Some(j) => Place::Beside(j, at - here[j].1),
                         None => Place::Between(at, at),

@@ -201,7 +201,7 @@ pub fn decide_arrays(
         let e = Elements::new(system, &coordinates, short);
         elements += e.system.rows.len();
         let d = decide(&e.system);
-        e.decisions(&coordinates, &d)
+        (e, d)
     };
     for attempt in [Lengths::Short, Lengths::Congruent] {
         let sizes: [Shrunk; 3] = [0, 1, 2].map(|k| Shrunk::new(&coordinates, attempt, k));
@@ -209,8 +209,15 @@ pub fn decide_arrays(
         if whole || system.shrunk_elements(&coordinates, &sizes[2]) > most {
             break;
         }
-        let answers = [look(&sizes[0]), look(&sizes[1]), look(&sizes[2])];
-        if let Some(mut d) = lift::lift(system, &coordinates, &sizes, &answers) {
+        let looks = [look(&sizes[0]), look(&sizes[1]), look(&sizes[2])];
+        let lifted = forms(&looks[0].1).iter().filter_map(|&beside| {
+            let answers = [0, 1, 2].map(|k| {
+                let (e, d) = &looks[k];
+                e.decisions(&coordinates, d, beside)
+            });
+            lift::lift(system, &coordinates, &sizes, &answers)
+        });
+        if let Some(mut d) = lifted.min_by_key(|d| d.constraints.len()) {
             d.elements = elements;
             return Some(d);
         }
@@ -219,7 +226,18 @@ pub fn decide_arrays(
         return None;
     }
     let whole = Shrunk::whole(&coordinates);
-    let answer = look(&whole);
-    let d = lift::whole(system, &coordinates, &whole, &answer);
+    let (e, d) = look(&whole);
+    let stated = forms(&d).iter().map(|&beside| {
+        let answer = e.decisions(&coordinates, &d, beside);
+        lift::whole(system, &coordinates, &whole, &answer)
+    });
+    let d = stated.min_by_key(|d| d.constraints.len())?;
     Some(ArrayDecisions { elements, ..d })
+}
+
+/// How near an element of a constraint must be to its row to be stated relative to it. `x[i] = x[i+1]` is best stated
+/// so, `x[1] = x[i]` with all other places absolute; the fewer boxes come out, the better.
+fn forms(d: &Decisions) -> &'static [i64] {
+    let constraints = !d.constraints.is_empty() || !d.parameter_constraints.is_empty();
+    if constraints { &[2, 0] } else { &[0] }
 }
