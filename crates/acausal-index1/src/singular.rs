@@ -4,6 +4,8 @@ use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_structure::segments::{ElementSet, Span as IndexSpan};
 use acausal_syntax::Diagnostic;
 
+use rustc_hash::FxHashMap;
+
 use crate::incidence::Incidence;
 
 /// How many equations or variables a message lists.
@@ -93,12 +95,15 @@ fn chains<'a>(
     inc: &'a Incidence,
     set: &'a ElementSet,
 ) -> impl Iterator<Item = &'a (acausal_structure::VarId, Vec<IndexSpan>)> {
+    let mut lowest: FxHashMap<(acausal_expr::VarId, &[IndexSpan]), u8> = FxHashMap::default();
+    for (v, spans) in &set.variables {
+        let (var, order) = inc.quantity[v.index()];
+        let least = lowest.entry((var, spans)).or_insert(order);
+        *least = order.min(*least);
+    }
     set.variables.iter().filter(move |(v, spans)| {
         let (var, order) = inc.quantity[v.index()];
-        !set.variables.iter().any(|(w, other)| {
-            let (lower, k) = inc.quantity[w.index()];
-            lower == var && k < order && other == spans
-        })
+        lowest.get(&(var, spans.as_slice())) == Some(&order)
     })
 }
 

@@ -266,6 +266,9 @@ fn unknown_wishes(flat: &FlatModel, options: &Options) -> Result<(), Vec<Diagnos
 
 /// Wishes for states that could not be fulfilled.
 fn wishes(flat: &FlatModel, options: &Options, report: &Report) -> Vec<Diagnostic> {
+    if options.prefer_states.is_empty() {
+        return Vec::new();
+    }
     let is = |state: &String, name: &str| {
         state
             .strip_prefix(name)

@@ -164,6 +164,9 @@ fn write_facts(text: &mut String, facts: &Report) {
     let _ = writeln!(text, "Structural index: {}.", facts.structural_index);
 
     heading(text, "Blocks, in the order of solution");
+    if facts.blocks.is_empty() {
+        text.push_str("None: there are no continuous unknowns.\n");
+    }
     let short = facts.blocks.len() > MOST_BLOCKS;
     let mut singles = 0u64;
     for (k, b) in facts.blocks.iter().enumerate() {
@@ -233,6 +236,10 @@ fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
     if !form.locals.is_empty() {
         text.push_str("Local assignments, in this order:\n");
         lines(text, "  ", &form.locals);
+    }
+    if form.residuals.is_empty() {
+        text.push_str("No residuals: nothing is left for the integrator.\n");
+        return;
     }
     text.push_str("Residuals:\n");
     let residuals: Vec<String> = form
