@@ -11,7 +11,7 @@ model Cascade "N first-order blocks in a row"
   end FirstOrder;
 
   parameter Integer N = 8 "number of blocks";
-  FirstOrder block_[N](each T = 1/N);
+  FirstOrder block_[N](each T = 0.1);
 equation
   block_[1].u = sin(time);
   for k in 2:N loop

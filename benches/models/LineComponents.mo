@@ -44,7 +44,7 @@ model LineComponents "Electrical transmission line of N cells with an inductor, 
   model Source
     extends OnePort;
   equation
-    v = 1 - exp(-20*time);
+    v = 1 - exp(-time);
   end Source;
 
   model Cell
@@ -69,7 +69,7 @@ model LineComponents "Electrical transmission line of N cells with an inductor, 
   Ground ground;
   Ground far;
   Resistor load(R = 1);
-  Cell cell[N](each L = 1/N, each R = 0.1/N, each C = 1/N);
+  Cell cell[N](each L = 1, each R = 0.01, each C = 1);
 equation
   connect(source.p, cell[1].a);
   connect(source.n, ground.p);
@@ -78,5 +78,5 @@ equation
   end for;
   connect(cell[N].b, load.p);
   connect(load.n, far.p);
-  annotation(experiment(StopTime = 0.5, Interval = 0.05));
+  annotation(experiment(StopTime = 10, Interval = 1));
 end LineComponents;

@@ -13,6 +13,7 @@ use crate::items::{Item, Target, merge};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::{Layout, Loc, Place};
 use crate::lower::Lowering;
+use crate::plan::Order;
 
 /// A compiled model: programs, layout and sparsity.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct Compiled {
     pub kernels: Vec<Kernel>,
     /// Literal tables: first place in `Mem` and contents.
     pub tables: Vec<(usize, Vec<f64>)>,
+    /// Places of `Mem` that hold a literal from the beginning: first, number, value.
+    pub literals: Vec<(usize, usize, f64)>,
     /// Assigns parameters and constants.
     pub parameters: Program,
     /// Evaluates start and nominal attributes; runs after `parameters`.
@@ -113,7 +116,8 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let continuous_pre = left_limits(&mut low);
 
     let parameter_items = low.parameter_items(origin)?;
-    let parameters = low.ordered_program(&parameter_items)?;
+    let parameter_plan = low.plan(&parameter_items, Order::Dependent)?;
+    let parameters = low.program(&parameter_plan)?;
     let (starts, start_of) =
         low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
     let (nominals, nominal_of) = low.attribute_program(
@@ -133,7 +137,8 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             origin: l.origin,
         })
         .collect();
-    let locals = low.ordered_program(&local_items)?;
+    let local_plan = low.plan(&local_items, Order::Dependent)?;
+    let locals = low.program(&local_plan)?;
 
     let mut rows = Vec::new();
     let mut row_kinds = Vec::with_capacity(n);
@@ -157,14 +162,15 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         });
         next += len;
     }
-    let residuals = merge(low.ordered_program(&residual_items)?);
-    let jacobian = low.jacobian(&local_items, &residual_items, next, Columns::Combined)?;
+    let residual_plan = low.plan(&residual_items, Order::Free)?;
+    let residuals = merge(low.program(&residual_plan)?);
+    let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], next, Columns::Combined)?;
 
     let initial = low.initial_code(
         Parts {
             parameters: &parameter_items,
-            locals: &local_items,
-            residuals: &residual_items,
+            locals: (&local_items, &local_plan),
+            residuals: (&residual_items, &residual_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
         },
@@ -197,6 +203,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .iter()
         .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
         .collect();
+    let literals = std::mem::take(&mut low.literals);
     let local_values = (low.layout.locals.iter().zip(&dae.locals))
         .map(|(&(first, count), l)| (first, count, l.origin))
         .collect();
@@ -212,6 +219,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         out_len: 0,
         kernels,
         tables,
+        literals,
         parameters,
         starts: starts.into_iter().chain(nominals).chain(fixeds).collect(),
         start_of,
@@ -412,16 +420,14 @@ impl Compiled {
             })
     }
 
-    /// True when component `i` of `x` was introduced by the compiler.
-    pub fn is_auxiliary(&self, i: usize) -> bool {
-        let mut first = 0;
+    /// Which components of `x` were introduced by the compiler.
+    pub fn auxiliaries(&self) -> Vec<bool> {
+        let mut all = Vec::with_capacity(self.n);
         for u in &self.unknowns {
-            if i < first + u.len {
-                return u.value.is_none_or(|q| self.flat.var(q.0).auxiliary);
-            }
-            first += u.len;
+            let auxiliary = u.value.is_none_or(|q| self.flat.var(q.0).auxiliary);
+            all.extend(std::iter::repeat_n(auxiliary, u.len));
         }
-        false
+        all
     }
 
     /// The role of component `i` of `x`.

@@ -37,6 +37,7 @@ use crate::items::{Item, Target};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::Place;
 use crate::lower::Lowering;
+use crate::plan::{Order, Plan};
 use crate::start_alias::StartAlias;
 
 /// What is evaluated at the start only.
@@ -128,10 +129,10 @@ pub(crate) fn free_parameters(flat: &FlatModel) -> Vec<VarId> {
 pub(crate) struct Parts<'a> {
     /// Items of all parameters, in evaluation order.
     pub parameters: &'a [Item],
-    /// Local assignments.
-    pub locals: &'a [Item],
-    /// Residuals.
-    pub residuals: &'a [Item],
+    /// Local assignments, and their order.
+    pub locals: (&'a [Item], &'a Plan),
+    /// Residuals, and their order.
+    pub residuals: (&'a [Item], &'a Plan),
     /// Highest derivatives of constraints.
     pub hidden: &'a [acausal_index1::Residual],
     /// Initial equations.
@@ -186,24 +187,30 @@ impl Lowering<'_> {
         }
         code.len = rows.next - first;
         code.discrete = self.ordered_program(&assignments)?;
-        code.dependent = self.ordered_program(&dependent)?;
-        code.residuals = self.ordered_program(&rows.hoisted)?;
-        code.residuals.extend(self.ordered_program(&rows.items)?);
-        let locals: Vec<Item> = dependent
-            .into_iter()
-            .chain(parts.locals.iter().cloned())
-            .chain(rows.hoisted)
-            .collect();
-        let residuals: Vec<Item> = parts.residuals.iter().cloned().chain(rows.items).collect();
+        let dependent = self.plan(&dependent, Order::Dependent)?;
+        let hoisted = self.plan(&rows.hoisted, Order::Dependent)?;
+        let own = self.plan(&rows.items, Order::Free)?;
+        code.dependent = self.program(&dependent)?;
+        code.residuals = self.program(&hoisted)?;
+        code.residuals.extend(self.program(&own)?);
+        // Derivatives with respect to free parameters make other shapes.
+        let mut again = (Plan::default(), Plan::default());
+        let (locals, residuals) = if self.active.is_empty() {
+            (parts.locals.1, parts.residuals.1)
+        } else {
+            again.0 = self.plan(parts.locals.0, Order::Dependent)?;
+            again.1 = self.plan(parts.residuals.0, Order::Free)?;
+            (&again.0, &again.1)
+        };
         let units: Vec<(usize, usize)> = code.free.iter().map(|f| (f.base, f.len)).collect();
         code.jacobian = self.jacobian(
-            &locals,
-            &residuals,
+            &[&dependent, locals, &hoisted],
+            &[residuals, &own],
             rows.next,
             Columns::Separate { units: &units },
         )?;
         self.active.clear();
-        code.aliases = self.start_aliases(parts.locals)?;
+        code.aliases = self.start_aliases(parts.locals.0)?;
         let x = &self.flat.exprs;
         code.homotopy = x
             .ids()

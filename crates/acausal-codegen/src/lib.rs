@@ -4,6 +4,8 @@
 //! put the sparse Jacobian together. It knows nothing of how it will be run.
 
 mod address;
+mod body;
+mod calls;
 mod cells;
 mod compile;
 mod error;
@@ -14,6 +16,9 @@ mod jacobian;
 mod layout;
 mod lower;
 mod parameters;
+mod plan;
+mod schedule;
+mod shape;
 mod start_alias;
 
 pub use cells::{CellGroup, CellKind};
@@ -24,6 +29,6 @@ pub use events::{
     TimeEventCode, WhenCode,
 };
 pub use initial::{FreeParameter, InitialCode, InitialRow};
-pub use jacobian::{Columns, Jacobian, MulAdd, Sparsity};
+pub use jacobian::{Columns, Jacobian, MulAdds, Sparsity};
 pub use layout::{Layout, Loc, Place, fixed};
 pub use start_alias::StartAlias;

@@ -8,7 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::items::{Item, Target};
+use crate::layout::Place;
 use crate::lower::Lowering;
+use crate::plan::Order;
 
 impl Lowering<'_> {
     /// Assigns parameters and constants, in the order of their dependencies. A parameter without a value takes its
@@ -21,10 +23,28 @@ impl Lowering<'_> {
                 continue;
             }
             if let Some(value) = var.binding.clone().or(var.start.clone()) {
+                let bound = var.binding.is_some();
+                let place = self.layout.place((id, Kind::Value));
+                // Every parameter lies in `Mem` in one piece. The guess of a free one is evaluated with the others.
+                if let (true, Some(&Place::Whole(Bank::Mem, base))) = (bound, place)
+                    && self.write_literal(id, &value, base)
+                {
+                    continue;
+                }
                 self.array_items(id, &value, Target::Access, origin, &mut items)?;
             }
         }
         Ok(items)
+    }
+
+    /// A literal needs no evaluation: it is written when the memory is made. False when the value is none.
+    fn write_literal(&mut self, id: VarId, value: &Comprehension, base: usize) -> bool {
+        let x = &self.flat.exprs;
+        let truth = x.as_bool(value.body).map(f64::from);
+        let literal = x.as_f64(value.body).or(truth);
+        let count = self.flat.var(id).len();
+        self.literals.extend(literal.map(|v| (base, count, v)));
+        literal.is_some()
     }
 
     /// Items that evaluate an array value into elements of a variable or consecutive places.
@@ -115,15 +135,13 @@ impl Lowering<'_> {
             };
             let base = self.layout.reserve(self.flat.var(id).len());
             bases.insert(id, base);
-            self.array_items(
-                id,
-                &value,
-                |access| Target::Elements(Bank::Mem, base, access),
-                origin,
-                &mut items,
-            )?;
+            if !self.write_literal(id, &value, base) {
+                let target = |access| Target::Elements(Bank::Mem, base, access);
+                self.array_items(id, &value, target, origin, &mut items)?;
+            }
         }
-        Ok((self.ordered_program(&items)?, bases))
+        let plan = self.plan(&items, Order::Dependent)?;
+        Ok((self.program(&plan)?, bases))
     }
 
     /// Parameters such that each one comes after those its value depends on.

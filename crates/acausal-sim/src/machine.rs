@@ -217,6 +217,9 @@ impl Machine {
         for (base, values) in &machine.model.tables {
             machine.mem[*base..base + values.len()].copy_from_slice(values);
         }
+        for &(base, count, value) in &machine.model.literals {
+            machine.mem[base..base + count].fill(value);
+        }
         Ok(machine)
     }
 

@@ -15,9 +15,11 @@
 //! ```
 
 mod load;
+mod observe;
 mod signals;
 mod sink;
 
 pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
+pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};

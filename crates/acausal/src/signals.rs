@@ -16,7 +16,15 @@ impl Model {
 
     /// True when the model has a signal of this name.
     pub fn has_signal(&self, name: &str) -> bool {
-        self.signal_names().any(|n| n == name)
+        let one = crate::Observe::patterns([name]);
+        let mut outputs = self.compiled.outputs.iter();
+        outputs.any(|o| {
+            let elements = one.elements(&self.compiled, o.var);
+            elements.into_iter().any(|k| {
+                let element = self.compiled.element_name(o.var, Kind::Value, k);
+                element == name
+            })
+        })
     }
 
     /// ` (did you mean ...?)` with the most similar name, or nothing.
@@ -32,7 +40,7 @@ impl Model {
     /// of components come in only when there is nothing else, as most of them repeat each other.
     pub fn default_signals(&self, count: usize) -> Vec<String> {
         let c = &self.compiled;
-        let states: Vec<_> = c
+        let states: std::collections::HashSet<_> = c
             .unknowns
             .iter()
             .filter(|u| u.derivative.is_some())

@@ -9,36 +9,40 @@ use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Sign
 use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};
 
 use crate::load::{Failure, Model};
+use crate::observe::Observe;
 
-/// Writes every variable of the model to a result writer, and the plotted ones to memory.
+/// Hands the observed signals of the model to a result writer, row by row, and keeps others, for plots, in memory. What
+/// is not chosen costs nothing.
 pub struct ResultSink<'p> {
     writer: Option<Box<dyn ResultWriter>>,
-    /// Signals that are kept in memory: a name prefix test, for plots.
-    keep: Box<dyn Fn(&str) -> bool + 'p>,
+    /// Signals for the writer.
+    observed: Observe,
+    /// Signals for memory.
+    kept: Observe,
     memory: MemoryWriter,
     places: Vec<Loc>,
-    kept: Vec<usize>,
+    kept_places: Vec<Loc>,
     values: Vec<f64>,
-    kept_values: Vec<f64>,
     progress: Box<dyn FnMut(f64) + 'p>,
     trace: Box<dyn FnMut(&str) + 'p>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
 impl<'p> ResultSink<'p> {
-    /// A sink that writes to `writer` and keeps the signals that `keep` accepts.
+    /// A sink that writes the observed signals to `writer` and keeps others in memory.
     pub fn new(
         writer: Option<Box<dyn ResultWriter>>,
-        keep: impl Fn(&str) -> bool + 'p,
+        observed: Observe,
+        kept: Observe,
     ) -> ResultSink<'p> {
         ResultSink {
             writer,
-            keep: Box::new(keep),
+            observed,
+            kept,
             memory: MemoryWriter::new(),
             places: Vec::new(),
-            kept: Vec::new(),
+            kept_places: Vec::new(),
             values: Vec::new(),
-            kept_values: Vec::new(),
             progress: Box::new(|_| {}),
             trace: Box::new(|_| {}),
             interrupt: None,
@@ -72,8 +76,14 @@ impl<'p> ResultSink<'p> {
     }
 }
 
-/// All scalar signals of a model with their locations; parameters are constants.
-fn signals(model: &Compiled, machine: &Machine, y: &[f64], yp: &[f64]) -> (Vec<Signal>, Vec<Loc>) {
+/// The chosen scalar signals of a model with their locations; parameters are constants.
+fn signals(
+    model: &Compiled,
+    machine: &Machine,
+    chosen: &Observe,
+    y: &[f64],
+    yp: &[f64],
+) -> (Vec<Signal>, Vec<Loc>) {
     let mut signals = Vec::new();
     let mut places = Vec::new();
     for output in &model.outputs {
@@ -84,7 +94,7 @@ fn signals(model: &Compiled, machine: &Machine, y: &[f64], yp: &[f64]) -> (Vec<S
             VarType::Boolean => Kind::Boolean,
             VarType::Enum(_) => Kind::Enumeration,
         };
-        for k in 0..var.len() {
+        for k in chosen.elements(model, output.var) {
             let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
             let loc = output.place.at(k);
             let signal = if var.is_parameter() {
@@ -107,29 +117,14 @@ fn signals(model: &Compiled, machine: &Machine, y: &[f64], yp: &[f64]) -> (Vec<S
 impl Sink for ResultSink<'_> {
     fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
         let model = machine.model();
-        let (signals, places) = signals(model, machine, y, yp);
         let info = RunInfo::new(&*model.flat.name);
-        self.places = places;
-        let mut kept_signals = Vec::new();
-        for s in &signals {
-            if !(self.keep)(&s.name) {
-                continue;
-            }
-            let mut s = s.clone();
-            if let acausal_results::Source::Column { column, negated } = s.source {
-                s.source = acausal_results::Source::Column {
-                    column: self.kept.len(),
-                    negated,
-                };
-                self.kept.push(column);
-            }
-            kept_signals.push(s);
-        }
-        self.memory
-            .begin(&kept_signals, &info)
-            .map_err(|e| e.to_string())?;
+        let (kept, places) = signals(model, machine, &self.kept, y, yp);
+        self.kept_places = places;
+        self.memory.begin(&kept, &info).map_err(|e| e.to_string())?;
         if let Some(w) = &mut self.writer {
-            w.begin(&signals, &info).map_err(|e| e.to_string())?;
+            let (observed, places) = signals(model, machine, &self.observed, y, yp);
+            self.places = places;
+            w.begin(&observed, &info).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -139,15 +134,8 @@ impl Sink for ResultSink<'_> {
             gather(machine, y, yp, &self.places, &mut self.values);
             w.row(t, &self.values).map_err(|e| e.to_string())?;
         }
-        self.kept_values.clear();
-        self.kept_values.extend(
-            self.kept
-                .iter()
-                .map(|&k| machine.value(self.places[k], y, yp)),
-        );
-        self.memory
-            .row(t, &self.kept_values)
-            .map_err(|e| e.to_string())
+        gather(machine, y, yp, &self.kept_places, &mut self.values);
+        self.memory.row(t, &self.values).map_err(|e| e.to_string())
     }
 
     fn progress(&mut self, t: f64) {
@@ -177,7 +165,16 @@ pub struct InMemory {
 impl Model {
     /// Simulates and keeps all signals in memory.
     pub fn simulate_in_memory(&self, settings: &Settings) -> Result<InMemory, Failure> {
-        let mut sink = ResultSink::new(None, |_| true);
+        self.simulate_observing(settings, Observe::everything())
+    }
+
+    /// Simulates and keeps the chosen signals in memory.
+    pub fn simulate_observing(
+        &self,
+        settings: &Settings,
+        observe: Observe,
+    ) -> Result<InMemory, Failure> {
+        let mut sink = ResultSink::new(None, Observe::nothing(), observe);
         let summary =
             simulate(self.compiled.clone(), settings, &mut sink).map_err(|e| self.failed(&e))?;
         let result = sink

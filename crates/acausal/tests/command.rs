@@ -56,6 +56,36 @@ fn simulate_draws_summarises_and_stores() {
 }
 
 #[test]
+fn observe_chooses_what_is_stored() {
+    let place = Place::with("Decay.mo", DECAY);
+    let header = |patterns: &str| {
+        place
+            .acausal(&["simulate", "Decay.mo", "-q", "--observe", patterns])
+            .code(0);
+        let csv = std::fs::read_to_string(place.path("Decay.csv")).unwrap();
+        csv.lines().next().unwrap().to_string()
+    };
+    assert_eq!(header("x"), "time,x");
+    assert_eq!(header("z[2], x"), "time,x,z[2]");
+    assert_eq!(header("z"), "time,z[1],z[2],z[3]");
+    assert_eq!(header("z[?]"), "time,z[1],z[2],z[3]");
+    assert_eq!(header("*[3]"), "time,z[3]");
+    // The plot does not depend on what is stored.
+    let said = place
+        .acausal(&["simulate", "Decay.mo", "--observe", "z[1]", "--plot", "x"])
+        .code(0);
+    assert!(said.out.contains("── x"), "{}", said.out);
+    let said = place
+        .acausal(&["simulate", "Decay.mo", "--observe", "z[1],zz"])
+        .code(2);
+    assert!(
+        said.err.contains("there is no signal `zz` to store"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn json_has_what_programs_need() {
     let place = Place::with("Decay.mo", DECAY);
     let said = place

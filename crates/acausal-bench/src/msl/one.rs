@@ -9,7 +9,7 @@
 
 use std::path::PathBuf;
 
-use acausal::{Failure, Load, Model, ResultSink};
+use acausal::{Failure, Load, Model, Observe, ResultSink};
 use acausal_results::compare::{CompareOptions, SignalVerdict, compare};
 use acausal_results::{normalise_name, read, read_signals};
 use acausal_sim::{Machine, Sink};
@@ -103,7 +103,7 @@ fn attempt(o: &One) -> Result<(), String> {
             .collect(),
     };
 
-    let sink = ResultSink::new(None, |name| wanted.iter().any(|w| w == name));
+    let sink = ResultSink::new(None, Observe::nothing(), Observe::patterns(&wanted));
     let mut sink = Announced(sink);
     acausal_sim::simulate(model.compiled.clone(), &settings, &mut sink)
         .map_err(|e| first_error(&model.failed(&e)))?;

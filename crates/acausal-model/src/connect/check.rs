@@ -13,32 +13,29 @@ pub(super) fn check(
     link: &Link,
 ) -> Option<Diagnostic> {
     let span = model.origin(link.origin).span;
-    let names = link
-        .ends
-        .each_ref()
-        .map(|end| model.var(end.port.var).name.plain());
+    let name = |k: usize| model.var(link.ends[k].port.var).name.plain();
     let kinds = link
         .ends
         .each_ref()
         .map(|end| connections.leaves.get(&end.port.var).copied());
     let [Some(a), Some(b)] = kinds else {
         let k = if kinds[0].is_none() { 0 } else { 1 };
-        let message = format!("`{}` is not part of a connector", names[k]);
+        let message = format!("`{}` is not part of a connector", name(k));
         return Some(Diagnostic::error("connect-no-connector", span, message));
     };
     if family(a) != family(b) {
         let message = format!(
             "cannot connect `{}` ({}) with `{}` ({})",
-            names[0],
+            name(0),
             describe(a),
-            names[1],
+            name(1),
             describe(b)
         );
         return Some(Diagnostic::error("connect-kind", span, message).hint(
             "connected variables must both be `flow`, both `stream`, both parameters, or none of these",
         ));
     }
-    for (end, name) in link.ends.iter().zip(&names) {
+    for (k, end) in link.ends.iter().enumerate() {
         for (d, sub) in end.subs.iter().enumerate() {
             let size = model.var(end.port.var).dims.get(d).map_or(0, |&n| n as i64);
             let (mut low, mut high) = (sub.constant, sub.constant);
@@ -54,7 +51,8 @@ pub(super) fn check(
             if low < 1 || high > size {
                 let wrong = if low < 1 { low } else { high };
                 let message = format!(
-                    "index {wrong} of `{name}` is outside of 1:{size} (dimension {} of the connected array)",
+                    "index {wrong} of `{}` is outside of 1:{size} (dimension {} of the connected array)",
+                    name(k),
                     d + 1
                 );
                 return Some(Diagnostic::error("connect-index", span, message));

@@ -90,7 +90,7 @@ pub fn compress(classes: Vec<Class>) -> Vec<Set> {
 }
 
 /// The first member: sets are disjoint, so it orders them.
-fn key(set: &Set) -> Option<(Port, &[Line])> {
+pub(super) fn key(set: &Set) -> Option<(Port, &[Line])> {
     set.strips.first().map(|s| (s.port, s.lines.as_slice()))
 }
 

@@ -16,8 +16,9 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::check::{check, source};
-use super::compress::{Line, Set, Strip, compress};
-use super::link::{Connections, Face, LeafKind, Port, translations};
+use super::compress::{Line, Set, Strip, compress, key};
+use super::link::{Connections, Face, LeafKind, Link, Port, translations};
+use super::scalar::{Scalars, is_scalar};
 use super::sets::connection_sets;
 
 /// Appends the equations of all connection sets to the model. Links that make no sense are reported and left out.
@@ -25,18 +26,26 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
     let mut diagnostics = Vec::new();
     let mut shapes: IndexMap<Port, Vec<usize>, FxBuildHasher> = IndexMap::default();
     let mut links = Vec::new();
+    let mut scalar_links = Vec::new();
+    let add = |link: &Link, shapes: &mut IndexMap<_, _, _>, links: &mut Vec<_>| {
+        for end in &link.ends {
+            shapes
+                .entry(end.port)
+                .or_insert_with(|| model.var(end.port.var).dims.clone());
+        }
+        links.extend(translations(link));
+    };
     for link in &connections.links {
         match check(model, connections, link) {
             Some(diagnostic) => diagnostics.push(diagnostic),
-            None => {
-                for end in &link.ends {
-                    shapes
-                        .entry(end.port)
-                        .or_insert_with(|| model.var(end.port.var).dims.clone());
-                }
-                links.extend(translations(link));
-            }
+            None if is_scalar(link) => scalar_links.push(link),
+            None => add(link, &mut shapes, &mut links),
         }
+    }
+    let mut scalars = Scalars::default();
+    let (mut sets, mixed) = scalars.sets(&scalar_links, |port| shapes.contains_key(&port));
+    for link in mixed {
+        add(link, &mut shapes, &mut links);
     }
     let is_flow = |port: Port| connections.leaves.get(&port.var) == Some(&LeafKind::Flow);
     for (&var, _) in connections
@@ -48,6 +57,9 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
             var,
             face: Face::Inside,
         };
+        if scalars.contains(port) {
+            continue;
+        }
         shapes
             .entry(port)
             .or_insert_with(|| model.var(var).dims.clone());
@@ -58,7 +70,9 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
         model,
         origins: IndexMap::default(),
     };
-    for set in compress(connection_sets(&shapes, &links, alone)) {
+    sets.extend(compress(connection_sets(&shapes, &links, alone)));
+    sets.sort_by(|a, b| key(a).cmp(&key(b)));
+    for set in sets {
         let Some(first) = set.strips.first() else {
             continue;
         };

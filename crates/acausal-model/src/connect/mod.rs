@@ -14,6 +14,7 @@
 //! | links to translations | [`link`] | subscripts are `i` or a constant; what is not is enumerated |
 //! | cut arrays into cells | [`cells`] | `r.n` at N, `r.p` at 2; each link maps cells onto cells |
 //! | unite cells | [`sets`] | `{r.n[1:N-1], r.p[2:N]}`, `{src.p, r.p[1]}`, `{r.n[N]}` |
+//! | scalars among themselves | `scalar` | nothing here: `src.p` is connected with an element of an array |
 //! | find progressions again | [`compress`] | sets that had to be enumerated become ranges where they are regular |
 //! | write equations | [`generate`](mod@generate) | `r.n.v[i] = r.p.v[i+1]`, `r.n.i[i] + r.p.i[i+1] = 0`, ..., `r.n.i[N] = 0` |
 //!
@@ -30,6 +31,7 @@ pub mod collect;
 pub mod compress;
 pub mod generate;
 pub mod link;
+mod scalar;
 pub mod sets;
 
 #[cfg(test)]

@@ -194,16 +194,22 @@ fn has_slope(role: Role) -> bool {
 /// A note on what is held at a start value the user did not fix.
 fn held_note(machine: &Machine, data: &StartData, kept: &Kept) -> Option<Note> {
     let model: &Compiled = &machine.model;
-    let held: Vec<String> = kept
+    let auxiliary = model.auxiliaries();
+    let held: Vec<&Condition> = kept
         .held
         .iter()
-        .filter(|c| !matches!(c, Condition::Start(c) if model.is_auxiliary(*c as usize)))
-        .map(|c| c.text(machine, data))
+        .filter(|c| !matches!(c, Condition::Start(c) if auxiliary[*c as usize]))
         .collect();
+    // Names are made for those that are shown only: there may be a million.
+    let shown = held.iter().take(SHOWN).map(|c| c.text(machine, data));
+    let mut shown: Vec<String> = shown.collect();
+    if held.len() > SHOWN {
+        shown.push(format!("and {} more", held.len() - SHOWN));
+    }
     (!held.is_empty()).then(|| Note {
         text: format!(
             "start values that are not fixed were used: {}",
-            listed(&held)
+            shown.join(", ")
         ),
     })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use acausal::{Checkpoint, Model, ResultSink};
+use acausal::{Checkpoint, Model, Observe, ResultSink};
 
 use super::pending::PendingFile;
 use super::progress::Progress;
@@ -77,6 +77,7 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
         );
         return Err(usage("unknown-signal", message, o.format));
     }
+    let observed = observed(o, &model)?;
     let settings = settings(o, &model, from.as_ref());
     if let Some(c) = &from
         && settings.stop < c.t
@@ -97,7 +98,7 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
 
     progress.simulating();
     let span = settings.stop - settings.start;
-    let mut sink = ResultSink::new(writer, |name| curves.iter().any(|c| c == name))
+    let mut sink = ResultSink::new(writer, observed, Observe::patterns(&curves))
         .on_progress(|t| progress.advance((t - settings.start) / span))
         .on_trace(|line| note(&format!("{line}\n")))
         .interrupt_by(interruption());
@@ -178,6 +179,24 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
     } else {
         exit::FINE
     })
+}
+
+/// What `--observe` chooses.
+fn observed(o: &Options, model: &Model) -> Result<Observe, u8> {
+    let Some(list) = &o.observe else {
+        return Ok(Observe::everything());
+    };
+    let observe = Observe::patterns(signal_names(list));
+    match observe.unmatched(&model.compiled) {
+        None => Ok(observe),
+        Some(pattern) => {
+            let message = format!(
+                "there is no signal `{pattern}` to store{}",
+                model.suggest_signal(pattern)
+            );
+            Err(usage("unknown-signal", message, o.format))
+        }
+    }
 }
 
 fn open_result(path: &Path, format: Format) -> Result<Box<dyn acausal_results::ResultWriter>, u8> {

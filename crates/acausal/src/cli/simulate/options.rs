@@ -115,6 +115,9 @@ pub struct Options {
     /// Result file, .csv, .mat or .parquet [default: MODEL.csv in the current directory]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Signals to store, separated by commas; * and ? stand for any text, a name without subscripts for all elements, e.g. T[1],*.v [default: all]
+    #[arg(long, value_name = "PATTERNS", help_heading = "Output")]
+    pub observe: Option<String>,
     /// Write no result file
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub no_output: bool,

@@ -1,0 +1,83 @@
+"""The models of benches/models in acausal and in rumoca (PyPI), side by side in one run.
+
+    python3 -m venv venv && venv/bin/pip install rumoca
+    cargo build --release -p acausal-bench
+    venv/bin/python benches/against_rumoca.py HeatEquations 100,1000,10000 RCLadder 100,1000
+
+Every case runs in a process of its own, with a limit of time. Printed are seconds of CPU time from the text to the end of
+the simulation (both stop at the same time, with relative tolerance 1e-6), the peak of memory, and the ratio of the
+times. A tool that fails is printed with its message.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIMIT = int(os.environ.get("LIMIT", "120"))
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+CHILD = """
+import sys, rumoca, resource
+text, stop = open(sys.argv[1]).read(), float(sys.argv[2])
+model = rumoca.Session().loads(text)
+ready = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+model.simulate(stop, config=rumoca.SimConfig(rtol=1e-6, dt=stop/10))
+print("ready", ready)
+"""
+
+
+def run(command):
+    """Exit code, output, seconds of CPU time and peak memory in MB of a process."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            out, _ = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return None
+    return process.returncode, out
+
+
+def measured(command):
+    """The same through a small wrapper process, whose only child is the case: its usage is that of the case."""
+    wrapper = (
+        "import resource, subprocess, sys\n"
+        "code = subprocess.call(sys.argv[1:])\n"
+        "u = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print('usage', u.ru_utime + u.ru_stime, u.ru_maxrss / 1024)\n"
+        "sys.exit(code)\n"
+    )
+    done = run([sys.executable, "-c", wrapper, *command])
+    if done is None:
+        return f"more than {LIMIT} s", None
+    code, out = done
+    usage = re.search(r"usage (\S+) (\S+)", out)
+    if code != 0 or usage is None:
+        lines = [l for l in out.splitlines() if l.strip() and not l.startswith("usage")]
+        errors = [l for l in lines if "rror" in l] or lines
+        return (errors[-1] if errors else f"exit code {code}")[:90], None
+    return f"{float(usage[1]):8.2f} s {float(usage[2]):7.0f} MB", float(usage[1])
+
+
+def main():
+    arguments = sys.argv[1:]
+    print(f"{'model':16} {'N':>8}  {'acausal':>21}  {'rumoca':>21}  ratio")
+    for family, sizes in zip(arguments[::2], arguments[1::2]):
+        source = (ROOT / "benches" / "models" / f"{family}.mo").read_text()
+        stop = re.search(r"StopTime = ([0-9.e-]+)", source)[1]
+        for n in sizes.split(","):
+            ours, a = measured([str(TARGET / "release" / "acausal-bench"), "scale-case", family, n])
+            text = re.sub(r"parameter Integer N = \d+", f"parameter Integer N = {n}", source)
+            file = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"{family}_{os.getpid()}.mo"
+            file.write_text(text)
+            theirs, b = measured([sys.executable, "-c", CHILD, str(file), stop])
+            file.unlink()
+            ratio = f"{b / a:.1f}" if a and b else ""
+            print(f"{family:16} {n:>8}  {ours:>21}  {theirs:>21}  {ratio}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
