@@ -166,7 +166,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let residuals = merge(low.program(&residual_plan)?);
     let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], next, Columns::Combined)?;
 
-    let initial = low.initial_code(
+    let mut initial = low.initial_code(
         Parts {
             parameters: &parameter_items,
             locals: (&local_items, &local_plan),
@@ -176,6 +176,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         },
         next,
     )?;
+    initial.branching = dae.branching;
 
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae

@@ -67,6 +67,8 @@ pub struct InitialCode {
     pub homotopy: bool,
     /// `initial()` occurs in the model: its equations are others after the start.
     pub asks_initial: bool,
+    /// A derivative enters its equation nonlinearly: solutions may meet, and the equations are singular there.
+    pub branching: bool,
 }
 
 /// A parameter that may be unknown at the start.

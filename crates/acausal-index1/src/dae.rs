@@ -172,6 +172,8 @@ pub struct Dae {
     pub hidden: Vec<Residual>,
     /// Equations of discrete variables outside of `when`, in evaluation order.
     pub discrete: Vec<DiscreteEquation>,
+    /// A derivative enters its equation nonlinearly: solutions may meet, and the equations are singular there.
+    pub branching: bool,
 }
 
 impl Dae {

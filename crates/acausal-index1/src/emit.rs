@@ -218,6 +218,7 @@ pub(crate) fn emit(
         residuals,
         hidden,
         discrete,
+        branching: false,
     };
     Ok((dae, back))
 }

@@ -126,13 +126,14 @@ fn run(
     report.regularised = regularised;
     report.notes.extend(wishes(&flat, options, &report));
     watch.lap("report");
-    report
-        .notes
-        .extend(crate::branches::warnings(&mut flat, &pieces, &blocks));
+    let branches = crate::branches::warnings(&mut flat, &pieces, &blocks);
+    let branching = !branches.is_empty();
+    report.notes.extend(branches);
     watch.lap("branches");
-    let (dae, back) = crate::emit::emit(
+    let (mut dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
+    dae.branching = branching;
     report.form.add(back.counts);
     watch.lap("emission");
     report.passes = watch.passes;

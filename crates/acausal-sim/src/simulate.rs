@@ -107,6 +107,8 @@ pub(crate) struct Run {
     pub next_output: u64,
     /// Recent events, to notice a standstill.
     watch: Watch,
+    /// Whether solutions meet.
+    meeting: crate::consistent::Meeting,
     /// Output rows are made consistent with the equations.
     pub refines: bool,
     pub seconds: Seconds,
@@ -188,6 +190,7 @@ impl Run {
             origin: settings.start,
             next_output: 0,
             watch: Watch::default(),
+            meeting: crate::consistent::Meeting::default(),
             seconds: Seconds::default(),
             tracer: Tracer::new(settings.trace),
         }
@@ -310,6 +313,9 @@ impl Run {
             let mut noted = EventOutcome::default();
             self.machine.update(self.t, &self.y, &self.yp);
             self.check_finite(self.t)?;
+            (self.meeting)
+                .look(&self.restart, &mut self.machine, self.t, &self.y, &self.yp)
+                .map_err(SimError::Initialisation)?;
             check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
             absorb(summary, noted);
             let crossings: Vec<usize> = match outcome {
@@ -321,6 +327,7 @@ impl Run {
             if !crossings.is_empty() || by_time {
                 let clock = Instant::now();
                 self.event(&crossings, settings, sink, summary)?;
+                self.meeting.forget();
                 if !pauses {
                     self.restart_integrator(bdf, &crossings, settings)?;
                 }

@@ -331,3 +331,44 @@ fn equalities_of_discrete_variables_give_the_one_that_has_no_other_equation() {
     near(last(&r, "a"), 1.0, 0.0);
     near(last(&r, "d"), 0.0, 0.0);
 }
+
+#[test]
+fn solutions_that_meet_end_the_run() {
+    // x = der(x)^2 with der(x) = -1: (1 - t/2)^2 until t = 2, then x = 0 for any time.
+    let text = "model T\n  Real x(start = 1, fixed = true), v(start = -1);\nequation\n  v = der(x);\n  x = der(x)^2;\nend T;";
+    let model =
+        Model::from_text("Test.mo", text, &Load::default()).unwrap_or_else(|f| panic!("{f}"));
+    let settings = Settings {
+        stop: 5.0,
+        interval: 0.01,
+        ..Settings::default()
+    };
+    let said = match model.simulate_in_memory(&settings) {
+        Ok(_) => panic!("went on"),
+        Err(f) => f.to_string(),
+    };
+    for part in [
+        "error[initial-singular]",
+        "at time = ",
+        "Test.mo:5:3",
+        "der(x)",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing in\n{said}");
+    }
+    let (_, t) = said.split_once("at time = ").unwrap();
+    let t: f64 = t.split_whitespace().next().unwrap().parse().unwrap();
+    // The step that led over the point may be long.
+    near(t, 2.2, 0.3);
+}
+
+#[test]
+fn failures_inside_of_functions_are_named() {
+    let text = "model F\n  function f\n    input Real u;\n    output Real y;\n  protected\n    Real s;\n  algorithm\n    s := u;\n    while s > 1 loop s := s - 1; end while;\n    assert(u < 0.5, \"u is too large\");\n    y := s + u;\n  end f;\n  Real x(start = 0, fixed = true);\nequation\n  der(x) = 1 + 0.1*f(x);\nend F;";
+    let model =
+        Model::from_text("Test.mo", text, &Load::default()).unwrap_or_else(|f| panic!("{f}"));
+    let said = match model.simulate_in_memory(&short()) {
+        Ok(_) => panic!("went on"),
+        Err(f) => f.to_string(),
+    };
+    assert!(said.contains("u is too large"), "{said}");
+}

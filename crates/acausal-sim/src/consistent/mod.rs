@@ -11,7 +11,10 @@
 //! Tearing is done before: what can be solved explicitly is a local assignment, and the unknowns here are what is left.
 
 mod failure;
+mod meeting;
 mod model;
+
+pub(crate) use meeting::Meeting;
 
 use acausal_solver::newton::continuation::continuation;
 use acausal_solver::newton::{BlockNewton, Newton};

@@ -1,0 +1,135 @@
+//! Where solutions meet: the equations no longer determine the derivatives, although the integrator would go on.
+//!
+//! `x = der(x)^2` with `der(x) = -1` at x = 1 has the solution (1 - t/2)^2 until t = 2; from there on x = 0, or any later
+//! departure from it, is a solution as well (Cellier & Kofman 2006, (7.72)). The iteration matrix of the integrator stays
+//! regular, so it would choose one of them without a word. In models where a derivative enters nonlinearly the matrix of
+//! the derivatives and algebraic unknowns is therefore looked at after each step: it is singular where solutions meet,
+//! and its determinant changes sign when the integrator steps over that point.
+//!
+//! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
+//! far the matrix is from a singular one. O(n^3) per step, so only systems with at most [`LARGEST`] unknowns are watched.
+
+use super::ConsistentSystem;
+use crate::error::{InitialFailure, InitialKind};
+use crate::machine::Machine;
+
+/// Largest number of unknowns.
+const LARGEST: usize = 60;
+/// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
+/// point where solutions meet it is of size d.
+const SMALL: f64 = 1e-3;
+/// So many steps in succession: a zero that is passed is no end.
+const STEPS: u32 = 10;
+
+/// The history of one run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meeting {
+    /// Largest entry of each row so far.
+    largest: Vec<f64>,
+    /// Number of steps in succession at which the matrix was singular, and when that began.
+    count: u32,
+    since: f64,
+    /// Sign of the determinant after the last step; zero where it is not known.
+    sign: i8,
+}
+
+impl Meeting {
+    /// After an event the equations may be others.
+    pub fn forget(&mut self) {
+        self.sign = 0;
+        self.count = 0;
+    }
+
+    /// Looks at the equations after a step.
+    pub fn look(
+        &mut self,
+        system: &ConsistentSystem,
+        machine: &mut Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+    ) -> Result<(), Box<InitialFailure>> {
+        let n = system.rows.len();
+        if !machine.model.initial.branching || n == 0 || n > LARGEST {
+            return Ok(());
+        }
+        let all = machine.initial_jacobian(t, y, yp);
+        let mut a = vec![vec![0.0; n]; n];
+        for j in 0..n {
+            for k in system.pattern.range(j) {
+                let i = system.pattern.row_idx()[k] as usize;
+                a[i][j] = all[system.entries[k] as usize];
+            }
+        }
+        self.largest.resize(n, 0.0);
+        for (row, largest) in a.iter_mut().zip(&mut self.largest) {
+            *largest = row.iter().fold(*largest, |m, v| m.max(v.abs()));
+            if *largest > 0.0 {
+                row.iter_mut().for_each(|v| *v /= *largest);
+            }
+        }
+        let (sign, smallest, row, col) = eliminate(&mut a);
+        let turned = self.sign * sign < 0;
+        self.sign = sign;
+        if smallest < SMALL {
+            if self.count == 0 {
+                self.since = t;
+            }
+            self.count += 1;
+        } else {
+            self.count = 0;
+        }
+        if !turned && self.count < STEPS {
+            return Ok(());
+        }
+        let mut failure =
+            InitialFailure::new(InitialKind::Singular, if turned { t } else { self.since });
+        let value = system.gather(machine, y, yp)[col];
+        failure.rows = vec![(system.rows[row] as usize, 0.0)];
+        failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
+        Err(Box::new(failure))
+    }
+}
+
+/// The sign of the determinant, the smallest pivot, its row and column, by elimination with complete pivoting.
+fn eliminate(a: &mut [Vec<f64>]) -> (i8, f64, usize, usize) {
+    let n = a.len();
+    let mut rows: Vec<usize> = (0..n).collect();
+    let mut cols: Vec<usize> = (0..n).collect();
+    let mut sign = 1;
+    let mut smallest = (f64::INFINITY, 0, 0);
+    for k in 0..n {
+        let mut best = (k, k);
+        for i in k..n {
+            for j in k..n {
+                if a[rows[i]][cols[j]].abs() > a[rows[best.0]][cols[best.1]].abs() {
+                    best = (i, j);
+                }
+            }
+        }
+        for (list, at) in [(&mut rows, best.0), (&mut cols, best.1)] {
+            if at != k {
+                list.swap(k, at);
+                sign = -sign;
+            }
+        }
+        let pivot = a[rows[k]][cols[k]];
+        if pivot.abs() < smallest.0 {
+            smallest = (pivot.abs(), rows[k], cols[k]);
+        }
+        if pivot == 0.0 || pivot.is_nan() {
+            return (0, pivot.abs(), rows[k], cols[k]);
+        }
+        if pivot < 0.0 {
+            sign = -sign;
+        }
+        let pivot_row = a[rows[k]].clone();
+        for &i in &rows[k + 1..] {
+            let factor = a[i][cols[k]] / pivot;
+            for &j in &cols[k..] {
+                a[i][j] -= factor * pivot_row[j];
+            }
+        }
+    }
+    (sign, smallest.0, smallest.1, smallest.2)
+}
