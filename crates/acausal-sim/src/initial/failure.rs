@@ -140,7 +140,7 @@ impl InitialFailure {
         for (k, &(row, r)) in self.rows.iter().take(SHOWN).enumerate() {
             let (span, text) = row_text(model, row);
             let mut label = describe(model, row);
-            if show_residual {
+            if show_residual && r != 0.0 {
                 label.insert(0, format!("residual {r:.3e}"));
             }
             let label = label.join(", ");
