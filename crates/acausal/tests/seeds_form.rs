@@ -256,18 +256,20 @@ fn ms_2_values() {
     // differentiates the given functions by the same formula as the states, so that errors cancel; with states selected, the
     // functions are differentiated symbolically, and their large accelerations are a quadrature without damping: see
     // `ms_2_constraints_of_several_orders`.
-    let model = ms18(false);
-    let mut settings = model.settings();
-    settings.tolerance = 1e-8;
-    settings.interval = 0.5;
-    let run = model
-        .simulate_in_memory(&settings)
-        .unwrap_or_else(|f| panic!("{f}"));
-    for (t, values) in TABLE {
-        for (name, value) in NAMES.iter().zip(values) {
-            match value {
-                0.0 => near(at(&run, name, t), 0.0, 1e-12),
-                v => digits(at(&run, name, t), v, 6),
+    for derivative_names in [false, true] {
+        let model = ms18(derivative_names);
+        let mut settings = model.settings();
+        settings.tolerance = 1e-8;
+        settings.interval = 0.5;
+        let run = model
+            .simulate_in_memory(&settings)
+            .unwrap_or_else(|f| panic!("{f}"));
+        for (t, values) in TABLE {
+            for (name, value) in NAMES.iter().zip(values) {
+                match value {
+                    0.0 => near(at(&run, name, t), 0.0, 1e-12),
+                    v => digits(at(&run, name, t), v, 6),
+                }
             }
         }
     }
