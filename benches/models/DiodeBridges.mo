@@ -20,12 +20,12 @@ package DiodeBridges "N rectifiers with phases spread over a period, their outpu
     i = Is*(exp(v/Vt) - 1) + G*v;
   end Diode;
 
-  model Resistor
+  model Conductor
     extends TwoPin;
-    parameter Real R;
+    parameter Real G;
   equation
-    v = R*i;
-  end Resistor;
+    i = G*v;
+  end Conductor;
 
   model Capacitor
     extends TwoPin(v(start = 0, fixed = true));
@@ -52,7 +52,7 @@ package DiodeBridges "N rectifiers with phases spread over a period, their outpu
     Source source(phase = phase);
     Diode d1, d2, d3, d4;
     Capacitor c(C = 1e-3);
-    Resistor load(R = 100);
+    Conductor load(G = 0.01);
     Ground ground;
     Pin plus;
   equation
@@ -73,7 +73,7 @@ package DiodeBridges "N rectifiers with phases spread over a period, their outpu
   model Network
     parameter Integer N = 1000;
     Bridge cell[N](phase = {2*3.141592653589793*k/N for k in 1:N});
-    Resistor link[N - 1](each R = 10);
+    Conductor link[N - 1](each G = 0.1);
   equation
     for k in 1:N - 1 loop
       connect(cell[k].plus, link[k].p);

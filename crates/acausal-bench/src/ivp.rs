@@ -65,6 +65,10 @@ pub const PROBLEMS: &[Problem] = &[
         class: Some("NandGate.Gate"),
         ..problem("NandGate", 1, 2.0, 12.0)
     },
+    Problem {
+        class: Some("TwoBitAdder.Adder"),
+        ..problem("TwoBitAdder", 1, 1.0, 6.0)
+    },
     problem("ChargePump", 2, 4.5, 12.0),
     problem("WaterTubes", 2, 4.0, 12.0),
     problem("Fekete", 3, 0.5, 11.0),

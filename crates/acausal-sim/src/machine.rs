@@ -248,6 +248,9 @@ impl Machine {
             .iter()
             .find_map(|&(first, count, origin)| {
                 let values = &self.mem[first..first + count];
+                if all_finite(values) {
+                    return None;
+                }
                 values
                     .iter()
                     .position(|v| !v.is_finite())
@@ -422,6 +425,13 @@ impl Machine {
             self.fault.get_or_insert(e);
         }
     }
+}
+
+/// Looks at whole groups without a branch for each value: this runs over all variables after every step.
+fn all_finite(values: &[f64]) -> bool {
+    values
+        .chunks(64)
+        .all(|group| group.iter().fold(true, |all, v| all & v.is_finite()))
 }
 
 /// The programs that write to `Mem` or the general output buffer.

@@ -161,7 +161,15 @@ impl Context {
             return Err(error("division-by-zero", call.span, "division by zero"));
         }
         Ok(Value::Tensor(a.zip(&b, &mut self.exprs, ty, |x, l, r| {
-            x.call(f, &[l, r])
+            if f == Builtin::Mod && ty == Type::Real {
+                // Jumps where the integer part does, which is an event (MLS 3.6 §3.7.2).
+                let quotient = x.div(l, r);
+                let whole = x.call(Builtin::Floor, &[quotient]);
+                let full = x.mul(&[whole, r]);
+                x.sub(l, full)
+            } else {
+                x.call(f, &[l, r])
+            }
         })))
     }
 
