@@ -7,7 +7,7 @@
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Affine, ExprId, IterId, Node, Range};
 use acausal_syntax::Span;
-use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability};
+use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability, Visibility};
 
 use super::link::{Connections, End, Face, LeafKind, Link, Port};
 use crate::instance::{InstId, InstPrefixes, Kind};
@@ -63,6 +63,7 @@ pub fn connect(
         span,
         origin,
         faces: [a.face, b.face],
+        hidden: [a.hidden, b.hidden],
     };
     walk.pair(ctx, [(a.inst, a.subs), (b.inst, b.subs)], full, out)
 }
@@ -80,6 +81,8 @@ pub fn flow_leaves(ctx: &Context, out: &mut Connections) {
 struct Side {
     inst: InstId,
     face: Face,
+    /// A protected connector of the class itself: no signal can enter the class through it (MLS 3.6 §9.2).
+    hidden: bool,
     subs: Vec<ExprId>,
     /// Iterators of the dimensions that were left whole.
     open: Vec<(IterId, Range)>,
@@ -97,6 +100,10 @@ fn side(ctx: &mut Context, env: &Env<'_>, r: &ComponentRef) -> Result<Side> {
     let outside = chain
         .first()
         .is_some_and(|&first| ctx.instances.is_connector(first));
+    let hidden = outside
+        && chain
+            .first()
+            .is_some_and(|&first| ctx.instances.data(first).visibility == Visibility::Protected);
     let mut subs = Vec::new();
     let mut open = Vec::new();
     for (n, subscript) in &place.slots {
@@ -119,6 +126,7 @@ fn side(ctx: &mut Context, env: &Env<'_>, r: &ComponentRef) -> Result<Side> {
     Ok(Side {
         inst: place.inst,
         face,
+        hidden,
         subs,
         open,
     })
@@ -130,6 +138,7 @@ struct Walk<'r> {
     span: Span,
     origin: OriginId,
     faces: [Face; 2],
+    hidden: [bool; 2],
 }
 
 impl Walk<'_> {
@@ -204,12 +213,17 @@ impl Walk<'_> {
             return Err(self.mismatch(ctx, insts));
         }
         let mut ports = Vec::with_capacity(2);
-        for (inst, face) in insts.into_iter().zip(self.faces) {
+        for (k, inst) in insts.into_iter().enumerate() {
             // Constants without a variable of their own have nothing to be connected.
             let Some(&var) = ctx.vars.get(&inst) else {
                 return Ok(());
             };
-            out.leaf(var, leaf_kind(&ctx.instances.data(inst).prefixes));
+            let kind = match leaf_kind(&ctx.instances.data(inst).prefixes) {
+                LeafKind::Input if self.hidden[k] => LeafKind::Potential,
+                kind => kind,
+            };
+            out.leaf(var, kind);
+            let face = self.faces[k];
             ports.push(Port { var, face });
         }
         let [a, b] = sides.map(|s| s.1);

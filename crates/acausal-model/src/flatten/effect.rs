@@ -37,13 +37,12 @@ impl Flattener {
                 Ok(())
             }
             "reinit" => self.reinit(spot, call, span, out),
-            "Connections.root" | "Connections.branch" => Ok(()),
             _ => {
                 if let Callee::Ref(r) = &call.function
                     && r.parts.len() == 2
                     && r.parts[0].name.as_str() == "Connections"
                 {
-                    return Ok(()); // over-determined connectors: no loops are broken yet (MLS 3.6 §9.4)
+                    return self.graph_operator(spot, r, call, span);
                 }
                 self.ctx.expr(
                     &spot.env,

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | walk the instance tree, decide conditions, give out flat variables | `expand` |
 //! | what expandable connectors carry | `expandable` |
-//! | the connection graph, for `rooted` and `cardinality` | `network` |
+//! | the connection graph, for `rooted` and `cardinality` | `network`, `graph_operator` |
 //! | attributes and bindings | `variable` |
 //! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
 //! | `when` equations | `clause` |
 //! | equations against unknowns | `balance` |
+//! | constants that decide structure | `constants` |
 //! | the model as Modelica text | `print` |
 //!
 //! All errors of a model are reported at once: a failing equation is left out and the next one is lowered.
@@ -26,10 +27,12 @@
 mod balance;
 mod branch;
 mod clause;
+mod constants;
 mod effect;
 mod equation;
 mod expand;
 mod expandable;
+mod graph_operator;
 mod loops;
 mod network;
 mod print;
@@ -193,6 +196,7 @@ impl Flattener {
         }
         if self.ctx.errors.is_empty() {
             self.balance();
+            constants::put_in_constants(&mut self.model);
         }
     }
 

@@ -173,7 +173,7 @@ impl Flattener {
         out
     }
 
-    fn equality_constraint(&mut self, inst: InstId) -> Option<InstId> {
+    pub(super) fn equality_constraint(&mut self, inst: InstId) -> Option<InstId> {
         let class = self.ctx.instances.data(inst).class;
         let function = self
             .ctx
