@@ -7,8 +7,10 @@
 //! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
 //! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
+//! - [`compliance`]: which answers to the Modelica compliance suite are right.
 //! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
+pub mod compliance;
 mod cpu;
 pub mod ivp;
 pub mod msl;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{ivp, msl, root, scale, scaling, speed, structure, yardstick};
+use acausal_bench::{compliance, ivp, msl, root, scale, scaling, speed, structure, yardstick};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -128,6 +128,8 @@ enum What {
     },
     /// How much of a library compiles, simulates and matches its references.
     Msl(msl::Options),
+    /// Which answers to the Modelica compliance suite are right.
+    Compliance(compliance::Options),
     /// One model of the list, in a process of its own.
     #[command(hide = true)]
     MslOne(msl::One),
@@ -217,6 +219,7 @@ fn main() -> ExitCode {
             scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
         }
         What::Msl(options) => msl::run(&options),
+        What::Compliance(options) => compliance::run(&options),
         What::MslOne(options) => {
             return if msl::one(&options).is_ok() {
                 ExitCode::SUCCESS

@@ -503,7 +503,7 @@ fn loops_of_overdetermined_connectors_are_broken_once() {
          algorithm r := {a.c*b.s - a.s*b.c}; end equalityConstraint;
        end Orientation;
        connector Frame Real x; flow Real f, t; Orientation R; end Frame;
-       model World Frame b; equation Connections.root(b.R); b.x = 0; b.R.c = 1; b.R.s = 0; end World;
+       model World Frame b; equation Connections.root(b.R); b.x = 0; b.R.c = cos(time); b.R.s = sin(time); end World;
        model Bar Frame a, b; parameter Real phi = 1;
        equation
          Connections.branch(a.R, b.R);

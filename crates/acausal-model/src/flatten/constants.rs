@@ -1,7 +1,7 @@
 //! Constants that decide the structure of a model are put in where they are used.
 //!
-//! In: the flat model. Out: the same model, in which evaluated parameters (`final`, protected, `Evaluate = true`, those that
-//! the compiler needed; MLS 3.6 §18.3) and variables that an equation sets to a constant are replaced in the other equations, if that can
+//! In: the flat model. Out: the same model, in which evaluated parameters (`final`, protected, Strings, `Evaluate = true`,
+//! those that the compiler needed; MLS 3.6 §18.3) and variables that an equation sets to a constant are replaced in the other equations, if that can
 //! change which unknowns an equation has: zeros and ones, Booleans, Integers, Strings, derivatives of constants, and relations
 //! between constants. Other numbers stay accesses, so that equations that differ in a number only share their code.
 //! Every variable and its own equation stay in the model.
@@ -103,9 +103,11 @@ impl Pass<'_> {
             queue: VecDeque::new(),
             queued: Default::default(),
         };
+        pass.decide_derivatives();
         for k in 0..pass.model.vars.len() {
             let v = &pass.model.vars[k];
-            let evaluated = (v.structural || v.protected) && v.is_parameter() && !v.is_empty();
+            let needed = v.structural || v.protected || v.ty == VarType::String;
+            let evaluated = needed && v.is_parameter() && !v.is_empty();
             let fixed = v
                 .fixed
                 .as_ref()
@@ -121,6 +123,36 @@ impl Pass<'_> {
             pass.add(Item::Equation(k), &sides);
         }
         pass
+    }
+
+    /// `if p then der(x) else 0` with a parameter `p`: whether `x` is a state depends on `p`, so it has to be evaluated.
+    fn decide_derivatives(&mut self) {
+        let x = &self.model.exprs;
+        let mut todo: Vec<ExprId> = Vec::new();
+        for entry in &self.entries {
+            for n in x.reachable(&[entry.equation.lhs, entry.equation.rhs]) {
+                let Node::If(c, a, b) = x.node(n) else {
+                    continue;
+                };
+                let derivative =
+                    |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value);
+                let fixed = |x: &Exprs, n| match x.node(n) {
+                    Node::Var(a) => !self.model.var(a.var).is_parameter(),
+                    _ => varies(x, n),
+                };
+                if (x.any(a, derivative) || x.any(b, derivative)) && !x.any(c, fixed) {
+                    todo.push(c);
+                }
+            }
+        }
+        while let Some(e) = todo.pop() {
+            for (_, a) in self.model.exprs.accesses(e) {
+                let v = &mut self.model.vars[a.var.index()];
+                if !std::mem::replace(&mut v.structural, true) {
+                    todo.extend(v.binding.as_ref().map(|b| b.body));
+                }
+            }
+        }
     }
 
     fn add(&mut self, item: Item, bodies: &[ExprId]) {
@@ -312,7 +344,11 @@ impl Pass<'_> {
             let Some(body) = self.constant(other) else {
                 continue;
             };
-            self.entries[k].defines = true;
+            let entry = &mut self.entries[k];
+            entry.defines = true;
+            if body != other {
+                (entry.equation.lhs, entry.equation.rhs) = (side, body);
+            }
             self.learn(a.var, Piece { subs, body });
             return true;
         }
@@ -495,6 +531,22 @@ impl Pass<'_> {
             } else {
                 self.model.equations.push(entry.equation);
             }
+        }
+        for k in 0..self.model.vars.len() {
+            let v = &mut self.model.vars[k];
+            let mut slots = [
+                v.binding.take(),
+                v.start.take(),
+                v.fixed.take(),
+                v.min.take(),
+                v.max.take(),
+                v.nominal.take(),
+            ];
+            for c in slots.iter_mut().flatten() {
+                c.body = self.put_in(c.body);
+            }
+            let v = &mut self.model.vars[k];
+            [v.binding, v.start, v.fixed, v.min, v.max, v.nominal] = slots;
         }
         for k in 0..self.model.initial_equations.len() {
             let e = &self.model.initial_equations[k];

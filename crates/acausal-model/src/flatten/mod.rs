@@ -9,7 +9,7 @@
 //! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
 //! | `when` equations | `clause` |
-//! | equations against unknowns | `balance` |
+//! | potentials against flows, equations against unknowns | `connectors`, `balance` |
 //! | constants that decide structure | `constants` |
 //! | the model as Modelica text | `print` |
 //!
@@ -27,6 +27,7 @@
 mod balance;
 mod branch;
 mod clause;
+mod connectors;
 mod constants;
 mod effect;
 mod equation;
@@ -169,6 +170,7 @@ impl Flattener {
             .to_string();
         self.expand();
         self.expandable();
+        self.check_connectors();
         self.network();
         crate::connect::flow_leaves(&self.ctx, &mut self.connections);
         self.variables();

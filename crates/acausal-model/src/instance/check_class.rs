@@ -94,15 +94,18 @@ impl Instances {
     pub(super) fn report_cycle(&mut self, node: InstId, base: InstId, span: Span) {
         let name = self.class_name(node);
         let base_name = self.class_name(base);
-        let place = self.data(base).span;
         let message = if node == base {
             format!("class `{name}` extends itself")
         } else {
             format!("class `{name}` extends `{base_name}`, which extends it in turn")
         };
-        self.report(
-            Diagnostic::error("cyclic-inheritance", span, message)
-                .label(place, "the cycle closes here"),
-        );
+        let mut error = Diagnostic::error("cyclic-inheritance", span, message);
+        // The way round, from the class that is met again to the one that extends it.
+        let from = self.extending.iter().position(|e| e.0 == base);
+        for &(class, at) in &self.extending[from.unwrap_or(self.extending.len())..] {
+            let text = format!("`{}` extends this", self.class_name(class));
+            error = error.label(at, text);
+        }
+        self.report(error);
     }
 }

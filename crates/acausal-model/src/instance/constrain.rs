@@ -76,6 +76,7 @@ impl Instances {
                 format!("`{name}` cannot take the place of `{constraint}`: {why}"),
             )
             .label(first.span, "declared replaceable here");
+            let error = self.with_chain(error, parent);
             self.report(error);
         }
     }

@@ -128,7 +128,9 @@ impl Instances {
             shape.incomplete = true;
             return;
         }
+        self.extending.push((node, extends.base.span));
         let base_shape = self.shape(base);
+        self.extending.pop();
         self.check_base_kind(class, base, extends);
         if shape.layers.len() + base_shape.layers.len() > MAX_LAYERS {
             let message = "too many base classes";

@@ -93,6 +93,8 @@ pub struct Instances {
     constraints: FxHashMap<InstId, Box<[Piece]>>,
     /// Redeclared classes that have not been compared with their constraining type yet.
     obligations: FxHashMap<InstId, constrain::Obligation>,
+    /// The `extends` clauses that are being followed, outermost first.
+    extending: Vec<(InstId, Span)>,
     /// What `class extends` builds on.
     inherited: FxHashMap<InstId, Arc<ShapeElement>>,
     /// The `inner` of an `outer`.
@@ -127,6 +129,7 @@ impl Instances {
             originals: FxHashMap::default(),
             constraints: FxHashMap::default(),
             obligations: FxHashMap::default(),
+            extending: Vec::new(),
             inherited: FxHashMap::default(),
             inners: FxHashMap::default(),
             automatic_inners: FxHashMap::default(),

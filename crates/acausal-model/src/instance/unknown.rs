@@ -136,7 +136,7 @@ impl Instances {
     }
 
     /// Says in which components of which classes the text of a message is used.
-    pub(super) fn with_chain(&self, mut diagnostic: Diagnostic, inst: InstId) -> Diagnostic {
+    pub(crate) fn with_chain(&self, mut diagnostic: Diagnostic, inst: InstId) -> Diagnostic {
         let mut next = Some(inst);
         let mut count = 0;
         while let Some(inst) = next {
