@@ -395,8 +395,13 @@ impl<'c, 'e> Executor<'c, 'e> {
             return self.run(body);
         };
         let env = with_locals(&self.base, &self.locals);
-        // Without a range it follows from subscripts in the body; those of statements are not searched.
-        let iteration = match self.ctx.iteration(&env, index, &[]) {
+        // Without a range it follows from subscripts in the body.
+        let used = match index.range {
+            Some(_) => Vec::new(),
+            None => crate::lower::statement_expressions(body),
+        };
+        let used: Vec<&Expr> = used.iter().collect();
+        let iteration = match self.ctx.iteration(&env, index, &used) {
             Ok(iteration) => iteration,
             Err(message) if message.code == "not-constant" => return Err(Stop::Dynamic(message)),
             Err(message) => return Err(message.into()),

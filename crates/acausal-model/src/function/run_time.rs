@@ -341,7 +341,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
             }
             _ => {
                 let env = with_locals(&self.base, &self.locals);
-                match self.ctx.iteration(&env, index, &[])? {
+                let used = match index.range {
+                    Some(_) => Vec::new(),
+                    None => crate::lower::statement_expressions(body),
+                };
+                let used: Vec<_> = used.iter().collect();
+                match self.ctx.iteration(&env, index, &used)? {
                     Iteration::Range(ty, r) => {
                         let x = &mut self.ctx.exprs;
                         let (start, step) = (x.int(r.start), x.int(r.step));

@@ -55,20 +55,25 @@ impl Instances {
 
     /// Annotations of the class of an instance, then of its base classes (`experiment`, `Inline`, `derivative`...).
     pub fn class_annotations(&mut self, inst: InstId) -> Vec<AnnotationRef> {
+        let mut parts = self.class_parts(inst);
+        parts.retain(|part| part.class.description.annotation.is_some());
+        parts
+    }
+
+    /// The class of an instance, then its base classes.
+    pub fn class_parts(&mut self, inst: InstId) -> Vec<AnnotationRef> {
         let shape = self.shape(inst);
         let mut found = Vec::new();
         for (layer, entry) in shape.layers.iter().enumerate() {
             let def = &self.libraries.class(entry.class).def;
-            if def.description.annotation.is_some() {
-                let scope = Scope {
-                    inst,
-                    layer: layer as u16,
-                };
-                found.push(AnnotationRef {
-                    scope,
-                    class: Arc::clone(def),
-                });
-            }
+            let scope = Scope {
+                inst,
+                layer: layer as u16,
+            };
+            found.push(AnnotationRef {
+                scope,
+                class: Arc::clone(def),
+            });
         }
         found
     }

@@ -1,7 +1,7 @@
 //! What iterators of `for`, comprehensions and reductions run over (MLS 3.6 §11.2.2).
 
 use acausal_expr::{ExprId, Node, Range};
-use acausal_syntax::ast::{Expr, ExprKind, ForIndex};
+use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, ForIndex, Statement, StatementKind};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
 use crate::instance::{Found, Kind, Primitive};
@@ -288,4 +288,39 @@ pub fn children<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>) {
         | ExprKind::Colon
         | ExprKind::Error => {}
     }
+}
+
+/// All expressions directly in statements, targets included, for iterators whose range follows from their use.
+pub fn statement_expressions(body: &[Statement]) -> Vec<Expr> {
+    let mut out = Vec::new();
+    let mut todo: Vec<&Statement> = body.iter().collect();
+    let target = |r: &ComponentRef| Expr::new(ExprKind::Ref(r.clone()), r.span);
+    while let Some(s) = todo.pop() {
+        match &s.kind {
+            StatementKind::Assign { target: t, value } => out.extend([target(t), value.clone()]),
+            StatementKind::AssignCall { targets, call } => {
+                out.extend(targets.iter().flatten().map(target));
+                out.extend(call.args.iter().cloned());
+            }
+            StatementKind::Call(call) => out.extend(call.args.iter().cloned()),
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                out.extend(branches.iter().map(|b| b.0.clone()));
+                todo.extend(branches.iter().flat_map(|b| &b.1).chain(otherwise));
+            }
+            StatementKind::For { body, .. } => todo.extend(body),
+            StatementKind::While { condition, body } => {
+                out.push(condition.clone());
+                todo.extend(body);
+            }
+            StatementKind::When { branches } => {
+                out.extend(branches.iter().map(|b| b.0.clone()));
+                todo.extend(branches.iter().flat_map(|b| &b.1));
+            }
+            StatementKind::Break | StatementKind::Return => {}
+        }
+    }
+    out
 }

@@ -44,7 +44,7 @@ pub mod value;
 pub use array::prepend;
 pub use call::Arguments;
 pub use component::is_inside;
-pub use iteration::{Iteration, children};
+pub use iteration::{Iteration, children, statement_expressions};
 pub use known::Framed;
 pub use reference::Place;
 pub use tensor::{Subscript, Tensor};

@@ -137,7 +137,7 @@ impl Context {
             )?));
         }
         let mut functions = Vec::new();
-        for part in self.instances.class_annotations(operator) {
+        for part in self.instances.class_parts(operator) {
             for (_, element) in part.class.elements() {
                 if let acausal_syntax::ast::ElementKind::Class(def) = &element.kind {
                     functions.extend(self.instances.member(operator, def.name.name));

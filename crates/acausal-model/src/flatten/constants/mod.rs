@@ -20,11 +20,17 @@
 //! equation that would lose all its variables stays as it is, so that contradictions are diagnosed in the user's own terms.
 //! Cost: every equation is rewritten at most once for each variable in it that becomes known.
 
+mod finish;
+mod known;
+mod start;
+
 use std::collections::VecDeque;
 
-use acausal_expr::flat::{Action, Assert, Causality, Equation, FlatModel, VarType};
-use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, VarId};
+use acausal_expr::flat::{Causality, Equation, FlatModel, VarType};
+use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Range, VarId};
 use rustc_hash::FxHashMap;
+
+use known::{Piece, Sub, varies};
 
 /// Tables up to this length are cut where they have zeros.
 const SHORT: i64 = 16;
@@ -34,24 +40,10 @@ const SMALL: usize = 64;
 
 /// Puts in constants.
 pub(super) fn put_in_constants(model: &mut FlatModel) {
+    start::resolve_starts(model);
     let mut pass = Pass::new(model);
     pass.run();
     pass.finish();
-}
-
-/// A part of a variable that is constant.
-struct Piece {
-    subs: Vec<Sub>,
-    body: ExprId,
-}
-
-/// A subscript of a piece.
-#[derive(Clone, Copy, PartialEq)]
-enum Sub {
-    /// One element.
-    At(i64),
-    /// All of them; the body uses this iterator.
-    All(IterId),
 }
 
 /// An equation on its way.
@@ -196,102 +188,6 @@ impl Pass<'_> {
         }
     }
 
-    fn learn(&mut self, id: VarId, mut piece: Piece) {
-        piece.body = self.tabulated(id, &piece);
-        let merged = self.merged(id, &piece);
-        let pieces = self.known.entry(id).or_default();
-        pieces.push(piece);
-        pieces.extend(merged);
-        for item in self.users.get(&id).cloned().unwrap_or_default() {
-            self.enqueue(item);
-        }
-    }
-
-    /// A short piece as a table of literals: `n[i]/sqrt(n*n)` becomes `{1, 0, 0}[i]`.
-    fn tabulated(&mut self, id: VarId, piece: &Piece) -> ExprId {
-        let dims = &self.model.var(id).dims;
-        let all: Vec<(IterId, usize)> = (piece.subs.iter().zip(dims))
-            .filter_map(|(s, &n)| match s {
-                Sub::All(i) => Some((*i, n)),
-                Sub::At(_) => None,
-            })
-            .collect();
-        let total: usize = all.iter().map(|a| a.1).product();
-        if all.is_empty() || total > SMALL {
-            return piece.body;
-        }
-        let x = &mut self.model.exprs;
-        let mut rows = vec![piece.body];
-        for &(iter, n) in &all {
-            rows = rows
-                .into_iter()
-                .flat_map(|r| (1..=n as i64).map(move |v| (r, v)))
-                .map(|(r, v)| {
-                    let v = x.int(v);
-                    x.substitute_iter(r, iter, v)
-                })
-                .collect();
-        }
-        for &(iter, n) in all.iter().rev() {
-            let k = x.iter(iter);
-            rows = rows
-                .chunks(n)
-                .map(|row| match row.iter().all(|e| *e == row[0]) {
-                    true => row[0],
-                    false => x.select(k, row),
-                })
-                .collect();
-        }
-        rows.first().copied().unwrap_or(piece.body)
-    }
-
-    /// Single rows that together are a whole dimension, as one piece.
-    fn merged(&mut self, id: VarId, piece: &Piece) -> Option<Piece> {
-        for (d, n) in self.model.var(id).dims.clone().into_iter().enumerate() {
-            if !matches!(piece.subs[d], Sub::At(_)) || n as i64 > SHORT {
-                continue;
-            }
-            let empty = Vec::new();
-            let others = self.known.get(&id).unwrap_or(&empty);
-            // The same piece but for this dimension, at every index.
-            let same = |p: &Piece| {
-                p.subs.iter().zip(&piece.subs).enumerate().all(|(k, pair)| {
-                    k == d || matches!(pair, (Sub::All(_), Sub::All(_))) || pair.0 == pair.1
-                })
-            };
-            let mut rows: Vec<Option<ExprId>> = vec![None; n];
-            for p in others.iter().filter(|p| same(p)).chain([piece]) {
-                let Sub::At(at) = p.subs[d] else { continue };
-                let x = &mut self.model.exprs;
-                let mut values = Vec::new();
-                for pair in p.subs.iter().zip(&piece.subs) {
-                    if let (Sub::All(from), Sub::All(to)) = pair {
-                        values.push((*from, x.iter(*to)));
-                    }
-                }
-                if let Some(row) = rows.get_mut((at - 1).max(0) as usize) {
-                    *row = Some(x.substitute_iters(p.body, &values));
-                }
-            }
-            let Some(rows) = rows.into_iter().collect::<Option<Vec<ExprId>>>() else {
-                continue;
-            };
-            let x = &mut self.model.exprs;
-            let iter = x.fresh_iter();
-            let mut subs = piece.subs.clone();
-            subs[d] = Sub::All(iter);
-            let k = x.iter(iter);
-            let body = match rows.iter().all(|r| *r == rows[0]) {
-                true => rows[0],
-                false => x.select(k, &rows),
-            };
-            let piece = Piece { subs, body };
-            let body = self.tabulated(id, &piece);
-            return Some(Piece { body, ..piece });
-        }
-        None
-    }
-
     fn equation(&mut self, k: usize) {
         if self.entries[k].defines || self.entries[k].gone {
             return;
@@ -344,11 +240,10 @@ impl Pass<'_> {
             let Some(body) = self.constant(other) else {
                 continue;
             };
+            // Its own equation stays as it was written.
             let entry = &mut self.entries[k];
             entry.defines = true;
-            if body != other {
-                (entry.equation.lhs, entry.equation.rhs) = (side, body);
-            }
+            (entry.equation.lhs, entry.equation.rhs) = entry.original;
             self.learn(a.var, Piece { subs, body });
             return true;
         }
@@ -375,85 +270,6 @@ impl Pass<'_> {
         }
         let used = |i: IterId| out.contains(&Sub::All(i));
         domain.iter().all(|d| used(d.0)).then_some(out)
-    }
-
-    /// The value of an access, if the variable is known there.
-    fn known(&mut self, a: Access) -> Option<ExprId> {
-        let exprs = &mut self.model.exprs;
-        let subs: Vec<ExprId> = exprs.list(a.subs).to_vec();
-        'pieces: for piece in self.known.get(&a.var)? {
-            let mut values = Vec::new();
-            for (&s, &p) in subs.iter().zip(&piece.subs) {
-                match p {
-                    Sub::At(i) if exprs.as_int(s) == Some(i) => {}
-                    Sub::At(_) => continue 'pieces,
-                    Sub::All(iter) => values.push((iter, s)),
-                }
-            }
-            return Some(exprs.substitute_iters(piece.body, &values));
-        }
-        None
-    }
-
-    /// The expression with all known values, if then nothing varies in it.
-    fn constant(&mut self, e: ExprId) -> Option<ExprId> {
-        let nodes = self.model.exprs.reachable(&[e]);
-        if nodes.len() > 16 * SMALL || nodes.iter().any(|&n| varies(&self.model.exprs, n)) {
-            return None;
-        }
-        let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for n in nodes {
-            if let Node::Var(a) = self.model.exprs.node(n) {
-                if a.kind != Kind::Value {
-                    return None;
-                }
-                let value = self.known(a)?;
-                values.insert(n, value);
-            }
-        }
-        let out = self.model.exprs.rewrite(e, |_, n| values.get(&n).copied());
-        (self.model.exprs.reachable(&[out]).len() <= SMALL).then_some(out)
-    }
-
-    /// The expression with those constants that can decide structure.
-    fn put_in(&mut self, e: ExprId) -> ExprId {
-        let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for n in self.model.exprs.reachable(&[e]) {
-            match self.model.exprs.node(n) {
-                Node::Var(a) => match a.kind {
-                    Kind::Value => {
-                        let real = self.model.var(a.var).ty == VarType::Real;
-                        if let Some(v) = self.known(a)
-                            && decides(&self.model.exprs, v, real)
-                        {
-                            values.insert(n, v);
-                        }
-                    }
-                    Kind::Der(_) => {
-                        let value = Access {
-                            kind: Kind::Value,
-                            ..a
-                        };
-                        if self.known(value).is_some() {
-                            values.insert(n, self.model.exprs.real(0.0));
-                        }
-                    }
-                    Kind::Pre => {}
-                },
-                Node::Rel(..) => {
-                    if let Some(v) = self.constant(n)
-                        && self.model.exprs.as_bool(v).is_some()
-                    {
-                        values.insert(n, v);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if values.is_empty() {
-            return e;
-        }
-        self.model.exprs.rewrite(e, |_, n| values.get(&n).copied())
     }
 
     fn has_unknown(&self, e: ExprId) -> bool {
@@ -516,106 +332,5 @@ impl Pass<'_> {
             });
             self.add(Item::Equation(self.entries.len() - 1), &sides);
         }
-    }
-
-    /// The rest of the model, and the equations in their order.
-    fn finish(mut self) {
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.retain(|e| !e.gone);
-        entries.sort_by_key(|e| e.order);
-        for entry in entries {
-            let changed = (entry.equation.lhs, entry.equation.rhs) != entry.original;
-            if changed {
-                let pieces = acausal_expr::split_equation(&mut self.model.exprs, entry.equation);
-                self.model.equations.extend(pieces);
-            } else {
-                self.model.equations.push(entry.equation);
-            }
-        }
-        for k in 0..self.model.vars.len() {
-            let v = &mut self.model.vars[k];
-            let mut slots = [
-                v.binding.take(),
-                v.start.take(),
-                v.fixed.take(),
-                v.min.take(),
-                v.max.take(),
-                v.nominal.take(),
-            ];
-            for c in slots.iter_mut().flatten() {
-                c.body = self.put_in(c.body);
-            }
-            let v = &mut self.model.vars[k];
-            [v.binding, v.start, v.fixed, v.min, v.max, v.nominal] = slots;
-        }
-        for k in 0..self.model.initial_equations.len() {
-            let e = &self.model.initial_equations[k];
-            let (l, r) = (e.lhs, e.rhs);
-            let (lhs, rhs) = (self.put_in(l), self.put_in(r));
-            if self.has_unknown(lhs) || self.has_unknown(rhs) {
-                let e = &mut self.model.initial_equations[k];
-                (e.lhs, e.rhs) = (lhs, rhs);
-            }
-        }
-        let mut whens = std::mem::take(&mut self.model.whens);
-        for branch in whens.iter_mut().flat_map(|w| &mut w.branches) {
-            for c in &mut branch.conditions {
-                *c = self.put_in(*c);
-            }
-            for action in &mut branch.actions {
-                match action {
-                    Action::Assign { value, .. } | Action::Reinit { value, .. } => {
-                        *value = self.put_in(*value);
-                    }
-                    Action::Assert(a) => self.assertion(a),
-                    Action::Terminate { .. } => {}
-                }
-            }
-        }
-        self.model.whens = whens;
-        let mut asserts = std::mem::take(&mut self.model.asserts);
-        for a in &mut asserts {
-            self.assertion(a);
-        }
-        asserts.retain(|a| self.model.exprs.as_bool(a.condition) != Some(true));
-        self.model.asserts = asserts;
-    }
-
-    /// An assertion that fails for all times stays as it was: its message tells more.
-    fn assertion(&mut self, a: &mut Assert) {
-        let condition = self.put_in(a.condition);
-        if self.model.exprs.as_bool(condition) != Some(false) {
-            a.condition = condition;
-        }
-    }
-}
-
-/// True for what has no value at compile time, whatever its arguments are.
-fn varies(x: &Exprs, e: ExprId) -> bool {
-    match x.node(e) {
-        Node::Time | Node::Apply { .. } | Node::Local { .. } => true,
-        Node::Call(f, _) => matches!(
-            f,
-            Builtin::Initial
-                | Builtin::Terminal
-                | Builtin::Sample
-                | Builtin::Delay
-                | Builtin::Edge
-                | Builtin::Change
-                | Builtin::Homotopy
-                | Builtin::Start
-        ),
-        _ => false,
-    }
-}
-
-/// Constants that can change which unknowns an equation has.
-fn decides(x: &Exprs, e: ExprId, real: bool) -> bool {
-    if !real {
-        return true;
-    }
-    match x.as_f64(e) {
-        Some(v) => v == 0.0 || v.abs() == 1.0,
-        None => x.reachable(&[e]).into_iter().any(|n| x.is_zero(n)),
     }
 }

@@ -1,0 +1,235 @@
+//! What is known to be constant, element by element or for whole arrays.
+//!
+//! A variable has pieces: all of it, or rows `v[2, :]` that equations determine one by one. Rows that together are a whole
+//! dimension are joined to a table, so that an access with an iterator finds them.
+//!
+//! Example: `T[1, :] = {1, 0}`, `T[2, :] = {0, 1}` give the pieces `T[1, k]`, `T[2, k]` and then `T[i, k]` with the value
+//! `{{1, 0}[k], {0, 1}[k]}[i]`.
+
+use acausal_expr::flat::VarType;
+use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, VarId};
+use rustc_hash::FxHashMap;
+
+use super::{Pass, SHORT, SMALL};
+
+/// A part of a variable that is constant.
+pub(super) struct Piece {
+    pub(super) subs: Vec<Sub>,
+    pub(super) body: ExprId,
+}
+
+/// A subscript of a piece.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sub {
+    /// One element.
+    At(i64),
+    /// All of them; the body uses this iterator.
+    All(IterId),
+}
+
+impl Pass<'_> {
+    pub(super) fn learn(&mut self, id: VarId, mut piece: Piece) {
+        piece.body = self.tabulated(id, &piece);
+        let merged = self.merged(id, &piece);
+        let pieces = self.known.entry(id).or_default();
+        pieces.push(piece);
+        pieces.extend(merged);
+        for item in self.users.get(&id).cloned().unwrap_or_default() {
+            self.enqueue(item);
+        }
+    }
+
+    /// A short piece as a table of literals: `n[i]/sqrt(n*n)` becomes `{1, 0, 0}[i]`.
+    pub(super) fn tabulated(&mut self, id: VarId, piece: &Piece) -> ExprId {
+        let dims = &self.model.var(id).dims;
+        let all: Vec<(IterId, usize)> = (piece.subs.iter().zip(dims))
+            .filter_map(|(s, &n)| match s {
+                Sub::All(i) => Some((*i, n)),
+                Sub::At(_) => None,
+            })
+            .collect();
+        let total: usize = all.iter().map(|a| a.1).product();
+        if all.is_empty() || total > SMALL {
+            return piece.body;
+        }
+        let x = &mut self.model.exprs;
+        let mut rows = vec![piece.body];
+        for &(iter, n) in &all {
+            rows = rows
+                .into_iter()
+                .flat_map(|r| (1..=n as i64).map(move |v| (r, v)))
+                .map(|(r, v)| {
+                    let v = x.int(v);
+                    x.substitute_iter(r, iter, v)
+                })
+                .collect();
+        }
+        for &(iter, n) in all.iter().rev() {
+            let k = x.iter(iter);
+            rows = rows
+                .chunks(n)
+                .map(|row| match row.iter().all(|e| *e == row[0]) {
+                    true => row[0],
+                    false => x.select(k, row),
+                })
+                .collect();
+        }
+        rows.first().copied().unwrap_or(piece.body)
+    }
+
+    /// Single rows that together are a whole dimension, as one piece.
+    pub(super) fn merged(&mut self, id: VarId, piece: &Piece) -> Option<Piece> {
+        for (d, n) in self.model.var(id).dims.clone().into_iter().enumerate() {
+            if !matches!(piece.subs[d], Sub::At(_)) || n as i64 > SHORT {
+                continue;
+            }
+            let empty = Vec::new();
+            let others = self.known.get(&id).unwrap_or(&empty);
+            // The same piece but for this dimension, at every index.
+            let same = |p: &Piece| {
+                p.subs.iter().zip(&piece.subs).enumerate().all(|(k, pair)| {
+                    k == d || matches!(pair, (Sub::All(_), Sub::All(_))) || pair.0 == pair.1
+                })
+            };
+            let mut rows: Vec<Option<ExprId>> = vec![None; n];
+            for p in others.iter().filter(|p| same(p)).chain([piece]) {
+                let Sub::At(at) = p.subs[d] else { continue };
+                let x = &mut self.model.exprs;
+                let mut values = Vec::new();
+                for pair in p.subs.iter().zip(&piece.subs) {
+                    if let (Sub::All(from), Sub::All(to)) = pair {
+                        values.push((*from, x.iter(*to)));
+                    }
+                }
+                if let Some(row) = rows.get_mut((at - 1).max(0) as usize) {
+                    *row = Some(x.substitute_iters(p.body, &values));
+                }
+            }
+            let Some(rows) = rows.into_iter().collect::<Option<Vec<ExprId>>>() else {
+                continue;
+            };
+            let x = &mut self.model.exprs;
+            let iter = x.fresh_iter();
+            let mut subs = piece.subs.clone();
+            subs[d] = Sub::All(iter);
+            let k = x.iter(iter);
+            let body = match rows.iter().all(|r| *r == rows[0]) {
+                true => rows[0],
+                false => x.select(k, &rows),
+            };
+            let piece = Piece { subs, body };
+            let body = self.tabulated(id, &piece);
+            return Some(Piece { body, ..piece });
+        }
+        None
+    }
+
+    /// The value of an access, if the variable is known there.
+    pub(super) fn known(&mut self, a: Access) -> Option<ExprId> {
+        let exprs = &mut self.model.exprs;
+        let subs: Vec<ExprId> = exprs.list(a.subs).to_vec();
+        'pieces: for piece in self.known.get(&a.var)? {
+            let mut values = Vec::new();
+            for (&s, &p) in subs.iter().zip(&piece.subs) {
+                match p {
+                    Sub::At(i) if exprs.as_int(s) == Some(i) => {}
+                    Sub::At(_) => continue 'pieces,
+                    Sub::All(iter) => values.push((iter, s)),
+                }
+            }
+            return Some(exprs.substitute_iters(piece.body, &values));
+        }
+        None
+    }
+
+    /// The expression with all known values, if then nothing varies in it.
+    pub(super) fn constant(&mut self, e: ExprId) -> Option<ExprId> {
+        let nodes = self.model.exprs.reachable(&[e]);
+        if nodes.len() > 16 * SMALL || nodes.iter().any(|&n| varies(&self.model.exprs, n)) {
+            return None;
+        }
+        let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for n in nodes {
+            if let Node::Var(a) = self.model.exprs.node(n) {
+                if a.kind != Kind::Value {
+                    return None;
+                }
+                let value = self.known(a)?;
+                values.insert(n, value);
+            }
+        }
+        let out = self.model.exprs.rewrite(e, |_, n| values.get(&n).copied());
+        (self.model.exprs.reachable(&[out]).len() <= SMALL).then_some(out)
+    }
+
+    /// The expression with those constants that can decide structure.
+    pub(super) fn put_in(&mut self, e: ExprId) -> ExprId {
+        let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for n in self.model.exprs.reachable(&[e]) {
+            match self.model.exprs.node(n) {
+                Node::Var(a) => match a.kind {
+                    Kind::Value => {
+                        let real = self.model.var(a.var).ty == VarType::Real;
+                        if let Some(v) = self.known(a)
+                            && decides(&self.model.exprs, v, real)
+                        {
+                            values.insert(n, v);
+                        }
+                    }
+                    Kind::Der(_) => {
+                        let value = Access {
+                            kind: Kind::Value,
+                            ..a
+                        };
+                        if self.known(value).is_some() {
+                            values.insert(n, self.model.exprs.real(0.0));
+                        }
+                    }
+                    Kind::Pre => {}
+                },
+                Node::Rel(..) => {
+                    if let Some(v) = self.constant(n)
+                        && self.model.exprs.as_bool(v).is_some()
+                    {
+                        values.insert(n, v);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if values.is_empty() {
+            return e;
+        }
+        self.model.exprs.rewrite(e, |_, n| values.get(&n).copied())
+    }
+}
+
+/// True for what has no value at compile time, whatever its arguments are.
+pub(super) fn varies(x: &Exprs, e: ExprId) -> bool {
+    match x.node(e) {
+        Node::Time | Node::Apply { .. } | Node::Local { .. } => true,
+        Node::Call(f, _) => matches!(
+            f,
+            Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Delay
+                | Builtin::Edge
+                | Builtin::Change
+                | Builtin::Homotopy
+                | Builtin::Start
+        ),
+        _ => false,
+    }
+}
+
+/// Constants that can change which unknowns an equation has.
+fn decides(x: &Exprs, e: ExprId, real: bool) -> bool {
+    if !real {
+        return true;
+    }
+    match x.as_f64(e) {
+        Some(v) => v == 0.0 || v.abs() == 1.0,
+        None => x.reachable(&[e]).into_iter().any(|n| x.is_zero(n)),
+    }
+}

@@ -1,0 +1,41 @@
+//! `start(v)` in equations that were algorithm sections.
+
+use acausal_expr::flat::{FlatModel, VarType};
+use acausal_expr::{Builtin, ExprId, Exprs, Node};
+
+/// `start(v)`, what an algorithm section starts from, becomes the start value of `v`.
+pub(super) fn resolve_starts(model: &mut FlatModel) {
+    let is_start = |x: &Exprs, e| matches!(x.node(e), Node::Call(Builtin::Start, _));
+    for k in 0..model.equations.len() {
+        let e = &model.equations[k];
+        let (lhs, rhs) = (e.lhs, e.rhs);
+        if !model.exprs.any(lhs, is_start) && !model.exprs.any(rhs, is_start) {
+            continue;
+        }
+        let (exprs, vars) = (&mut model.exprs, &model.vars);
+        let value = |x: &mut Exprs, e: ExprId| {
+            let Node::Call(Builtin::Start, args) = x.node(e) else {
+                return None;
+            };
+            let Node::Var(a) = x.node(x.list(args)[0]) else {
+                return None;
+            };
+            let v = &vars[a.var.index()];
+            let Some(start) = &v.start else {
+                return Some(match v.ty {
+                    VarType::Real => x.real(0.0),
+                    VarType::Integer => x.int(0),
+                    VarType::Enum(_) => x.int(1),
+                    VarType::Boolean => x.bool(false),
+                    VarType::String => x.str(""),
+                });
+            };
+            let subs = x.list(a.subs).to_vec();
+            let values: Vec<_> = start.iters.iter().copied().zip(subs).collect();
+            Some(x.substitute_iters(start.body, &values))
+        };
+        let lhs = exprs.rewrite(lhs, value);
+        let rhs = exprs.rewrite(rhs, value);
+        (model.equations[k].lhs, model.equations[k].rhs) = (lhs, rhs);
+    }
+}
