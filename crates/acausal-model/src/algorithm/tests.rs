@@ -72,7 +72,7 @@ fn assignments_in_sequence_become_equations() {
 #[test]
 fn variables_start_from_start_values_or_left_limits() {
     let m = flat(
-        "Real x; Integer n(start = 3);
+        "Real x(start = 2); Integer n(start = 3);
          algorithm
            x := x + time;
            if time > 1 then n := n + 1; end if;",
@@ -80,7 +80,7 @@ fn variables_start_from_start_values_or_left_limits() {
     assert_eq!(
         equations(&m),
         [
-            "x = start(x) + time",
+            "x = 2 + time",
             "n = if time > 1 then pre(n) + 1 else pre(n)"
         ]
     );

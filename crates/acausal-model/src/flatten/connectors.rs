@@ -55,8 +55,8 @@ impl Flattener {
             if matches!(
                 variability,
                 Some(Variability::Constant | Variability::Parameter)
-            ) || matches!(causality, Some(Causality::Input | Causality::Output))
-                || flow == Some(FlowPrefix::Stream)
+            ) || flow == Some(FlowPrefix::Stream)
+                || flow.is_none() && matches!(causality, Some(Causality::Input | Causality::Output))
             {
                 continue;
             }

@@ -48,6 +48,7 @@ impl Flattener {
                 return;
             }
         }
+        self.check_prefixes(inst);
         let span = self.ctx.instances.data(inst).span;
         match self.ctx.instances.kind(inst) {
             Kind::Primitive(Primitive::Clock) => {

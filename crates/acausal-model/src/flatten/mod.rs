@@ -36,6 +36,7 @@ mod expandable;
 mod graph_operator;
 mod loops;
 mod network;
+mod prefix;
 mod print;
 mod variable;
 

@@ -9,7 +9,7 @@ use super::Instances;
 use super::environment::Hit;
 use super::node::{Decl, Piece};
 use super::shape::Shape;
-use super::types::{BindingOrigin, InstId, Kind, Role};
+use super::types::{BindingOrigin, InstId, InstPrefixes, Kind, Role};
 use super::unknown::with_hint;
 use crate::class::modifier::Modifier;
 use crate::class::predefined;
@@ -239,6 +239,28 @@ impl Instances {
                 .hint("declare it under `protected`");
                 self.report(error);
             }
+        }
+    }
+
+    /// `input` or `output` twice on the way to a variable, and likewise `flow` or `stream` (MLS 3.6 §4.4.2.2).
+    pub(super) fn check_prefix_conflict(&mut self, decl: &ComponentDecl, outer: InstPrefixes) {
+        let own = decl.clause.prefix;
+        let causality = own.causality.is_some() && outer.causality.is_some();
+        let flow = own.flow.is_some() && outer.flow.is_some();
+        if causality || flow {
+            let what = if causality {
+                "`input` or `output`"
+            } else {
+                "`flow` or `stream`"
+            };
+            let message = format!(
+                "`{}` is {what}, and so is the component that it is part of",
+                decl.name
+            );
+            self.report(
+                Diagnostic::error("conflicting-prefixes", decl.span, message)
+                    .hint("take the prefix away in one of the two places"),
+            );
         }
     }
 

@@ -100,6 +100,7 @@ impl Instances {
             type_shape.causality,
             &hits,
         );
+        self.check_prefix_conflict(&decl, inherited);
         let rank = decl.subscripts.len() + decl.clause.subscripts.len();
         let rank = match &original {
             Some((original, _)) if rank == 0 => {

@@ -8,7 +8,7 @@
 
 use acausal_expr::flat::VarType;
 use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, VarId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Pass, SHORT, SMALL};
 
@@ -164,13 +164,17 @@ impl Pass<'_> {
 
     /// The expression with those constants that can decide structure.
     pub(super) fn put_in(&mut self, e: ExprId) -> ExprId {
+        let inside = self.inside_of_terms(e);
         let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for n in self.model.exprs.reachable(&[e]) {
             match self.model.exprs.node(n) {
                 Node::Var(a) => match a.kind {
                     Kind::Value => {
-                        let real = self.model.var(a.var).ty == VarType::Real;
-                        if let Some(v) = self.known(a)
+                        let var = self.model.var(a.var);
+                        let real = var.ty == VarType::Real;
+                        let term = real && !var.is_parameter() && !inside.contains(&n);
+                        if !term
+                            && let Some(v) = self.known(a)
                             && decides(&self.model.exprs, v, real)
                         {
                             values.insert(n, v);
@@ -201,6 +205,32 @@ impl Pass<'_> {
             return e;
         }
         self.model.exprs.rewrite(e, |_, n| values.get(&n).copied())
+    }
+}
+
+impl Pass<'_> {
+    /// What is not just a term of a sum, up to a coefficient. A constant variable that is such a term takes no other unknown out
+    /// of an equation, and `v1 - v0` says more than `v1`.
+    fn inside_of_terms(&self, e: ExprId) -> FxHashSet<ExprId> {
+        let x = &self.model.exprs;
+        let mut stops = Vec::new();
+        let mut todo = vec![e];
+        while let Some(n) = todo.pop() {
+            match x.node(n) {
+                Node::Add(list) => todo.extend(x.list(list)),
+                Node::Mul(list) => {
+                    let mut unknown = x.list(list).iter().filter(|&&f| self.has_unknown(f));
+                    match (unknown.next(), unknown.next()) {
+                        (Some(&factor), None) => todo.push(factor),
+                        _ => stops.push(n),
+                    }
+                }
+                Node::Div(a, b) if !self.has_unknown(b) => todo.push(a),
+                Node::Var(_) => {}
+                _ => stops.push(n),
+            }
+        }
+        x.reachable(&stops).into_iter().collect()
     }
 }
 

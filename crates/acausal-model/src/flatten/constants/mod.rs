@@ -3,8 +3,8 @@
 //! In: the flat model. Out: the same model, in which evaluated parameters (`final`, protected, Strings, `Evaluate = true`,
 //! those that the compiler needed; MLS 3.6 §18.3) and variables that an equation sets to a constant are replaced in the other equations, if that can
 //! change which unknowns an equation has: zeros and ones, Booleans, Integers, Strings, derivatives of constants, and relations
-//! between constants. Other numbers stay accesses, so that equations that differ in a number only share their code.
-//! Every variable and its own equation stay in the model.
+//! between constants. Other numbers stay accesses, so that equations that differ in a number only share their code; so do
+//! constant variables that are plain terms of a sum. Every variable and its own equation stay in the model.
 //!
 //! Example: the axis `e = {0, 0, 1}` of a revolute joint is a final parameter.
 //!
@@ -240,10 +240,15 @@ impl Pass<'_> {
             let Some(body) = self.constant(other) else {
                 continue;
             };
-            // Its own equation stays as it was written.
+            // Its own equation stays as it was written, but for derivatives, which would make a constant a state.
             let entry = &mut self.entries[k];
             entry.defines = true;
-            (entry.equation.lhs, entry.equation.rhs) = entry.original;
+            let derivative =
+                |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value);
+            let (l, r) = entry.original;
+            if !self.model.exprs.any(l, derivative) && !self.model.exprs.any(r, derivative) {
+                (entry.equation.lhs, entry.equation.rhs) = entry.original;
+            }
             self.learn(a.var, Piece { subs, body });
             return true;
         }
@@ -272,7 +277,7 @@ impl Pass<'_> {
         domain.iter().all(|d| used(d.0)).then_some(out)
     }
 
-    fn has_unknown(&self, e: ExprId) -> bool {
+    pub(super) fn has_unknown(&self, e: ExprId) -> bool {
         self.model.exprs.any(
             e,
             |x, n| matches!(x.node(n), Node::Var(a) if !self.model.var(a.var).is_parameter()),
