@@ -47,6 +47,16 @@ fn rows_of_a_matrix_are_joined_and_constants_go_on() {
 }
 
 #[test]
+fn elements_of_which_some_are_constant_go_on_one_by_one() {
+    let m = model(
+        "model M final parameter Real e[3] = {0, 0, 1}; Real w = time, a[3], b[3], c;
+         equation a = e*w; b = a; c = b[1]*w + b[2]*w*w + b[3]*w; end M;",
+    );
+    let lines = equations(&m);
+    assert!(lines.iter().any(|l| l == "c = b[3]*w"), "{lines:#?}");
+}
+
+#[test]
 fn whether_a_variable_is_a_state_is_decided() {
     let text = |b: &str| {
         format!(

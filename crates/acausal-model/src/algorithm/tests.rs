@@ -80,7 +80,7 @@ fn variables_start_from_start_values_or_left_limits() {
     assert_eq!(
         equations(&m),
         [
-            "x = 2 + time",
+            "x = time + 2",
             "n = if time > 1 then pre(n) + 1 else pre(n)"
         ]
     );

@@ -16,8 +16,9 @@
 //! and with `T[1, 3]` a constant, what uses it is looked at again. A joint in the plane is then a joint in the plane for the
 //! structural analysis too.
 //!
-//! Invariants: an array equation is cut along an iterator only where zeros in a short table make its elements differ; an
-//! equation that would lose all its variables stays as it is, so that contradictions are diagnosed in the user's own terms.
+//! Invariants: a short array equation is cut along an iterator where zeros in a table take unknowns out of some elements, or
+//! where `b[i] = a[i]` has constant and other elements; longer ones stay whole. An equation that would lose all its variables
+//! stays as it is, so that contradictions are diagnosed in the user's own terms.
 //! Cost: every equation is rewritten at most once for each variable in it that becomes known.
 
 mod finish;
@@ -290,6 +291,11 @@ impl Pass<'_> {
             return None;
         }
         let x = &self.model.exprs;
+        if let (Node::Var(a), Node::Var(b)) = (x.node(e.lhs), x.node(e.rhs))
+            && let Some(position) = self.partly_known(a, e).or(self.partly_known(b, e))
+        {
+            return Some(position);
+        }
         for n in x.reachable(&[e.lhs, e.rhs]) {
             let Node::Mul(list) = x.node(n) else { continue };
             for &factor in x.list(list) {
@@ -307,6 +313,40 @@ impl Pass<'_> {
                 if position.is_some() {
                     return position;
                 }
+            }
+        }
+        None
+    }
+
+    /// The iterator of `b[i] = a[i]` that runs over known and unknown elements of one side.
+    fn partly_known(&self, a: Access, e: &Equation) -> Option<usize> {
+        let x = &self.model.exprs;
+        let pieces = self.known.get(&a.var)?;
+        let subs = x.list(a.subs);
+        // Whether the access meets a piece in dimension k, and along which iterator.
+        let meets = |p: &Piece, k: usize| -> Option<Option<usize>> {
+            let Sub::At(i) = p.subs[k] else {
+                return Some(None);
+            };
+            if let Some(v) = x.as_int(subs[k]) {
+                return (v == i).then_some(None);
+            }
+            let position = e
+                .domain
+                .iter()
+                .position(|d| x.depends_on_iter(subs[k], d.0))?;
+            let (iter, range) = e.domain[position];
+            let affine = x.affine(subs[k])?;
+            let c = affine.coefficient(iter);
+            let hit = range.values().any(|v| affine.constant + c * v == i);
+            (range.count <= SHORT && affine.terms.len() == 1 && hit).then_some(Some(position))
+        };
+        for p in pieces {
+            let along: Option<Vec<Option<usize>>> = (0..subs.len()).map(|k| meets(p, k)).collect();
+            match along.map(|a| a.into_iter().flatten().next()) {
+                Some(Some(position)) => return Some(position),
+                Some(None) => return None, // known as a whole
+                None => {}
             }
         }
         None
