@@ -7,7 +7,7 @@
 //! `{{1, 0}[k], {0, 1}[k]}[i]`.
 
 use acausal_expr::flat::VarType;
-use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Ty, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Pass, SHORT, SMALL};
@@ -159,6 +159,12 @@ impl Pass<'_> {
             }
         }
         let out = self.model.exprs.rewrite(e, |_, n| values.get(&n).copied());
+        let mut out = out;
+        if self.model.exprs.ty(out) == Ty::Str
+            && let Ok(text) = self.model.exprs.text(out, &mut |_, _, _| None)
+        {
+            out = self.model.exprs.str(&text);
+        }
         (self.model.exprs.reachable(&[out]).len() <= SMALL).then_some(out)
     }
 
