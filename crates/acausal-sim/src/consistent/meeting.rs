@@ -55,8 +55,8 @@ impl Meeting {
         }
         let all = machine.initial_jacobian(t, y, yp);
         let mut a = vec![vec![0.0; n]; n];
-        for j in 0..n {
-            for k in system.pattern.range(j) {
+        for (j, range) in (0..n).map(|j| (j, system.pattern.range(j))) {
+            for k in range {
                 let i = system.pattern.row_idx()[k] as usize;
                 a[i][j] = all[system.entries[k] as usize];
             }
