@@ -1,34 +1,52 @@
-//! Equations of discrete variables: which variable each one gives a value, and in which order.
+//! Equations of discrete variables: which variable each one determines, and in which order they are evaluated.
 //!
-//! In: the equations of the flat model. Out: those of continuous variables, and [`DiscreteEquation`]s in evaluation order.
+//! In: all equations of the flat model. Out: those of discrete variables as assignments, sorted by their dependencies; the
+//! others stay. An equation `v = e` can only determine `v`. An equation between two discrete variables, as connections of
+//! Boolean signals give them, can determine either: a variable that another equation or a `when` clause determines is
+//! known, so the equation determines the other one, and so on along the connections (unit propagation; connections form
+//! trees, so that nothing is left to choose unless the model is undetermined). Elements of arrays count by the ranges of
+//! their subscripts, never one by one.
 //!
-//! `b = x > 1` gives `b` a value. `a = b` between two discrete variables may give it to either; which one follows from the
-//! other equations: a variable that has as many equations as elements takes no more. A chain of connections is decided
-//! from its ends, each equation once, so the work is linear in their number.
-//!
-//! Example: `b = x > 1; b = c; d = c`: b is given by the first equation, so the second gives c, and the third d.
+//! Example: `a = b; a = x > 1; c = b`. The second equation can only be one for `a`, so the first determines `b` and the
+//! third `c`; evaluated in the order `a := x > 1; b := a; c := b`. Time is linear in the number of equations, if few of
+//! them are about one variable.
 
-use acausal_expr::flat::{Action, Equation, FlatModel, VarType};
-use acausal_expr::{Access, ExprId, Kind, Node, VarId};
+use std::collections::VecDeque;
+
+use acausal_expr::flat::{Action, Causality, Equation, FlatModel, VarType};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::DiscreteEquation;
 
-/// Takes the equations of a model apart.
+type Domain = Vec<(IterId, Range)>;
+
+/// Takes the equations of a model apart: those of continuous variables, and those of discrete ones.
 pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEquation>) {
+    let all = std::mem::take(&mut flat.equations);
     let assigned = assigned_in_whens(flat);
-    let (mut continuous, mut open) = (Vec::new(), Vec::new());
-    for eq in std::mem::take(&mut flat.equations) {
-        let targets = targets(flat, &assigned, eq.lhs, eq.rhs);
-        match targets.is_empty() {
-            true if eq.is_empty() => {}
-            true => continuous.push(eq),
-            false => open.push((eq, targets)),
+    let mut candidates = Vec::new();
+    let mut others = Vec::new();
+    for eq in all {
+        let sides = sides(flat, &assigned, &eq);
+        if !sides.is_empty() {
+            candidates.push((eq, sides));
+        } else if !eq.is_empty() {
+            others.push(eq);
         }
     }
-    let mut discrete = assign(flat, open);
-    sort(flat, &mut discrete);
-    (continuous, discrete)
+    let chosen = choose(flat, &candidates);
+    let discrete = candidates
+        .into_iter()
+        .zip(chosen)
+        .map(|((eq, sides), k)| DiscreteEquation {
+            domain: eq.domain,
+            target: sides[k].0,
+            value: sides[k].1,
+            origin: eq.origin,
+        })
+        .collect();
+    (others, sorted(flat, discrete))
 }
 
 /// The variables that `when` clauses give values.
@@ -43,107 +61,156 @@ fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
         .collect()
 }
 
-/// The sides that are a discrete variable, each with the other side. A variable that a `when` gives a value is known here:
-/// `der(x) = d` is an equation for `x`. So is `y = n` with a Real `y`.
-fn targets(
-    flat: &FlatModel,
-    assigned: &FxHashSet<VarId>,
-    lhs: ExprId,
-    rhs: ExprId,
-) -> Vec<(Access, ExprId)> {
+/// The sides of an equation that it can determine, with the other side. A variable that a `when` gives a value, a
+/// parameter and an input are known; `y = n` with a Real `y` is an equation for `y`.
+fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(Access, ExprId)> {
     let continuous = |e: ExprId| match flat.exprs.node(e) {
         Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
         _ => false,
     };
-    let mut found = Vec::new();
-    for (side, other) in [(lhs, rhs), (rhs, lhs)] {
+    let mut sides = Vec::new();
+    for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);
-            let known = assigned.contains(&a.var) || var.is_parameter();
+            let known = assigned.contains(&a.var)
+                || var.is_parameter()
+                || var.causality == Causality::Input;
             let mixed = var.ty != VarType::Real && continuous(other);
             if a.kind == Kind::Value && var.is_discrete() && !known && !mixed {
-                found.push((a, other));
+                sides.push((a, other));
             }
         }
     }
-    found
+    sides
 }
 
-/// Gives each equation one of its targets.
-fn assign(flat: &FlatModel, open: Vec<(Equation, Vec<(Access, ExprId)>)>) -> Vec<DiscreteEquation> {
-    // How many elements of each variable have an equation, and which undecided equations it occurs in.
-    let mut given: FxHashMap<VarId, usize> = FxHashMap::default();
-    let mut occurs: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
-    let mut choice: Vec<Option<usize>> = vec![None; open.len()];
-    let mut queue = std::collections::VecDeque::new();
-    for (k, (_, targets)) in open.iter().enumerate() {
-        if targets.len() == 1 {
-            queue.push_back((k, 0));
-        }
-        for t in targets {
-            occurs.entry(t.0.var).or_default().push(k);
+/// The side that each equation determines.
+fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) -> Vec<usize> {
+    let mut chosen: Vec<Option<usize>> = vec![None; candidates.len()];
+    let mut undecided: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+    // Equations whose target has just become known.
+    let mut queue: VecDeque<usize> = VecDeque::new();
+    for (k, (_, sides)) in candidates.iter().enumerate() {
+        if sides.len() == 1 {
+            chosen[k] = Some(0);
+            queue.push_back(k);
+        } else {
+            for (access, _) in sides {
+                undecided.entry(access.var).or_default().push(k);
+            }
         }
     }
     let mut next = 0;
     loop {
-        while let Some((k, c)) = queue.pop_front() {
-            if choice[k].is_some() {
+        while let Some(from) = queue.pop_front() {
+            let (known, sides) = &candidates[from];
+            let target = sides[chosen[from].unwrap_or(0)].0;
+            let Some(waiting) = undecided.get_mut(&target.var) else {
                 continue;
-            }
-            choice[k] = Some(c);
-            let var = open[k].1[c].0.var;
-            let count = given.entry(var).or_default();
-            *count += open[k].0.len();
-            if *count < flat.var(var).len() {
-                continue;
-            }
-            for &other in occurs.get(&var).into_iter().flatten() {
-                let free = (open[other].1.iter()).position(|t| t.0.var != var);
-                if choice[other].is_none()
-                    && let Some(c) = free
-                {
-                    queue.push_back((other, c));
+            };
+            waiting.retain(|&k| {
+                if chosen[k].is_some() {
+                    return false;
+                }
+                let (eq, sides) = &candidates[k];
+                let is_known = |side: usize| {
+                    let access = sides[side].0;
+                    access.var == target.var
+                        && overlap(flat, (target, &known.domain), (access, &eq.domain))
+                };
+                let side = match (is_known(0), is_known(1)) {
+                    (true, _) => 1,
+                    (false, true) => 0,
+                    (false, false) => return true,
+                };
+                chosen[k] = Some(side);
+                queue.push_back(k);
+                false
+            });
+        }
+        // What is left is not determined by anything: the first equation is one for its left side.
+        while next < chosen.len() && chosen[next].is_some() {
+            next += 1;
+        }
+        if next == chosen.len() {
+            return chosen.into_iter().map(|c| c.unwrap_or(0)).collect();
+        }
+        chosen[next] = Some(0);
+        queue.push_back(next);
+    }
+}
+
+/// Whether two accesses of one variable can be the same element.
+fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
+    let subs = |x: Access| flat.exprs.list(x.subs);
+    subs(a.0).iter().zip(subs(b.0)).all(|(&x, &y)| {
+        match (extent(flat, x, a.1), extent(flat, y, b.1)) {
+            (Some((x0, x1)), Some((y0, y1))) => x0 <= y1 && y0 <= x1,
+            _ => true,
+        }
+    })
+}
+
+/// Smallest and largest value of a subscript, if it is affine in iterators of the domain.
+fn extent(flat: &FlatModel, e: ExprId, domain: &Domain) -> Option<(i64, i64)> {
+    let affine = flat.exprs.affine(e)?;
+    let (mut low, mut high) = (affine.constant, affine.constant);
+    for (iter, factor) in affine.terms {
+        let (_, r) = domain.iter().find(|(i, _)| *i == iter)?;
+        let ends = [factor * r.at(0), factor * r.at((r.count - 1).max(0))];
+        low += ends[0].min(ends[1]);
+        high += ends[0].max(ends[1]);
+    }
+    Some((low, high))
+}
+
+/// Equations in the order of their dependencies; those in a cycle come last in their order (the event iteration settles
+/// them). An equation is ready when all variables that it reads are complete.
+fn sorted(flat: &FlatModel, equations: Vec<DiscreteEquation>) -> Vec<DiscreteEquation> {
+    let mut pending: FxHashMap<VarId, usize> = FxHashMap::default();
+    for e in &equations {
+        *pending.entry(e.target.var).or_default() += 1;
+    }
+    let mut readers: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+    let mut waits = vec![0usize; equations.len()];
+    for (k, e) in equations.iter().enumerate() {
+        let mut reads: Vec<VarId> = flat
+            .exprs
+            .accesses(e.value)
+            .iter()
+            .filter(|(_, a)| a.kind == Kind::Value && a.var != e.target.var)
+            .map(|(_, a)| a.var)
+            .filter(|v| pending.contains_key(v))
+            .collect();
+        reads.sort_unstable();
+        reads.dedup();
+        waits[k] = reads.len();
+        for v in reads {
+            readers.entry(v).or_default().push(k);
+        }
+    }
+    let mut ready: VecDeque<usize> = (0..equations.len()).filter(|&k| waits[k] == 0).collect();
+    let mut order = Vec::with_capacity(equations.len());
+    let mut done = vec![false; equations.len()];
+    while let Some(k) = ready.pop_front() {
+        order.push(k);
+        done[k] = true;
+        let var = equations[k].target.var;
+        let left = pending.entry(var).or_default();
+        *left -= 1;
+        if *left == 0 {
+            for &r in readers.get(&var).into_iter().flatten() {
+                waits[r] -= 1;
+                if waits[r] == 0 {
+                    ready.push_back(r);
                 }
             }
         }
-        // A ring of equalities: any start will do.
-        match (next..open.len()).find(|&k| choice[k].is_none()) {
-            Some(k) => {
-                next = k;
-                queue.push_back((k, 0));
-            }
-            None => break,
-        }
     }
-    (open.into_iter().zip(choice))
-        .map(|((eq, targets), c)| {
-            let (target, value) = targets[c.unwrap_or(0)];
-            DiscreteEquation {
-                domain: eq.domain,
-                target,
-                value,
-                origin: eq.origin,
-            }
-        })
+    order.extend((0..equations.len()).filter(|&k| !done[k]));
+    let mut equations: Vec<Option<DiscreteEquation>> = equations.into_iter().map(Some).collect();
+    order
+        .into_iter()
+        .filter_map(|k| equations[k].take())
         .collect()
-}
-
-/// Equations of discrete variables in the order of their dependencies; those in a cycle keep their order (the event
-/// iteration settles them).
-fn sort(flat: &FlatModel, equations: &mut Vec<DiscreteEquation>) {
-    let mut todo: Vec<DiscreteEquation> = std::mem::take(equations);
-    while !todo.is_empty() {
-        let pending: FxHashSet<VarId> = todo.iter().map(|e| e.target.var).collect();
-        let (ready, rest): (Vec<_>, Vec<_>) = todo.into_iter().partition(|e| {
-            !flat.exprs.accesses(e.value).iter().any(|(_, a)| {
-                a.kind == Kind::Value && a.var != e.target.var && pending.contains(&a.var)
-            })
-        });
-        if ready.is_empty() {
-            equations.extend(rest);
-            return;
-        }
-        equations.extend(ready);
-        todo = rest;
-    }
 }

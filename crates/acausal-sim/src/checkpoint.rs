@@ -99,7 +99,6 @@ impl Run {
             && c.yp.len() == machine.model.n
             && c.mem.len() == machine.mem.len()
             && c.conditions.len() == events.conditions.len()
-            && c.samples.len() == events.samples.len()
             && c.scales.len() == events.scales.len()
             && c.sides.len() == events.scales.len()
             && c.shifts.len() == events.scales.len()
@@ -120,6 +119,8 @@ impl Run {
         for (value, stored) in events.conditions.iter_mut().zip(&c.conditions) {
             *value = *stored != 0.0;
         }
+        // Now that free parameters have their values, clocks that depend on them are known.
+        events.start_clocks(&mut machine, c.t)?;
         for (clock, stored) in events.samples.iter_mut().zip(&c.samples) {
             clock.count = *stored as u64;
         }

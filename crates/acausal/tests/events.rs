@@ -266,3 +266,16 @@ fn a_relation_on_its_threshold_at_the_start() {
     }
     assert_eq!(last(&r, "n"), 2.0);
 }
+
+/// Connections of discrete signals have no direction: each one determines the side that nothing else determines.
+#[test]
+fn discrete_connections_have_no_direction() {
+    let text = "model M Real x(start = 0, fixed = true); Boolean a, b, c, d[3], e; Integer n[2], m; equation
+        der(x) = 1; a = b; e = d[3]; d[1] = a; d[2] = d[1]; b = x > 0.5; c = d[2]; c = d[3];
+        n[1] = m; m = if e then 7 else 3; n[2] = n[1] + 1; end M;";
+    let r = run_text(text, &until(1.0));
+    for name in ["a", "b", "c", "d[1]", "d[2]", "d[3]", "e"] {
+        assert_eq!((at(&r, name, 0.4), at(&r, name, 0.6)), (0.0, 1.0), "{name}");
+    }
+    assert_eq!((at(&r, "n[2]", 0.4), at(&r, "n[2]", 0.6)), (4.0, 8.0));
+}
