@@ -88,6 +88,9 @@ enum What {
         /// Lengths.
         #[arg(long, value_delimiter = ',', default_values_t = [10usize, 1000, 1_000_000])]
         lengths: Vec<usize>,
+        /// Numbers of components of written-out networks.
+        #[arg(long, value_delimiter = ',', default_values_t = [1000usize, 10_000, 100_000])]
+        components: Vec<usize>,
         /// Runs of each length; the fastest of each pass counts.
         #[arg(long, default_value_t = 200)]
         repeats: usize,
@@ -193,10 +196,12 @@ fn main() -> ExitCode {
         } => scaling::run(&file, &parameter, &lengths, repeats),
         What::Structure {
             lengths,
+            components,
             repeats,
             limit,
         } => structure::run(&structure::Options {
             lengths,
+            components,
             repeats,
             limit,
         }),

@@ -10,7 +10,7 @@
 
 pub mod case;
 pub mod family;
-mod written;
+pub(crate) mod written;
 
 use std::io::Read;
 use std::path::PathBuf;
