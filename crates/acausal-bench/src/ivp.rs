@@ -77,7 +77,7 @@ pub const PROBLEMS: &[Problem] = &[
     problem("SliderCrank", 3, 2.5, 12.0),
     Problem {
         class: Some("Wheelset.Track"),
-        ..problem("Wheelset", 3, 3.5, 5.5)
+        ..problem("Wheelset", 3, 4.0, 5.5)
     },
 ];
 
