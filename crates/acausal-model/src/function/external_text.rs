@@ -60,6 +60,18 @@ pub(super) fn call(
         };
         numbers.push(value);
     }
+    if name == "ModelicaInternal_fullPathName"
+        && let Some(uri) = texts.first().and_then(|t| t.strip_prefix("modelica://"))
+    {
+        // What a library writes for a file of its own (MLS 3.6 §13.5).
+        let file = resource(ctx, uri);
+        let file = file.ok_or_else(|| {
+            let message =
+                format!("modelica://{uri} names no library that has been loaded from a directory");
+            error("function-error", span, message)
+        })?;
+        texts[0] = file;
+    }
     let results = evaluate(name, &texts, &numbers)
         .map_err(|m| error("function-error", span, format!("{name}: {m}")))?;
     let mut values = Vec::new();
@@ -72,6 +84,23 @@ pub(super) fn call(
         values.push(Value::scalar(ty, body));
     }
     Ok(values)
+}
+
+/// The file `Library.Package/rest` of a URI: `rest` in the directory of the package.
+fn resource(ctx: &mut Context, uri: &str) -> Option<String> {
+    let (package, rest) = uri.split_once('/').unwrap_or((uri, ""));
+    let mut name = package;
+    // The nearest enclosing class with a directory of its own.
+    loop {
+        let class = ctx.instances.libraries_mut().find(name)?;
+        let libraries = ctx.instances.libraries();
+        let span = libraries.class(class).def.span;
+        let source = libraries.sources().get(span.file)?;
+        if let Some(directory) = source.name.strip_suffix("/package.mo") {
+            return Some(format!("{directory}/{rest}"));
+        }
+        name = name.rsplit_once('.')?.0;
+    }
 }
 
 fn evaluate(

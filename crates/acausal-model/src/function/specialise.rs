@@ -13,7 +13,7 @@ use super::constant::{fold, is_constant};
 use super::run_time::Lowering;
 use super::{apply, called_here};
 use crate::instance::InstId;
-use crate::lower::{Context, Record, Result, Tensor, Type, Value, error};
+use crate::lower::{Context, FunctionValue, Record, Result, Tensor, Type, Value, error};
 
 /// A run-time function and what it is special for.
 #[derive(Clone, Debug)]
@@ -126,7 +126,17 @@ fn arguments(ctx: &mut Context, value: &Value, key: &mut Vec<Key>, args: &mut Ve
             .iter()
             .for_each(|(_, v)| arguments(ctx, v, key, args)),
         Value::Tuple(values) => values.iter().for_each(|v| arguments(ctx, v, key, args)),
-        Value::Function(_) => key.push(Key::Baked(value.clone())),
+        // The function itself is part of the program; what is bound to its inputs is passed like other arguments.
+        Value::Function(f) => {
+            let names = f.bound.iter().map(|(n, _)| (*n, Value::Tuple(Vec::new())));
+            key.push(Key::Baked(Value::Function(FunctionValue {
+                function: f.function,
+                bound: names.collect(),
+            })));
+            for (_, v) in &f.bound {
+                arguments(ctx, v, key, args);
+            }
+        }
     }
 }
 
@@ -145,6 +155,13 @@ fn parameters(lowering: &mut Lowering<'_, '_>, value: &Value) -> Value {
                 class: r.class,
                 dims: r.dims.clone(),
                 fields,
+            })
+        }
+        Value::Function(f) => {
+            let bound = f.bound.iter();
+            Value::Function(FunctionValue {
+                function: f.function,
+                bound: bound.map(|(n, v)| (*n, parameters(lowering, v))).collect(),
             })
         }
         other => other.clone(),
