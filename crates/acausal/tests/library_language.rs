@@ -118,3 +118,17 @@ fn a_large_table_of_parameters_is_indexed_by_a_variable() {
     );
     near(last(&run, "v"), 11.0 * last(&run, "k"), 1e-9);
 }
+
+#[test]
+fn cardinality_counts_for_every_element() {
+    let run = simulated(
+        "model M connector C Real e; flow Real f; end C; model A parameter Integer n; C c[n]; Real k[n]; \
+         equation for i in 1:n loop k[i] = cardinality(c[i]); if cardinality(c[i]) == 0 then c[i].e = 5; else c[i].f = c[i].e - i; end if; end for; end A; \
+         model B C c; equation c.e = 3; end B; A a(n = 3); B b; B d; \
+         equation connect(a.c[1], b.c); connect(a.c[3], d.c); end M;",
+    );
+    let k: Vec<f64> = (1..=3).map(|i| last(&run, &format!("a.k[{i}]"))).collect();
+    assert_eq!(k, [1.0, 0.0, 1.0]);
+    near(last(&run, "a.c[2].e"), 5.0, 1e-9);
+    near(last(&run, "d.c.f"), 0.0, 1e-9);
+}

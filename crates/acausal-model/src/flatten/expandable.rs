@@ -53,7 +53,12 @@ impl Flattener {
         let mut todo = std::mem::take(&mut self.expandables);
         while let Some(bus) = todo.pop() {
             for member in self.ctx.instances.components(bus) {
-                if present.contains(&member) {
+                // Parameters give sizes, whether something is connected with them or not.
+                let parameter = matches!(
+                    self.ctx.instances.data(member).prefixes.variability,
+                    Some(ast::Variability::Constant | ast::Variability::Parameter)
+                );
+                if parameter || present.contains(&member) {
                     self.visit(member);
                 } else {
                     self.ctx.absent.insert(member);

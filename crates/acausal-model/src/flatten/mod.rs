@@ -125,6 +125,8 @@ pub(crate) struct Flattener {
     leaves: Vec<InstId>,
     /// Expandable connectors whose members are not known yet.
     expandables: Vec<InstId>,
+    /// Some equation asks for `cardinality`.
+    counts_connections: bool,
     connections: Connections,
     enums: IndexMap<EnumId, u32, FxBuildHasher>,
     /// Variables assigned in `when`.
@@ -155,6 +157,7 @@ impl Flattener {
             composites: Vec::new(),
             leaves: Vec::new(),
             expandables: Vec::new(),
+            counts_connections: false,
             connections: Connections::default(),
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),

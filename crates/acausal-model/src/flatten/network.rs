@@ -20,7 +20,8 @@ use crate::lower::{Arguments, Iteration, Place, Result, Subscript, Type, Value, 
 
 impl Flattener {
     pub(super) fn network(&mut self) {
-        if !self.needs_network() {
+        self.counts_connections = self.uses_cardinality();
+        if !self.counts_connections && !self.has_overdetermined() {
             return;
         }
         for k in 0..self.composites.len() {
@@ -55,10 +56,9 @@ impl Flattener {
         }
     }
 
-    /// Looks for overdetermined components and for `cardinality`, once per class.
-    fn needs_network(&mut self) -> bool {
+    /// Looks for overdetermined components, once per class.
+    fn has_overdetermined(&mut self) -> bool {
         let mut seen: FxHashSet<InstId> = FxHashSet::default();
-        let mut texts: FxHashSet<usize> = FxHashSet::default();
         for k in 0..self.composites.len() + self.leaves.len() {
             let inst = match self.composites.get(k) {
                 Some(&inst) => inst,
@@ -69,9 +69,15 @@ impl Flattener {
             {
                 return true;
             }
-            if k >= self.composites.len() {
-                continue;
-            }
+        }
+        false
+    }
+
+    /// Looks for `cardinality`, once per section of a class.
+    fn uses_cardinality(&mut self) -> bool {
+        let mut texts: FxHashSet<usize> = FxHashSet::default();
+        for k in 0..self.composites.len() {
+            let inst = self.composites[k];
             for section in self.ctx.instances.sections(inst) {
                 if !texts.insert(section.section() as *const ast::Section as usize) {
                     continue;
@@ -143,7 +149,15 @@ impl Flattener {
         let (Ok(p), Ok(q)) = (self.ctx.place(&spot.env, a), self.ctx.place(&spot.env, b)) else {
             return;
         };
-        self.ctx.graph.count(p.inst, q.inst);
+        // Elements are looked at only where an equation asks for their number.
+        if self.counts_connections {
+            for (_, a, b) in self
+                .element_pairs(&spot.domain, (&p, p.inst), (&q, q.inst))
+                .1
+            {
+                self.ctx.graph.count((p.inst, a), (q.inst, b));
+            }
+        }
         for (x, y) in self.overdetermined(p.inst, q.inst) {
             for (_, a, b) in self.element_pairs(&spot.domain, (&p, x), (&q, y)).1 {
                 self.ctx.graph.connect((x, a), (y, b));

@@ -304,8 +304,9 @@ impl Context {
             }
             "cardinality" => {
                 let place = self.connector_argument(env, call)?;
-                let n = self.graph.cardinality(place.inst);
-                return Ok(Some(Value::scalar(Type::Integer, self.exprs.int(n))));
+                let n =
+                    self.literal_per_element(&place, call.span, |x, g, n| x.int(g.cardinality(n)))?;
+                return Ok(Some(Value::scalar(Type::Integer, n)));
             }
             "Connections.isRoot" => {
                 let place = self.connector_argument(env, call)?;

@@ -26,7 +26,7 @@ pub type Node = (InstId, Box<[i64]>);
 /// The graph, and what was decided by [`ConnectionGraph::solve`].
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionGraph {
-    connections: FxHashMap<InstId, i64>,
+    connections: FxHashMap<Node, i64>,
     nodes: IndexSet<Node, FxBuildHasher>,
     branches: Vec<(Node, Node)>,
     connects: Vec<(Node, Node)>,
@@ -40,7 +40,7 @@ pub struct ConnectionGraph {
 
 impl ConnectionGraph {
     /// Counts a `connect` for both connectors.
-    pub fn count(&mut self, a: InstId, b: InstId) {
+    pub fn count(&mut self, a: Node, b: Node) {
         for i in [a, b] {
             *self.connections.entry(i).or_insert(0) += 1;
         }
@@ -153,8 +153,8 @@ impl ConnectionGraph {
     }
 
     /// Number of connections of a connector (MLS 3.6 §3.7.4.3).
-    pub fn cardinality(&self, connector: InstId) -> i64 {
-        self.connections.get(&connector).copied().unwrap_or(0)
+    pub fn cardinality(&self, connector: &Node) -> i64 {
+        self.connections.get(connector).copied().unwrap_or(0)
     }
 
     /// True when no connection is broken.
@@ -187,6 +187,16 @@ impl Context {
         span: Span,
         property: impl Fn(&ConnectionGraph, &Node) -> bool,
     ) -> Result<ExprId> {
+        self.literal_per_element(place, span, |x, g, n| x.bool(property(g, n)))
+    }
+
+    /// The same for a literal of any type.
+    pub(super) fn literal_per_element(
+        &mut self,
+        place: &Place,
+        span: Span,
+        property: impl Fn(&mut Exprs, &ConnectionGraph, &Node) -> ExprId,
+    ) -> Result<ExprId> {
         let mut subs = Vec::new();
         for (_, s) in &place.slots {
             match s {
@@ -213,8 +223,8 @@ impl Context {
                 let message = "the subscripts of this component must be known";
                 return Err(error("not-constant", span, message));
             };
-            let value = property(&self.graph, &(place.inst, element));
-            values.push(self.exprs.bool(value));
+            let node = (place.inst, element);
+            values.push(property(&mut self.exprs, &self.graph, &node));
         }
         for (iter, range) in domain.iter().rev() {
             let k = self.exprs.iter(*iter);
