@@ -164,9 +164,11 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) 
         .iter()
         .map(|v| v.map_or(Pivot::Conditional, |v| Pivot::from(v != 0.0)))
         .collect();
+    // An access that is not elementwise is never solved for; its coefficient may be a sum over a long array.
     let known: Vec<Option<ExprId>> = coefficients
         .iter()
-        .map(|c| c.filter(|&c| is_of_parameters(flat, c)))
+        .zip(&eq.touched)
+        .map(|(c, t)| c.filter(|&c| t.elementwise && is_of_parameters(flat, c)))
         .collect();
     for (p, k) in pivots.iter_mut().zip(&known) {
         if k.is_none() && *p == Pivot::Conditional {
