@@ -30,20 +30,20 @@ impl Nonlinear for Random {
         for (r, b) in r.iter_mut().zip(&self.b) {
             *r = -b;
         }
-        for j in 0..self.b.len() {
+        for (j, &x) in x.iter().enumerate() {
             for k in self.pattern.range(j) {
                 let (a, kind) = self.terms[k];
-                r[self.pattern.row_idx()[k] as usize] += a * g(kind, x[j]).0;
+                r[self.pattern.row_idx()[k] as usize] += a * g(kind, x).0;
             }
         }
         Ok(())
     }
 
     fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
-        for j in 0..self.b.len() {
+        for (j, &x) in x.iter().enumerate() {
             for k in self.pattern.range(j) {
                 let (a, kind) = self.terms[k];
-                values[k] = a * g(kind, x[j]).1;
+                values[k] = a * g(kind, x).1;
             }
         }
         Ok(())

@@ -149,7 +149,7 @@ fn from_mat(bytes: &[u8], name: &str) -> Result<Matrix, String> {
         if !(0..100).contains(&kind) {
             return Err("this is not a little-endian MAT file of level 4".to_string());
         }
-        let count = rows.checked_mul(columns).unwrap_or(usize::MAX);
+        let count = rows.saturating_mul(columns);
         let data = MAT_HEADER + length;
         let parts = if imaginary != 0 { 2 } else { 1 };
         let size = count.saturating_mul(width).saturating_mul(parts);

@@ -50,8 +50,9 @@ const POINTS: [&[f64]; 5] = [
 
 #[test]
 fn lines_and_steps_between_points_and_beyond() {
-    let cases: [(f64, f64, &[(f64, f64)]); 4] = [
-        // Smoothness, extrapolation, arguments and values.
+    /// Smoothness, extrapolation, arguments with values.
+    type Case<'a> = (f64, f64, &'a [(f64, f64)]);
+    let cases: [Case<'_>; 4] = [
         (
             1.0,
             2.0,
@@ -138,7 +139,7 @@ fn akima_slopes_by_hand() {
     assert!((slope(1.0) - (3.0 * 1.0 + 2.0 * 3.0) / 5.0).abs() < 1e-12);
     // At 2: |-1/2 - 0| for the line 3, |3 - 1| for the line 0.
     assert!((slope(2.0) - 0.5 * 3.0 / 2.5).abs() < 1e-12);
-    assert!((slope(0.0) - (2.0 * -1.0 + 2.0 * 1.0) / 4.0).abs() < 1e-12);
+    assert!((slope(0.0) - (-2.0 + 2.0) / 4.0).abs() < 1e-12);
 }
 
 #[test]
