@@ -4,7 +4,7 @@
 //! In: the function, its String arguments (part of the program), the sizes of its array arguments and all other arguments
 //! as scalars, row by row. Out: the scalar outputs in order of declaration.
 //!
-//! Everything is written over [`Number`], so a table is differentiated like any other function: the piece is chosen by the
+//! Everything is written over `Number`, so a table is differentiated like any other function: the piece is chosen by the
 //! value and evaluated on numbers that carry derivatives. The derivative functions that libraries declare for their
 //! tables give the same values.
 //!
@@ -14,11 +14,11 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | curves through points, extrapolation | [`curve`] |
-//! | tables over time with events | [`time_table`] |
-//! | tables of two arguments | [`grid`] |
+//! | curves through points, extrapolation | `curve` |
+//! | tables over time with events | `time_table` |
+//! | tables of two arguments | `grid` |
 //! | tables in text and MAT files | [`file`] |
-//! | random numbers | [`random`] |
+//! | random numbers | `random` |
 //! | strings | [`strings`] |
 
 mod curve;
