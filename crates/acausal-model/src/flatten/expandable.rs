@@ -228,22 +228,7 @@ impl Flattener {
                     branches,
                     otherwise,
                 } => {
-                    let mut taken = Some(otherwise);
-                    for (condition, body) in branches {
-                        let value = self.ctx.scalar(&env.evaluating(), condition, Type::Boolean);
-                        match value.ok().and_then(|c| self.ctx.exprs.as_bool(c)) {
-                            Some(true) => {
-                                taken = Some(body);
-                                break;
-                            }
-                            Some(false) => {}
-                            None => {
-                                taken = None;
-                                break;
-                            }
-                        }
-                    }
-                    if let Some(body) = taken {
+                    if let Some(body) = self.taken_branch(env, branches, otherwise) {
                         self.connects_of(env, body, out);
                     }
                 }

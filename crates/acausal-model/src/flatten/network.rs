@@ -16,7 +16,9 @@ use super::loops::expressions;
 use super::{Flattener, Spot};
 use crate::connect::Link;
 use crate::instance::{InstId, Kind};
-use crate::lower::{Arguments, Iteration, Place, Result, Subscript, Type, Value, error, graph};
+use crate::lower::{
+    Arguments, Env, Iteration, Place, Result, Subscript, Type, Value, error, graph,
+};
 
 impl Flattener {
     pub(super) fn network(&mut self) {
@@ -92,6 +94,23 @@ impl Flattener {
         false
     }
 
+    /// The branch of an `if` whose conditions can be evaluated now. Without one there is no answer; the lowering proper
+    /// meets the same conditions and says what is wrong with them.
+    pub(super) fn taken_branch<'e>(
+        &mut self,
+        env: &Env<'_>,
+        branches: &'e [(Expr, Vec<ast::Equation>)],
+        otherwise: &'e [ast::Equation],
+    ) -> Option<&'e [ast::Equation]> {
+        for (condition, body) in branches {
+            let value = self.ctx.scalar(&env.evaluating(), condition, Type::Boolean);
+            if self.ctx.exprs.as_bool(value.ok()?)? {
+                return Some(body);
+            }
+        }
+        Some(otherwise)
+    }
+
     /// Errors are left to the lowering proper, which meets the same equations.
     fn collect(&mut self, spot: &Spot<'_>, equations: &[ast::Equation]) {
         for e in equations {
@@ -102,23 +121,7 @@ impl Flattener {
                     branches,
                     otherwise,
                 } => {
-                    let mut taken = Some(otherwise);
-                    for (condition, body) in branches {
-                        let env = spot.env.evaluating();
-                        let value = self.ctx.scalar(&env, condition, Type::Boolean);
-                        match value.ok().and_then(|c| self.ctx.exprs.as_bool(c)) {
-                            Some(true) => {
-                                taken = Some(body);
-                                break;
-                            }
-                            Some(false) => {}
-                            None => {
-                                taken = None;
-                                break;
-                            }
-                        }
-                    }
-                    if let Some(body) = taken {
+                    if let Some(body) = self.taken_branch(&spot.env, branches, otherwise) {
                         self.collect(spot, body);
                     }
                 }
