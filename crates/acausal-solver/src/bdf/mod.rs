@@ -101,6 +101,10 @@ pub struct Bdf {
     cj_factored: Option<f64>,
     cj_last: f64,
     rate_factor: f64,
+    /// The next step begins with a new matrix.
+    renew_next: bool,
+    /// Iterations of the last step with a new matrix.
+    iterations_fresh: u32,
 
     roots: RootFinder,
     stability: StabilityGuard,
@@ -170,6 +174,8 @@ impl Bdf {
             cj_factored: None,
             cj_last: 0.0,
             rate_factor: options::FRESH_RATE_FACTOR,
+            renew_next: false,
+            iterations_fresh: 2,
             roots: RootFinder::default(),
             stability,
             statistics: Statistics::default(),
@@ -213,6 +219,8 @@ impl Bdf {
         self.starting = true;
         self.fresh = true;
         self.cj_factored = None;
+        self.renew_next = false;
+        self.iterations_fresh = 2;
         self.first_step_limit = None;
         self.c = Coefficients::default();
         self.roots.reset();

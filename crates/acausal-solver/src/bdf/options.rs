@@ -90,6 +90,13 @@ pub(crate) const LEAST_UNMEASURED: f64 = 0.1;
 /// A slower rate of the corrector than this counts as divergence (DASSL, IDA).
 pub(crate) const MAX_RATE: f64 = 0.9;
 
+/// An iteration with an old matrix is given up when at its rate it would end above this multiple of the tolerance.
+pub(crate) const HOPELESS: f64 = 2.0;
+
+/// After a step with an old matrix a new one is made if the iterations saved in one step exceed this share of its cost:
+/// it will serve about two steps.
+pub(crate) const RENEWAL_SHARE: f64 = 0.5;
+
 /// A first correction below this fraction of the corrector tolerance is accepted without a rate (IDA: 1e-4).
 pub(crate) const TINY_CORRECTION: f64 = 1e-4;
 

@@ -36,6 +36,10 @@ impl Default for DenseLu {
 }
 
 impl LinearSolver for DenseLu {
+    fn factor_work(&self) -> f64 {
+        2.0 + self.pivot.len() as f64 / 3.0
+    }
+
     fn factor_entries(&self) -> Option<usize> {
         Some(self.a.len())
     }

@@ -49,6 +49,10 @@ pub trait LinearSolver {
     fn factor_entries(&self) -> Option<usize> {
         None
     }
+
+    /// Estimated cost of a factorisation in units of a solve, by counting numbers that are touched; after the first
+    /// factorisation.
+    fn factor_work(&self) -> f64;
 }
 
 /// The matrix has no inverse.
@@ -175,6 +179,13 @@ impl LinearSolver for Lu {
             // A dense factor has all entries.
             Self::Dense(lu) => lu.factor_entries(),
             Self::Sparse(lu) => Some(lu.factor_nnz()),
+        }
+    }
+
+    fn factor_work(&self) -> f64 {
+        match self {
+            Self::Dense(lu) => lu.factor_work(),
+            Self::Sparse(lu) => lu.factor_work(),
         }
     }
 }

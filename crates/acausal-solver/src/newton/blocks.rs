@@ -6,7 +6,7 @@
 //! The pattern is brought to block triangular form (Duff & Reid 1978). Each block is solved by the damped Newton
 //! iteration with what the blocks before it gave, so a guess matters only to its own block: `m*m = 4; m*y = 1` from
 //! m = 1, y = 0 never sees the singular Jacobian that the whole system has at m = 0. A block from which the iteration
-//! does not converge is tried again by [`super::least_squares`] and by a Newton homotopy `F(x) = (1 - s) F(x0)`.
+//! does not converge is tried again by least squares and by a Newton homotopy (see the module `rescue`).
 //!
 //! Blocks that do not need each other form a *level* and advance in lock step: one evaluation of the whole model serves
 //! all of them, while each has its own damping. Evaluations are thus proportional to the number of levels, not of blocks.
@@ -16,9 +16,9 @@
 //!
 //! Worked example: `x0 = 1; x1 = 2; x0*x1*x2 = 8` has the levels {x0, x1}, {x2}.
 
-use super::continuation::continuation;
 use super::iteration::{Ask, Iteration};
-use super::{NewtonError, NewtonOptions, Nonlinear, least_squares, solve};
+use super::rescue::Rescue;
+use super::{NewtonError, NewtonOptions, Nonlinear};
 use crate::dae::EvalError;
 use crate::linear::block_form;
 use crate::pattern::Pattern;
@@ -168,9 +168,8 @@ impl BlockNewton {
             let failed = run
                 .level(system, x, options, level[0], level[1])
                 .map_err(|e| failure(level[0], e))?;
-            for (k, error) in failed {
-                run.rescue(system, x, options, k)
-                    .map_err(|_| failure(k, error))?;
+            if !failed.is_empty() {
+                run.rescue(system, x, options, &failed)?;
             }
         }
         Ok(run.statistics)
@@ -249,17 +248,84 @@ impl LockStep<'_> {
         let mut running = Vec::with_capacity(blocks.len());
         for block in blocks {
             let options = block.options(options);
-            let mut it = Iteration::new(&block.pattern, block.cols.len(), block.rows.len())?;
-            let ask = it.begin(block.cols.iter().map(|&c| x[c as usize]), &options);
-            running.push((it, options, ask));
+            let mut machine = Iteration::new(&block.pattern, block.cols.len(), block.rows.len())?;
+            let ask = machine.begin(block.cols.iter().map(|&c| x[c as usize]), &options);
+            running.push(Running {
+                block,
+                options,
+                machine,
+                ask,
+            });
         }
+        self.in_lock_step(system, x, &mut running);
+        let mut failed = Vec::new();
+        for (k, run) in running.iter().enumerate() {
+            match run.machine.result(&run.options) {
+                Ok(statistics) => {
+                    for (&c, v) in run.block.cols.iter().zip(&run.machine.x) {
+                        x[c as usize] = *v;
+                    }
+                    if statistics.singular.is_some() {
+                        self.statistics.singular.push(first + k);
+                    }
+                }
+                Err(error) => failed.push((first + k, error)),
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Other ways for blocks of a level that failed, in lock step; gives the first one without a solution.
+    fn rescue<S: Nonlinear + ?Sized>(
+        &mut self,
+        system: &mut S,
+        x: &mut [f64],
+        options: &NewtonOptions,
+        failed: &[(usize, NewtonError)],
+    ) -> Result<(), BlockFailure> {
+        let mut running = Vec::with_capacity(failed.len());
+        for &(k, error) in failed {
+            let block = &self.newton.blocks[k];
+            let guess = block.cols.iter().map(|&c| x[c as usize]).collect();
+            let rescue =
+                Rescue::new(&block.pattern, guess).map_err(|_| BlockFailure { block: k, error })?;
+            running.push(Running {
+                block,
+                options: block.options(options),
+                machine: rescue,
+                ask: Ask::Residual,
+            });
+        }
+        self.in_lock_step(system, x, &mut running);
+        for (run, &(k, error)) in running.iter().zip(failed) {
+            let Ok((solution, statistics)) = run.machine.result() else {
+                return Err(BlockFailure { block: k, error });
+            };
+            for (&c, v) in run.block.cols.iter().zip(solution) {
+                x[c as usize] = *v;
+            }
+            if statistics.singular.is_some() {
+                self.statistics.singular.push(k);
+            }
+            self.statistics.rescued.push(k);
+        }
+        Ok(())
+    }
+
+    /// Evaluates the model until no block asks for anything any more.
+    fn in_lock_step<S: Nonlinear + ?Sized, M: Asks>(
+        &mut self,
+        system: &mut S,
+        x: &[f64],
+        running: &mut [Running<'_, M>],
+    ) {
         let mut point = x.to_vec();
         loop {
             let (mut residual, mut jacobian) = (false, false);
-            for ((it, _, ask), block) in running.iter().zip(blocks) {
-                residual |= *ask == Ask::Residual;
-                jacobian |= *ask == Ask::Jacobian;
-                for (&c, v) in block.cols.iter().zip(it.point()) {
+            for run in running.iter() {
+                residual |= run.ask == Ask::Residual;
+                jacobian |= run.ask == Ask::Jacobian;
+                for (&c, v) in run.block.cols.iter().zip(run.machine.point()) {
                     point[c as usize] = *v;
                 }
             }
@@ -276,145 +342,77 @@ impl LockStep<'_> {
                 self.statistics.jacobian_evaluations += 1;
                 j_ok = system.jacobian(&point, &mut self.values);
             }
-            for ((it, options, ask), block) in running.iter_mut().zip(blocks) {
-                *ask = match *ask {
+            for run in running.iter_mut() {
+                let (machine, block) = (&mut run.machine, run.block);
+                run.ask = match run.ask {
                     Ask::Residual => {
-                        for (own, &row) in it.r.iter_mut().zip(&block.rows) {
+                        for (own, &row) in machine.r().iter_mut().zip(&block.rows) {
                             *own = self.r[row as usize];
                         }
-                        it.got_residual(r_ok, options)
+                        machine.got_residual(r_ok, &run.options)
                     }
                     Ask::Jacobian => {
-                        for (own, &e) in it.values.iter_mut().zip(&block.entries) {
+                        for (own, &e) in machine.values().iter_mut().zip(&block.entries) {
                             *own = self.values[e as usize];
                         }
-                        it.got_jacobian(j_ok, options)
+                        machine.got_jacobian(j_ok, &run.options)
                     }
                     Ask::Done => Ask::Done,
                 }
             }
         }
-        let mut failed = Vec::new();
-        for (k, ((it, options, _), block)) in running.iter().zip(blocks).enumerate() {
-            match it.result(options) {
-                Ok(statistics) => {
-                    for (&c, v) in block.cols.iter().zip(&it.x) {
-                        x[c as usize] = *v;
-                    }
-                    if statistics.singular.is_some() {
-                        self.statistics.singular.push(first + k);
-                    }
-                }
-                Err(error) => failed.push((first + k, error)),
-            }
-        }
-        Ok(failed)
-    }
-
-    /// Other ways to solve one block.
-    fn rescue<S: Nonlinear + ?Sized>(
-        &mut self,
-        system: &mut S,
-        x: &mut [f64],
-        options: &NewtonOptions,
-        k: usize,
-    ) -> Result<(), NewtonError> {
-        let block = &self.newton.blocks[k];
-        let options = block.options(options);
-        let guess: Vec<f64> = block.cols.iter().map(|&c| x[c as usize]).collect();
-        let mut one = OneBlock {
-            system,
-            block,
-            point: x.to_vec(),
-            r: &mut self.r,
-            values: &mut self.values,
-            shift: vec![0.0; block.rows.len()],
-            evaluations: 0,
-        };
-        let mut own = guess.clone();
-        let mut result = least_squares(&mut one, &mut own, &options)
-            .and_then(|()| solve(&mut one, &mut own, &options));
-        if result.is_err() {
-            own.copy_from_slice(&guess);
-            result = newton_homotopy(&mut one, &mut own, &options);
-        }
-        self.statistics.residual_evaluations += one.evaluations;
-        let statistics = result?;
-        for (&c, v) in block.cols.iter().zip(&own) {
-            x[c as usize] = *v;
-        }
-        if statistics.singular.is_some() {
-            self.statistics.singular.push(k);
-        }
-        self.statistics.rescued.push(k);
-        Ok(())
     }
 }
 
-/// `F(x) = (1 - s) F(x0)` for s from 0 to 1: the guess solves the first problem.
-fn newton_homotopy<S: Nonlinear + ?Sized>(
-    one: &mut OneBlock<'_, S>,
-    x: &mut [f64],
-    options: &NewtonOptions,
-) -> Result<super::NewtonStatistics, NewtonError> {
-    let mut first = vec![0.0; one.shift.len()];
-    one.residual(x, &mut first)
-        .map_err(|e| NewtonError::Evaluation { reason: e.reason() })?;
-    let mut last = super::NewtonStatistics::default();
-    continuation(x, |s, x| {
-        for (shift, f) in one.shift.iter_mut().zip(&first) {
-            *shift = (1.0 - s) * f;
-        }
-        last = solve(one, x, options)?;
-        Ok(())
-    })?;
-    Ok(last)
-}
-
-/// One block of a system, with the other unknowns as they are; `F(x) - shift`.
-struct OneBlock<'a, S: ?Sized> {
-    system: &'a mut S,
+/// A block under solution.
+struct Running<'a, M> {
     block: &'a Block,
-    point: Vec<f64>,
-    r: &'a mut [f64],
-    values: &'a mut [f64],
-    shift: Vec<f64>,
-    evaluations: u32,
+    options: NewtonOptions,
+    machine: M,
+    ask: Ask,
 }
 
-impl<S: Nonlinear + ?Sized> OneBlock<'_, S> {
-    fn place(&mut self, x: &[f64]) {
-        for (&c, v) in self.block.cols.iter().zip(x) {
-            self.point[c as usize] = *v;
-        }
+/// What asks for evaluations of its block and is told the answers.
+trait Asks {
+    fn point(&self) -> &[f64];
+    fn r(&mut self) -> &mut [f64];
+    fn values(&mut self) -> &mut [f64];
+    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
+    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
+}
+
+impl Asks for Iteration {
+    fn point(&self) -> &[f64] {
+        Iteration::point(self)
+    }
+    fn r(&mut self) -> &mut [f64] {
+        &mut self.r
+    }
+    fn values(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+        Iteration::got_residual(self, evaluated, options)
+    }
+    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+        Iteration::got_jacobian(self, evaluated, options)
     }
 }
 
-impl<S: Nonlinear + ?Sized> Nonlinear for OneBlock<'_, S> {
-    fn len(&self) -> usize {
-        self.block.cols.len()
+impl Asks for Rescue {
+    fn point(&self) -> &[f64] {
+        Rescue::point(self)
     }
-
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
-        self.place(x);
-        self.evaluations += 1;
-        self.system.residual(&self.point, self.r)?;
-        for ((own, &row), shift) in r.iter_mut().zip(&self.block.rows).zip(&self.shift) {
-            *own = self.r[row as usize] - shift;
-        }
-        Ok(())
+    fn r(&mut self) -> &mut [f64] {
+        Rescue::r(self)
     }
-
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
-        self.place(x);
-        self.system.jacobian(&self.point, self.values)?;
-        for (own, &e) in values.iter_mut().zip(&self.block.entries) {
-            *own = self.values[e as usize];
-        }
-        Ok(())
+    fn values(&mut self) -> &mut [f64] {
+        Rescue::values(self)
     }
-
-    fn pattern(&self) -> &Pattern {
-        &self.block.pattern
+    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+        Rescue::got_residual(self, evaluated, options)
+    }
+    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+        Rescue::got_jacobian(self, evaluated, options)
     }
 }

@@ -15,47 +15,112 @@ const SMALLEST_STEP: f64 = 1e-4;
 /// Bound on the number of problems.
 const MOST_PROBLEMS: u32 = 500;
 
+/// A path that is followed by whoever solves the problems: told how each one ended, it says which comes next.
+pub struct Path {
+    /// Solution at `at`.
+    x: Vec<f64>,
+    /// The solution before, with its parameter.
+    last: Option<(f64, Vec<f64>)>,
+    at: f64,
+    step: f64,
+    next: f64,
+    guess: Vec<f64>,
+    solved: u32,
+}
+
+impl Path {
+    /// A path whose first problem has parameter 0 and this guess.
+    pub fn new(guess: &[f64]) -> Path {
+        Path {
+            x: guess.to_vec(),
+            last: None,
+            at: 0.0,
+            step: FIRST_STEP,
+            next: 0.0,
+            guess: guess.to_vec(),
+            solved: 0,
+        }
+    }
+
+    /// The parameter of the problem to be solved.
+    pub fn parameter(&self) -> f64 {
+        self.next
+    }
+
+    /// Where to begin.
+    pub fn guess(&self) -> &[f64] {
+        &self.guess
+    }
+
+    /// Number of problems that were solved.
+    pub fn solved(&self) -> u32 {
+        self.solved
+    }
+
+    /// The problem has this solution; true at the end of the path.
+    pub fn succeeded(&mut self, x: &[f64]) -> bool {
+        if self.solved > 0 {
+            self.last = Some((self.at, std::mem::take(&mut self.x)));
+            self.step *= 2.0;
+        }
+        self.solved += 1;
+        self.at = self.next;
+        self.x = x.to_vec();
+        self.choose();
+        self.at >= 1.0
+    }
+
+    /// The problem could not be solved; true when the path cannot be followed further.
+    pub fn failed(&mut self) -> bool {
+        if self.solved == 0 {
+            return true;
+        }
+        // An extrapolation may lead astray; the shorter step starts from the solution itself.
+        self.last = None;
+        self.step *= 0.25;
+        self.choose();
+        self.step < SMALLEST_STEP || self.solved > MOST_PROBLEMS
+    }
+
+    fn choose(&mut self) {
+        self.next = if self.at + self.step > 1.0 - 1e-12 {
+            1.0
+        } else {
+            self.at + self.step
+        };
+        self.guess.copy_from_slice(&self.x);
+        if let Some((before, y)) = &self.last {
+            let factor = (self.next - self.at) / (self.at - before);
+            for ((g, now), before) in self.guess.iter_mut().zip(&self.x).zip(y) {
+                *g = now + factor * (now - before);
+            }
+        }
+    }
+}
+
 /// Follows the solution; `solve` improves the guess at a parameter. Gives the number of problems that were solved.
 pub fn continuation<E>(
     x: &mut [f64],
     mut solve: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
 ) -> Result<u32, E> {
-    solve(0.0, x)?;
-    let mut solved = 1;
-    let mut last: Option<(f64, Vec<f64>)> = None;
-    let (mut at, mut step) = (0.0, FIRST_STEP);
-    while at < 1.0 {
-        let next: f64 = if at + step > 1.0 - 1e-12 {
-            1.0
-        } else {
-            at + step
-        };
-        let mut guess = x.to_vec();
-        if let Some((before, y)) = &last {
-            let factor = (next - at) / (at - before);
-            for ((g, now), before) in guess.iter_mut().zip(x.iter()).zip(y) {
-                *g = now + factor * (now - before);
-            }
-        }
-        match solve(next, &mut guess) {
+    let mut path = Path::new(x);
+    let mut guess = x.to_vec();
+    loop {
+        guess.copy_from_slice(path.guess());
+        match solve(path.parameter(), &mut guess) {
             Ok(()) => {
-                solved += 1;
-                last = Some((at, x.to_vec()));
                 x.copy_from_slice(&guess);
-                at = next;
-                step *= 2.0;
+                if path.succeeded(&guess) {
+                    return Ok(path.solved());
+                }
             }
             Err(error) => {
-                // An extrapolation may lead astray; the shorter step starts from the solution itself.
-                last = None;
-                step *= 0.25;
-                if step < SMALLEST_STEP || solved > MOST_PROBLEMS {
+                if path.failed() {
                     return Err(error);
                 }
             }
         }
     }
-    Ok(solved)
 }
 
 #[cfg(test)]

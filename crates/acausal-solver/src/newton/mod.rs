@@ -23,6 +23,7 @@
 //! | `iteration` | the iteration itself, as a state machine |
 //! | `step` | the linear problem of one step |
 //! | [`blocks`] | block triangular systems, block by block |
+//! | `rescue` | what is tried where a block does not converge |
 //! | `least_squares` | Levenberg-Marquardt steps, for guesses from which the above does not converge |
 //! | [`continuation`] | a solution is followed while a parameter moves from 0 to 1 |
 
@@ -31,10 +32,10 @@ pub mod continuation;
 mod iteration;
 mod least_squares;
 mod options;
+mod rescue;
 mod step;
 
 pub use blocks::{BlockFailure, BlockNewton, BlockStatistics};
-pub use least_squares::least_squares;
 pub use options::{NewtonError, NewtonOptions, NewtonStatistics};
 
 use crate::dae::EvalError;

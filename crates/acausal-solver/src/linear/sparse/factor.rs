@@ -295,6 +295,17 @@ impl SparseLu {
             }
         }
         self.inside = inside;
+        let length = |c: &Columns, j: usize| (c.ptr[j + 1] - c.ptr[j]) as usize;
+        let products: usize = self
+            .u
+            .idx
+            .iter()
+            .map(|&j| length(&self.l, j as usize))
+            .sum();
+        // An entry of A is read for the scale and for the column; one of the factors is cleared, computed and stored.
+        let factor = 2 * self.nnz + 3 * self.factor_nnz() + products;
+        let solve = self.factor_nnz() + 2 * n;
+        self.work_ratio = factor as f64 / solve.max(1) as f64;
     }
 }
 

@@ -68,6 +68,8 @@ pub struct SparseLu {
     norm: f64,
     apply_scale: bool,
     factorisations: FactorCounts,
+    /// See [`LinearSolver::factor_work`].
+    work_ratio: f64,
 }
 
 /// Compressed columns of a triangular factor.
@@ -187,6 +189,10 @@ impl LinearSolver for SparseLu {
         let condition = hager_condition(self, n, norm);
         self.apply_scale = true;
         condition
+    }
+
+    fn factor_work(&self) -> f64 {
+        self.work_ratio
     }
 }
 
