@@ -13,6 +13,7 @@ use crate::items::{Item, Target, merge};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::{Layout, Loc, Place};
 use crate::lower::Lowering;
+use crate::needed::split_locals;
 use crate::plan::Order;
 
 /// A compiled model: programs, layout and sparsity.
@@ -46,8 +47,10 @@ pub struct Compiled {
     pub nominal_of: FxHashMap<VarId, usize>,
     /// Where the `fixed` attributes lie.
     pub fixed_of: FxHashMap<VarId, usize>,
-    /// Local assignments.
+    /// Local assignments that the residuals need.
     pub locals: Program,
+    /// The other local assignments; they run after `locals`.
+    pub other_locals: Program,
     /// Residuals, into `Out`.
     pub residuals: Program,
     /// Per local assignment: first place in `Mem`, number of values, and the equation it came from.
@@ -137,8 +140,6 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             origin: l.origin,
         })
         .collect();
-    let local_plan = low.plan(&local_items, Order::Dependent)?;
-    let locals = low.program(&local_plan)?;
 
     let mut rows = Vec::new();
     let mut row_kinds = Vec::with_capacity(n);
@@ -162,14 +163,22 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         });
         next += len;
     }
+    let (core, rest) = split_locals(low.flat, &low.layout, &local_items, &residual_items);
+    let mut local_plan = low.plan(&core, Order::Dependent)?;
+    let locals = low.program(&local_plan)?;
     let residual_plan = low.plan(&residual_items, Order::Free)?;
     let residuals = merge(low.program(&residual_plan)?);
     let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], next, Columns::Combined)?;
+    let rest_plan = low.plan(&rest, Order::Dependent)?;
+    let other_locals = low.program(&rest_plan)?;
+    local_plan.works.extend(rest_plan.works);
+    let evaluated: Vec<Item> = core.into_iter().chain(rest).collect();
 
     let mut initial = low.initial_code(
         Parts {
             parameters: &parameter_items,
-            locals: (&local_items, &local_plan),
+            locals: (&evaluated, &local_plan),
+            aliases: &local_items,
             residuals: (&residual_items, &residual_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
@@ -227,6 +236,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         nominal_of,
         fixed_of,
         locals,
+        other_locals,
         residuals,
         local_values,
         row_kinds,
@@ -414,7 +424,8 @@ impl Compiled {
                 Address::Affine { bank: Bank::Yp, .. } | Address::Table { bank: Bank::Yp, .. }
             )
         };
-        self.locals.iter().any(|c| c.slots.iter().any(reads))
+        let mut locals = self.locals.iter().chain(&self.other_locals);
+        locals.any(|c| c.slots.iter().any(reads))
             || self.outputs.iter().any(|o| match &o.place {
                 Place::Whole(bank, _) => *bank == Bank::Yp,
                 Place::Table(t) => t.iter().any(|l| *l != Loc::NONE && l.bank() == Bank::Yp),

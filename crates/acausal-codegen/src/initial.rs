@@ -133,6 +133,8 @@ pub(crate) struct Parts<'a> {
     pub parameters: &'a [Item],
     /// Local assignments, and their order.
     pub locals: (&'a [Item], &'a Plan),
+    /// All of them, with those that are only another name.
+    pub aliases: &'a [Item],
     /// Residuals, and their order.
     pub residuals: (&'a [Item], &'a Plan),
     /// Highest derivatives of constraints.
@@ -212,7 +214,7 @@ impl Lowering<'_> {
             Columns::Separate { units: &units },
         )?;
         self.active.clear();
-        code.aliases = self.start_aliases(parts.locals.0)?;
+        code.aliases = self.start_aliases(parts.aliases)?;
         let x = &self.flat.exprs;
         code.homotopy = x
             .ids()
@@ -303,7 +305,8 @@ impl Lowering<'_> {
             let Some(place) = self.layout.place((id, Kind::Value)) else {
                 continue;
             };
-            let component = matches!(place, Place::Whole(Bank::Y, _));
+            let component = matches!(place, Place::Whole(Bank::Y, _))
+                && !self.layout.aliases.contains(&(id, Kind::Value));
             let depends = v.start.as_ref().is_some_and(|s| {
                 let accesses = self.flat.exprs.accesses(s.body);
                 accesses.iter().any(|(_, a)| self.active.contains(&a.var))

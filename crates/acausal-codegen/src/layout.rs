@@ -3,12 +3,17 @@
 //! Unknowns lie in bank `Y`, their derivatives in `Yp`, everything else in `Mem`. An array whose elements lie side by
 //! side in one bank is one entry ([`Place::Whole`]); only an array that is partly a state and partly something else
 //! needs a table of its elements.
+//!
+//! **Aliases cost nothing**: a local assignment `x := y` whose right side is an unknown or another local assignment, element
+//! by element in the same order, gives `x` the place of `y`. Connections make half of the assignments of a component
+//! model of this kind (`cell.d1.p.v := cell.source.p.v`).
 
-use acausal_expr::Kind;
 use acausal_expr::flat::{FlatModel, VarType};
+use acausal_expr::{Kind, Node};
+use acausal_index1::element::{flat_affine, flatten_strides};
 use acausal_index1::{Dae, Quantity};
 use acausal_jit::kernel::Bank;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::address::for_each_element;
@@ -83,8 +88,11 @@ pub struct Layout {
     pub mem_len: usize,
     /// Length of `Y`.
     pub n: usize,
-    /// Where the values of each local assignment lie in `Mem`: `(first, number)`, in evaluation order.
+    /// Where the values of each local assignment lie in `Mem`: `(first, number)`, in evaluation order; no values for an
+    /// alias, which needs no evaluation.
     pub locals: Vec<(usize, usize)>,
+    /// Quantities that are another name for an unknown or a local assignment, with its place.
+    pub aliases: FxHashSet<Quantity>,
 }
 
 impl Layout {
@@ -172,6 +180,12 @@ impl Layout {
             .map(|(_, r)| r.count.max(0) as usize)
             .product();
         if covered == var.len() && !self.places.contains_key(&q) {
+            if let Some(place) = self.alias(dae, local) {
+                self.places.insert(q, place);
+                self.aliases.insert(q);
+                self.locals.push((0, 0));
+                return Ok(());
+            }
             // One assignment covers the array: its elements lie side by side in their natural order.
             let base = self.add_mem(q, var.len());
             self.locals.push((base, covered));
@@ -188,5 +202,29 @@ impl Layout {
             table[e] = Loc::new(Bank::Mem, base + k);
         }
         Ok(())
+    }
+
+    /// The place of the right side, where the assignment is another name for it.
+    fn alias(&self, dae: &Dae, local: &acausal_index1::Local) -> Option<Place> {
+        let Node::Var(source) = dae.flat.exprs.node(local.value) else {
+            return None;
+        };
+        let var = dae.flat.var(source.var);
+        if local.target.kind != Kind::Value || source.kind != Kind::Value || var.is_discrete() {
+            return None;
+        }
+        let (bank, base) = match self.place((source.var, source.kind))? {
+            Place::Whole(bank @ (Bank::Y | Bank::Mem), base) => (*bank, *base),
+            _ => return None,
+        };
+        let along = |access| {
+            let index = flat_affine(&dae.flat, &local.domain, access)?;
+            flatten_strides(&local.domain, &index)
+        };
+        let (to, to_stride) = along(local.target)?;
+        let (from, from_stride) = along(source)?;
+        let single = dae.flat.var(local.target.var).len() == 1;
+        let in_order = to == 0 && (single || (to_stride == 1 && from_stride == 1));
+        in_order.then_some(Place::Whole(bank, base + usize::try_from(from).ok()?))
     }
 }

@@ -15,6 +15,7 @@ mod items;
 mod jacobian;
 mod layout;
 mod lower;
+mod needed;
 mod parameters;
 mod plan;
 mod schedule;

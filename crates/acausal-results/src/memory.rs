@@ -55,7 +55,7 @@ impl ResultWriter for MemoryWriter {
     }
 
     /// Nothing is written; the path is empty. Use [`MemoryWriter::into_result`] for the content.
-    fn finish(self: Box<Self>) -> Result<PathBuf, ResultError> {
+    fn finish(&mut self) -> Result<PathBuf, ResultError> {
         Ok(PathBuf::new())
     }
 

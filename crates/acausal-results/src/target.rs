@@ -23,6 +23,8 @@ pub(crate) struct Target {
     file: File,
     /// Records not yet handed to the system.
     pub(crate) buffer: Vec<u8>,
+    /// Where the records in the buffer end.
+    ends: Vec<usize>,
     /// Length of the file up to the last record that was written without error.
     good: u64,
     failed: bool,
@@ -57,6 +59,7 @@ impl Target {
             partial,
             file,
             buffer: Vec::new(),
+            ends: Vec::new(),
             good: 0,
             failed: false,
             done: false,
@@ -75,6 +78,7 @@ impl Target {
 
     /// Marks the end of a record; only whole records are ever written.
     pub(crate) fn end_record(&mut self) -> Result<(), ResultError> {
+        self.ends.push(self.buffer.len());
         if self.buffer.len() >= FLUSH_BYTES {
             self.flush()
         } else {
@@ -87,17 +91,36 @@ impl Target {
         if self.failed {
             return Err(self.error(io::Error::other("an earlier write failed")));
         }
-        match self.file.write_all(&self.buffer) {
+        let (written, result) = self.write_buffer();
+        match result {
             Ok(()) => {
                 self.good += self.buffer.len() as u64;
                 self.buffer.clear();
+                self.ends.clear();
                 Ok(())
             }
             Err(e) => {
+                // The records that fitted are kept; the torn one is cut off by `salvage`.
+                let whole = self.ends.partition_point(|&end| end <= written);
+                self.good += whole.checked_sub(1).map_or(0, |k| self.ends[k]) as u64;
                 self.failed = true;
                 Err(self.error(e))
             }
         }
+    }
+
+    /// `write_all` that also tells how much was written.
+    fn write_buffer(&mut self) -> (usize, io::Result<()>) {
+        let mut written = 0;
+        while written < self.buffer.len() {
+            match self.file.write(&self.buffer[written..]) {
+                Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+                Ok(n) => written += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return (written, Err(e)),
+            }
+        }
+        (written, Ok(()))
     }
 
     /// Replaces bytes that are already written, and returns to the end.
@@ -125,6 +148,7 @@ impl Target {
     /// Drops everything from `length` on, written or not.
     pub(crate) fn cut(&mut self, length: u64) -> Result<(), ResultError> {
         self.buffer.clear();
+        self.ends.clear();
         let cut = self
             .file
             .set_len(length)
@@ -148,14 +172,14 @@ impl Target {
     }
 
     /// Gives the file its name.
-    pub(crate) fn commit(mut self) -> Result<PathBuf, ResultError> {
+    pub(crate) fn commit(&mut self) -> Result<PathBuf, ResultError> {
         self.flush()?;
         let path = self.path.clone();
         self.rename(path)
     }
 
     /// Gives the file the name of an incomplete result: `x.csv` becomes `x.partial.csv`.
-    pub(crate) fn commit_incomplete(mut self) -> Result<PathBuf, ResultError> {
+    pub(crate) fn commit_incomplete(&mut self) -> Result<PathBuf, ResultError> {
         self.flush()?;
         let path = incomplete_name(&self.path);
         self.rename(path)
@@ -175,7 +199,7 @@ impl Target {
         }
     }
 
-    fn rename(mut self, to: PathBuf) -> Result<PathBuf, ResultError> {
+    fn rename(&mut self, to: PathBuf) -> Result<PathBuf, ResultError> {
         fs::rename(&self.partial, &to).map_err(|e| self.error(e))?;
         self.done = true;
         Ok(to)
@@ -282,7 +306,7 @@ mod tests {
     #[test]
     fn incomplete_has_its_own_name() {
         let dir = directory("incomplete");
-        let target = Target::create(&dir.join("a.b.mat")).unwrap();
+        let mut target = Target::create(&dir.join("a.b.mat")).unwrap();
         target.commit_incomplete().unwrap();
         assert_eq!(names(&dir), ["a.b.partial.mat"]);
         fs::remove_dir_all(dir).unwrap();

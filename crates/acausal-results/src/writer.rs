@@ -18,8 +18,9 @@ pub trait ResultWriter: Send {
     /// fine, so that a simulation can pass its whole vector and store a selection. At an event the time is repeated.
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError>;
 
-    /// Completes the file and gives it its name, which is returned.
-    fn finish(self: Box<Self>) -> Result<PathBuf, ResultError>;
+    /// Completes the file and gives it its name, which is returned. After an error, [`ResultWriter::finish_incomplete`]
+    /// keeps what can be kept.
+    fn finish(&mut self) -> Result<PathBuf, ResultError>;
 
     /// Keeps what there is, as a valid file under a name that tells that the run did not end: `x.csv` becomes
     /// `x.partial.csv`. For interrupted and failed runs, also after a write error.

@@ -334,11 +334,17 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
             }
         }
     };
+    // What the last attempts met, if it is more than an error that is too large.
+    let code = |limit: &StepLimit, otherwise: &'static str| match limit {
+        StepLimit::Evaluation(EvalReason::NotFinite { .. }) => "not-a-number",
+        StepLimit::Singular { .. } => "singular",
+        _ => otherwise,
+    };
     match e {
         SolverError::StepTooSmall { t, limit, .. } => {
             let (span, text) = limit_text(limit);
             Diagnostic::error(
-                "step-too-small",
+                code(limit, "step-too-small"),
                 span,
                 format!("the step size became too small at time = {t}: {text}"),
             )
@@ -346,7 +352,7 @@ fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
         SolverError::RepeatedFailure { t, limit, .. } => {
             let (span, text) = limit_text(limit);
             Diagnostic::error(
-                "no-progress",
+                code(limit, "no-progress"),
                 span,
                 format!("no step from time = {t} succeeds: {text}"),
             )

@@ -54,6 +54,7 @@ pub(crate) struct Programs {
     pub parameters: BoundProgram,
     pub starts: BoundProgram,
     pub locals: BoundProgram,
+    pub other_locals: BoundProgram,
     pub residuals: BoundProgram,
     pub partials: BoundProgram,
     pub initial_residuals: BoundProgram,
@@ -154,6 +155,7 @@ impl Machine {
             parameters: bind(&m.parameters, 0)?,
             starts: bind(&m.starts, 0)?,
             locals: bind(&m.locals, 0)?,
+            other_locals: bind(&m.other_locals, 0)?,
             residuals: bind(&m.residuals, m.n)?,
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
             initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
@@ -239,6 +241,14 @@ impl Machine {
         self.mem[fixed::TIME] = t;
         self.delays.write(t, &mut self.mem);
         self.run(Which::Locals, y, yp);
+        self.run(Which::OtherLocals, y, yp);
+    }
+
+    /// Brings those local assignments up to date that the residuals need.
+    fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        self.mem[fixed::TIME] = t;
+        self.delays.write(t, &mut self.mem);
+        self.run(Which::Locals, y, yp);
     }
 
     /// The first local assignment whose value is not a finite number: its place in `Mem` and its equation.
@@ -273,6 +283,7 @@ impl Machine {
             Which::Parameters => &self.programs.parameters,
             Which::Starts => &self.programs.starts,
             Which::Locals => &self.programs.locals,
+            Which::OtherLocals => &self.programs.other_locals,
             Which::Dependent => &self.programs.dependent,
             Which::InitialDiscrete => &self.programs.initial_discrete,
             Which::Values => &self.programs.values,
@@ -440,6 +451,7 @@ pub(crate) enum Which {
     Parameters,
     Starts,
     Locals,
+    OtherLocals,
     Dependent,
     InitialDiscrete,
     Values,
@@ -473,7 +485,7 @@ impl Dae for Machine {
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
-        self.update(t, y, yp);
+        self.update_for_residual(t, y, yp);
         let banks = Banks {
             y,
             yp,
@@ -502,8 +514,19 @@ impl Dae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
+        self.update_for_residual(t, y, yp);
+        self.jacobian_after_residual(t, y, yp, cj, values)
+    }
+
+    fn jacobian_after_residual(
+        &mut self,
+        _: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
-        self.update(t, y, yp);
         let banks = Banks {
             y,
             yp,

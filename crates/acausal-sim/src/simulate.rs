@@ -305,7 +305,14 @@ impl Run {
             }
             let stepped = bdf.step(&mut self.machine, target);
             self.tracer.step(bdf, &self.machine.model, sink);
-            let outcome = stepped.map_err(|e| self.explain(e))?;
+            let outcome = match stepped {
+                Ok(outcome) => outcome,
+                Err(e) => {
+                    let error = self.explain(e);
+                    self.last_row(settings, sink);
+                    return Err(error);
+                }
+            };
             self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
             self.t = bdf.t();
             self.y.copy_from_slice(bdf.y());
@@ -360,6 +367,15 @@ impl Run {
         }
         self.end(settings, sink, summary)?;
         Ok(Pause::End)
+    }
+
+    /// After a failed step: the last accepted state, unless a row stands there already. The failure of the step is what
+    /// the user is told; one of the writer would only hide it.
+    fn last_row(&mut self, settings: &Settings, sink: &mut dyn Sink) {
+        if self.output_time(settings, self.next_output.saturating_sub(1)) < self.t {
+            self.machine.update(self.t, &self.y, &self.yp);
+            let _ = self.row(self.t, sink);
+        }
     }
 
     /// The last row, unless an output or event row stands there already, and what happens `when terminal()`.

@@ -31,6 +31,18 @@ pub trait Dae {
         values: &mut [f64],
     ) -> Result<(), EvalError>;
 
+    /// The same, right after [`Dae::residual`] at the same point: what the residual has computed on its way can be used.
+    fn jacobian_after_residual(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.jacobian(t, y, yp, cj, values)
+    }
+
     /// Sparsity of the iteration matrix. May change only between [`crate::Bdf::restart`] calls.
     fn pattern(&self) -> &Pattern;
 

@@ -282,3 +282,48 @@ fn a_singular_guess_is_left_by_least_squares() {
     assert!((x[0] * x[1] - 1.0).abs() < 1e-12, "{x:?}");
     assert!((x[0].hypot(x[1]) - 2.0).abs() < 1e-12, "{x:?}");
 }
+
+/// Many blocks that need help get it together: the evaluations of the model do not grow with their number.
+#[test]
+fn blocks_are_rescued_in_lock_step() {
+    /// Diodes with resistances, from voltages so large that the damped iteration does not arrive in time.
+    struct Far(Pattern);
+    impl Nonlinear for Far {
+        fn len(&self) -> usize {
+            self.0.size()
+        }
+        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+            for (k, (x, r)) in x.iter().zip(r).enumerate() {
+                *r = (x / 0.05).exp() - 1.0 + x - 10.0 - k as f64;
+            }
+            Ok(())
+        }
+        fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+            for (x, v) in x.iter().zip(values) {
+                *v = (x / 0.05).exp() / 0.05 + 1.0;
+            }
+            Ok(())
+        }
+        fn pattern(&self) -> &Pattern {
+            &self.0
+        }
+    }
+    let mut evaluations = Vec::new();
+    for n in [1, 200] {
+        let diagonal: Vec<(usize, usize)> = (0..n).map(|k| (k, k)).collect();
+        let mut system = Far(Pattern::from_entries(n, diagonal).unwrap());
+        let blocks = BlockNewton::new(system.pattern()).unwrap();
+        let mut x = vec![4.0; n];
+        let options = NewtonOptions {
+            max_iterations: 20,
+            ..NewtonOptions::default()
+        };
+        let s = blocks.solve(&mut system, &mut x, &options).unwrap();
+        assert_eq!(s.rescued.len(), n);
+        let mut r = vec![0.0; n];
+        system.residual(&x, &mut r).unwrap();
+        assert!(r.iter().all(|r| r.abs() < 1e-8), "{r:?}");
+        evaluations.push(s.residual_evaluations);
+    }
+    assert!(evaluations[1] <= 2 * evaluations[0], "{evaluations:?}");
+}

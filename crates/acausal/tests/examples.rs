@@ -451,3 +451,41 @@ fn two_tanks_run_empty() {
     near(last(&r, "h1"), 0.0, 1e-4);
     near(last(&r, "h2"), 0.0, 1e-4);
 }
+
+/// Connections make most variables of a component model another name for one that is computed; they have its place, and
+/// what nobody but the user reads is not computed in each evaluation of the residuals.
+#[test]
+fn other_names_cost_nothing_in_a_residual() {
+    let file = example_path("../benches/models/DiodeBridges.mo");
+    let load = acausal::Load {
+        class: Some("DiodeBridges.Network".into()),
+        set: vec!["N=5".into()],
+        ..acausal::Load::default()
+    };
+    let model = acausal::Model::load(&file.to_string_lossy(), &load).unwrap();
+    let values = |program: &acausal_jit::kernel::Program| -> usize {
+        program.iter().map(|c| c.count * c.outputs.len()).sum()
+    };
+    let needed = values(&model.compiled.locals);
+    let flat = &model.compiled.flat;
+    let all: usize = flat
+        .vars
+        .iter()
+        .filter(|v| !v.is_parameter())
+        .map(|v| v.len())
+        .sum();
+    assert!(needed > 0 && 5 * needed <= 3 * all, "{needed} of {all}");
+    assert!(!model.compiled.other_locals.is_empty());
+    // Both names have the same values.
+    let settings = acausal::Settings {
+        stop: 0.01,
+        ..acausal::Settings::default()
+    };
+    let r = model.simulate_in_memory(&settings).unwrap().result;
+    for (a, b) in [
+        ("cell[3].d1.p.v", "cell[3].source.p.v"),
+        ("cell[2].load.p.v", "cell[2].c.v"),
+    ] {
+        assert_eq!(r.values(a).unwrap(), r.values(b).unwrap(), "{a} and {b}");
+    }
+}

@@ -108,7 +108,7 @@ impl ResultWriter for CsvWriter {
         self.target.end_record()
     }
 
-    fn finish(self: Box<Self>) -> Result<PathBuf, ResultError> {
+    fn finish(&mut self) -> Result<PathBuf, ResultError> {
         if self.layout.is_none() {
             return Err(ResultError::OutOfOrder { call: "finish" });
         }

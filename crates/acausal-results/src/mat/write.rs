@@ -196,7 +196,7 @@ impl ResultWriter for MatWriter {
         self.target.end_record()
     }
 
-    fn finish(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
+    fn finish(&mut self) -> Result<PathBuf, ResultError> {
         self.close()?;
         self.target.commit()
     }

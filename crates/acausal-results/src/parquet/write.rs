@@ -16,6 +16,9 @@ const MEMORY_VALUES: usize = 8 << 20;
 /// A row group has at least this many rows, because each costs some 70 bytes of footer per column.
 const GROUP_ROWS: usize = 1024;
 
+/// On a full disk all rows are kept but at most one of so many parts of those that were collected last.
+const SALVAGE_PARTS: usize = 256;
+
 /// Writes a Parquet result.
 pub struct ParquetWriter {
     target: Target,
@@ -70,10 +73,19 @@ impl ParquetWriter {
 
     /// Writes the collected rows as a row group.
     fn end_group(&mut self) -> Result<(), ResultError> {
+        self.write_group(usize::MAX)?;
+        if let Some(layout) = &mut self.layout {
+            layout.rows.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the first collected rows as a row group.
+    fn write_group(&mut self, most: usize) -> Result<(), ResultError> {
         let Some(layout) = &mut self.layout else {
             return Ok(());
         };
-        let rows = layout.rows.len();
+        let rows = layout.rows.len().min(most);
         if rows == 0 {
             return Ok(());
         }
@@ -104,7 +116,7 @@ impl ParquetWriter {
                 Source::Constant(value) => values.resize(rows, value),
                 Source::Column { column, negated } => {
                     let stored = layout.rows.column(column, &self.target)?;
-                    values.extend(stored.iter().map(|&v| signed(v, negated)));
+                    values.extend(stored[..rows].iter().map(|&v| signed(v, negated)));
                 }
             }
             let at = self.target.position();
@@ -119,12 +131,25 @@ impl ParquetWriter {
         self.target.flush()?;
         let end = self.target.position();
         layout.groups.push(Group { rows, end, chunks });
-        layout.rows.clear();
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), ResultError> {
-        self.end_group()?;
+        self.close_with(usize::MAX)
+    }
+
+    /// Writes the first collected rows and the footer.
+    fn close_with(&mut self, most: usize) -> Result<(), ResultError> {
+        let before = self.layout.as_ref().map_or(0, |l| l.groups.len());
+        let result = self.write_group(most).and_then(|()| self.write_end());
+        if let (Err(_), Some(layout)) = (&result, &mut self.layout) {
+            // The rows are still there and may be written again.
+            layout.groups.truncate(before);
+        }
+        result
+    }
+
+    fn write_end(&mut self) -> Result<(), ResultError> {
         let Some(layout) = &self.layout else {
             return Err(ResultError::OutOfOrder { call: "finish" });
         };
@@ -180,26 +205,57 @@ impl ResultWriter for ParquetWriter {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
+    fn finish(&mut self) -> Result<PathBuf, ResultError> {
         self.close()?;
-        self.target.commit()
+        let path = self.target.commit()?;
+        // The rows and their scratch file are not needed any more.
+        self.layout = None;
+        Ok(path)
     }
 
     fn finish_incomplete(mut self: Box<Self>) -> Result<PathBuf, ResultError> {
-        self.target.salvage()?;
+        let end = self.groups_end();
+        self.target.cut(end)?;
         if let Err(error) = self.close() {
-            // The last rows do not fit any more: the row groups before them are worth a file of their own.
-            let Some(layout) = &mut self.layout else {
-                return Err(error);
-            };
-            let Some(end) = layout.groups.last().map(|g| g.end) else {
-                return Err(error);
-            };
-            layout.rows.clear();
-            self.target.cut(end)?;
-            self.close()?;
+            self.keep_what_fits(error)?;
         }
         self.target.commit_incomplete()
+    }
+}
+
+impl ParquetWriter {
+    /// Length of the file up to the end of the last row group.
+    fn groups_end(&self) -> u64 {
+        let last = self.layout.as_ref().and_then(|l| l.groups.last());
+        last.map_or(MAGIC.len() as u64, |g| g.end)
+    }
+
+    /// The last rows do not fit any more: as many of them as do, found by halving.
+    fn keep_what_fits(&mut self, error: ResultError) -> Result<(), ResultError> {
+        let end = self.groups_end();
+        let (rows, groups) =
+            (self.layout.as_ref()).map_or((0, 0), |l| (l.rows.len(), l.groups.len()));
+        let (mut fits, mut too_many) = (0, rows.max(1));
+        let mut last = None;
+        while too_many - fits > 1 + rows / SALVAGE_PARTS || last != Some(fits) {
+            let most = if too_many - fits > 1 + rows / SALVAGE_PARTS {
+                fits + (too_many - fits) / 2
+            } else {
+                fits
+            };
+            self.target.cut(end)?;
+            if let Some(layout) = &mut self.layout {
+                layout.groups.truncate(groups);
+            }
+            match self.close_with(most) {
+                Ok(()) => fits = most,
+                // Not even the description of the columns fits.
+                Err(_) if most == 0 => return Err(error),
+                Err(_) => too_many = most,
+            }
+            last = Some(most);
+        }
+        Ok(())
     }
 }
 

@@ -205,7 +205,7 @@ impl Bdf {
         self.statistics.jacobian_evaluations += 1;
         self.cj_factored = None;
         let cj = self.c.cj;
-        dae.jacobian(t, &self.y, &self.yp, cj, &mut self.values)
+        dae.jacobian_after_residual(t, &self.y, &self.yp, cj, &mut self.values)
             .map_err(|error| self.evaluation_failure(error))?;
         self.statistics.factorisations += 1;
         self.record(Move::Matrix { cj });

@@ -137,11 +137,11 @@ impl Rescue {
                     self.phase = Phase::Newton;
                     ask
                 }
-                Err(_) => self.from_the_guess(),
+                Err(_) => self.back_to_the_guess(),
             },
             Phase::Newton => match self.iteration.result(options) {
                 Ok(statistics) => self.over(Ok(statistics)),
-                Err(_) => self.from_the_guess(),
+                Err(_) => self.back_to_the_guess(),
             },
             Phase::Homotopy(path) => match self.iteration.result(options) {
                 Ok(statistics) => {
@@ -161,7 +161,7 @@ impl Rescue {
         }
     }
 
-    fn from_the_guess(&mut self) -> Ask {
+    fn back_to_the_guess(&mut self) -> Ask {
         self.phase = Phase::Shift;
         Ask::Residual
     }

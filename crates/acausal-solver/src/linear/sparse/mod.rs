@@ -30,6 +30,9 @@ pub(crate) const PIVOT_TOLERANCE: f64 = 0.1;
 /// A kept pivot is given up when it falls below this fraction of its column: growth of the factors then costs digits.
 pub(crate) const KEPT_PIVOT_TOLERANCE: f64 = 0.01;
 
+/// Factors with more entries than this multiple of those of the matrix are worth a second look at the order.
+const UNFORESEEN_FILL: usize = 2;
+
 /// Sparse LU factors.
 #[derive(Clone, Debug, Default)]
 pub struct SparseLu {
@@ -70,6 +73,8 @@ pub struct SparseLu {
     factorisations: FactorCounts,
     /// See [`LinearSolver::factor_work`].
     work_ratio: f64,
+    /// The order has been judged by the pivots of a first factorisation.
+    order_settled: bool,
 }
 
 /// Compressed columns of a triangular factor.
@@ -115,6 +120,65 @@ impl SparseLu {
         self.factorisations
     }
 
+    /// Takes the pivots of the first factorisation as the diagonal for which fill is kept small.
+    ///
+    /// The order was made for a diagonal that is known to be structurally nonzero; where pivots had to leave it, much of
+    /// the fill was not foreseen. If a new order for the diagonal that was found has less, it is taken.
+    fn settle_order(&mut self, values: &[f64]) {
+        let moved = self.row.iter().zip(&self.row_start).any(|(a, b)| a != b);
+        if !moved || self.factor_nnz() < UNFORESEEN_FILL * self.nnz {
+            return;
+        }
+        let Some(pattern) = self.pattern.take() else {
+            return;
+        };
+        let mut other = SparseLu {
+            n: self.n,
+            nnz: self.nnz,
+            block: self.block.clone(),
+            x: vec![0.0; self.n],
+            work: vec![0.0; self.n],
+            inverse: vec![0.0; self.n],
+            scale: vec![1.0; self.n],
+            apply_scale: true,
+            order_settled: true,
+            ..SparseLu::default()
+        };
+        other.order_blocks(&pattern, &self.row, &self.col);
+        other.pattern = Some(pattern);
+        if other.factor_with_pivoting(values).is_ok() && other.factor_nnz() < self.factor_nnz() {
+            other.factorisations = self.factorisations;
+            *self = other;
+        } else {
+            self.pattern = other.pattern.take();
+        }
+    }
+
+    /// Orders rows and columns, matched in pairs, inside of each block.
+    fn order_blocks(&mut self, pattern: &Pattern, rows: &[u32], cols: &[u32]) {
+        let n = self.n;
+        let mut position_of_row = vec![0u32; n];
+        for (k, &row) in rows.iter().enumerate() {
+            position_of_row[row as usize] = k as u32;
+        }
+        self.col = Vec::with_capacity(n);
+        self.row_start = Vec::with_capacity(n);
+        for bounds in self.block.windows(2) {
+            let (start, end) = (bounds[0] as usize, bounds[1] as usize);
+            if end - start <= 2 {
+                self.col.extend_from_slice(&cols[start..end]);
+                self.row_start.extend_from_slice(&rows[start..end]);
+                continue;
+            }
+            let own = &cols[start..end];
+            let graph = block_graph(pattern, own, &position_of_row, start, end);
+            for &v in &minimum_degree(graph) {
+                self.col.push(cols[start + v as usize]);
+                self.row_start.push(rows[start + v as usize]);
+            }
+        }
+    }
+
     /// Forgets the pivots, so that the next factorisation chooses them anew.
     pub fn forget_pivots(&mut self) {
         self.factored = false;
@@ -127,34 +191,11 @@ impl LinearSolver for SparseLu {
         self.n = n;
         self.nnz = pattern.nnz();
         self.factored = false;
+        self.order_settled = false;
         self.apply_scale = true;
         let form = block_form(pattern)?;
-        let mut position_of_row = vec![0u32; n];
-        for (k, &row) in form.row.iter().enumerate() {
-            position_of_row[row as usize] = k as u32;
-        }
         self.block = form.block;
-        self.col = Vec::with_capacity(n);
-        self.row_start = Vec::with_capacity(n);
-        for bounds in self.block.windows(2) {
-            let (start, end) = (bounds[0] as usize, bounds[1] as usize);
-            if end - start <= 2 {
-                self.col.extend_from_slice(&form.col[start..end]);
-                self.row_start.extend_from_slice(&form.row[start..end]);
-                continue;
-            }
-            let order = minimum_degree(block_graph(
-                pattern,
-                &form.col[start..end],
-                &position_of_row,
-                start,
-                end,
-            ));
-            for &v in &order {
-                self.col.push(form.col[start + v as usize]);
-                self.row_start.push(form.row[start + v as usize]);
-            }
-        }
+        self.order_blocks(pattern, &form.row, &form.col);
         self.pattern = Some(pattern.clone());
         self.x = vec![0.0; n];
         self.work = vec![0.0; n];
@@ -172,7 +213,12 @@ impl LinearSolver for SparseLu {
             self.factorisations.rejected += 1;
         }
         self.factorisations.full += 1;
-        self.factor_with_pivoting(values)
+        self.factor_with_pivoting(values)?;
+        if !self.order_settled {
+            self.order_settled = true;
+            self.settle_order(values);
+        }
+        Ok(())
     }
 
     fn solve(&mut self, rhs: &mut [f64]) {

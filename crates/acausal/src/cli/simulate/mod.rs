@@ -112,34 +112,23 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
     let failed = |e: &acausal_sim::SimError| report(&model.failed(e), o.format);
     let summary = match outcome {
         Ok(s) => s,
-        Err(e) => {
-            // What was computed helps to find the cause; its name says that it is not complete.
-            let kept = writer.and_then(|w| w.finish_incomplete().ok());
-            let mut more = serde_json::Map::new();
-            more.insert("model".into(), model.compiled.flat.name.to_string().into());
-            more.insert(
-                "partial_result".into(),
-                kept.as_ref().map(|p| p.display().to_string()).into(),
-            );
-            let code = report_with(&model.failed(&e), o.format, more);
-            if let (Some(path), Format::Human) = (kept, o.format) {
-                note(&format!(
-                    "the result up to this point: {}\n",
-                    path.display()
-                ));
-            }
-            return Err(code);
-        }
-    };
-    let stored = match writer {
-        None => None,
-        Some(w) if summary.interrupted => Some(w.finish_incomplete()),
-        Some(w) => Some(w.finish()),
+        Err(e) => return Err(keep_partial(&e, writer, &model, o)),
     };
     let output_error = |m: String| failed(&acausal_sim::SimError::Output(m));
-    let stored = stored
-        .transpose()
-        .map_err(|e| output_error(e.to_string()))?;
+    let stored = match writer {
+        None => None,
+        Some(w) if summary.interrupted => {
+            let kept = w.finish_incomplete();
+            Some(kept.map_err(|e| output_error(e.to_string()))?)
+        }
+        Some(mut w) => match w.finish() {
+            Ok(path) => Some(path),
+            Err(e) => {
+                let error = acausal_sim::SimError::Output(e.to_string());
+                return Err(keep_partial(&error, Some(w), &model, o));
+            }
+        },
+    };
     let plotted = plotted.map_err(output_error)?;
     let plot = picture(&plotted, &curves).map_err(output_error)?;
     if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
@@ -179,6 +168,30 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
     } else {
         exit::FINE
     })
+}
+
+/// Reports a failed run. What was computed helps to find the cause; its name says that it is not complete.
+fn keep_partial(
+    error: &acausal_sim::SimError,
+    writer: Option<Box<dyn acausal_results::ResultWriter>>,
+    model: &Model,
+    o: &Options,
+) -> u8 {
+    let kept = writer.and_then(|w| w.finish_incomplete().ok());
+    let mut more = serde_json::Map::new();
+    more.insert("model".into(), model.compiled.flat.name.to_string().into());
+    more.insert(
+        "partial_result".into(),
+        kept.as_ref().map(|p| p.display().to_string()).into(),
+    );
+    let code = report_with(&model.failed(error), o.format, more);
+    if let (Some(path), Format::Human) = (kept, o.format) {
+        note(&format!(
+            "the result up to this point: {}\n",
+            path.display()
+        ));
+    }
+    code
 }
 
 /// What `--observe` chooses.

@@ -1,0 +1,56 @@
+//! Which local assignments the residuals need.
+//!
+//! In: local assignments in evaluation order, residuals. Out: those assignments that some residual reads, directly or
+//! through others, and the rest; aliases, which the layout has taken over, are in neither. An integrator evaluates
+//! residuals several times for each step; currents that nobody reads but the user wait for its end.
+//!
+//! Invariant: both lists keep the order, and no assignment of the first reads one of the second, so the first may be
+//! evaluated alone. One walk from the last assignment to the first, linear in the size of the expressions.
+//!
+//! Example: `v := p - n; i := G*v; loss := v*i; 0 = i - C*der(u)` needs `v` and `i`; `loss` is of the rest.
+
+use acausal_expr::flat::FlatModel;
+use acausal_expr::{Kind, VarId};
+use rustc_hash::FxHashSet;
+
+use crate::items::{Item, Target};
+use crate::layout::Layout;
+
+/// The assignments that the residuals need, and the others.
+pub(crate) fn split_locals(
+    flat: &FlatModel,
+    layout: &Layout,
+    items: &[Item],
+    residuals: &[Item],
+) -> (Vec<Item>, Vec<Item>) {
+    let mut needed: FxHashSet<(VarId, Kind)> = FxHashSet::default();
+    let read = |needed: &mut FxHashSet<(VarId, Kind)>, item: &Item| {
+        let accesses = flat.exprs.accesses(item.value);
+        needed.extend(accesses.iter().map(|(_, a)| (a.var, a.kind)));
+    };
+    residuals.iter().for_each(|item| read(&mut needed, item));
+    let mut is_core = vec![false; items.len()];
+    for (k, item) in items.iter().enumerate().rev() {
+        let Target::Access(target) = item.target else {
+            continue;
+        };
+        is_core[k] = needed.contains(&(target.var, target.kind));
+        if is_core[k] {
+            read(&mut needed, item);
+            // Subscripts of the place may be values as well.
+            for &s in flat.exprs.list(target.subs) {
+                let accesses = flat.exprs.accesses(s);
+                needed.extend(accesses.iter().map(|(_, a)| (a.var, a.kind)));
+            }
+        }
+    }
+    let (mut core, mut rest) = (Vec::new(), Vec::new());
+    for ((item, is_core), &(_, values)) in items.iter().zip(is_core).zip(&layout.locals) {
+        match (values, is_core) {
+            (0, _) => {}
+            (_, true) => core.push(item.clone()),
+            (_, false) => rest.push(item.clone()),
+        }
+    }
+    (core, rest)
+}
