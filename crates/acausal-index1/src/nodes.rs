@@ -69,7 +69,8 @@ pub struct Nodes {
 /// repeats with scalars.
 pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Option<Nodes> {
     let boxes = variable_boxes(analysis);
-    let occurring = derivative_images(inc, analysis);
+    let occurring = Boxes::of(derivative_images(inc, analysis));
+    let highest = inc.quantity.iter().map(|q| q.1).max().unwrap_or(0);
     let mut variables = Vec::new();
     let mut derivative = Vec::new();
     let mut vlen = Vec::new();
@@ -84,10 +85,8 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
             });
             vlen.push(size_of(spans));
             // A derivative is a node of its own where some equation contains it (or a higher one) for these elements.
-            let higher = occurring.get(&var).into_iter().flatten();
-            let more = higher
-                .clone()
-                .any(|(order, image)| *order > k && overlap(image, spans));
+            let more =
+                (k + 1..=highest).any(|order| occurring.meet((var, order), spans).next().is_some());
             derivative.push(more.then(|| NodeId::new(variables.len())));
             if !more {
                 break;
@@ -95,10 +94,8 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
             k += 1;
         }
     }
-    let mut lookup: FxHashMap<(VarId, u8), Vec<usize>> = FxHashMap::default();
-    for (i, v) in variables.iter().enumerate() {
-        lookup.entry((v.var, v.order)).or_default().push(i);
-    }
+    let pieces = variables.iter().enumerate();
+    let lookup = Boxes::of(pieces.map(|(i, v)| ((v.var, v.order), v.spans.clone(), i)));
     let mut equation_nodes = Vec::new();
     let mut elen = Vec::new();
     let mut incidence: Rows<NodeId> = Rows::new();
@@ -115,11 +112,7 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
                 .map(|i| image(*i, &segment.spans))
                 .collect();
             let elementwise = is_elementwise(&access.index, &segment.spans);
-            for &v in lookup.get(&(var, order)).into_iter().flatten() {
-                if overlap(&variables[v].spans, &spans) {
-                    row.push(NodeId::new(v));
-                }
-            }
+            row.extend(lookup.meet((var, order), &spans).map(NodeId::new));
             touched.push(Touched {
                 var,
                 order,
@@ -205,22 +198,73 @@ fn variable_boxes(analysis: &Analysis) -> Vec<(usize, Vec<Span>)> {
     boxes
 }
 
-/// Per variable: the orders and boxes of elements at which its derivatives occur.
-fn derivative_images(
-    inc: &Incidence,
-    analysis: &Analysis,
-) -> FxHashMap<VarId, Vec<(u8, Vec<Span>)>> {
-    let mut images: FxHashMap<VarId, Vec<(u8, Vec<Span>)>> = FxHashMap::default();
+/// Boxes of elements by quantity, found by what they meet.
+///
+/// Invariant: the boxes of a quantity are sorted by where they begin along the first dimension, and `reach` is the largest
+/// end up to each of them, so those that meet a box lie between two binary searches. O(log n + found) for boxes that do not
+/// overlap along the first dimension, as pieces of vectors do.
+struct Boxes(FxHashMap<(VarId, u8), Row>);
+
+#[derive(Default)]
+struct Row {
+    boxes: Vec<(Vec<Span>, usize)>,
+    reach: Vec<i64>,
+}
+
+impl Boxes {
+    fn of(all: impl IntoIterator<Item = ((VarId, u8), Vec<Span>, usize)>) -> Self {
+        let mut rows: FxHashMap<(VarId, u8), Row> = FxHashMap::default();
+        for (quantity, spans, number) in all {
+            let row = rows.entry(quantity).or_default();
+            row.boxes.push((spans, number));
+        }
+        for row in rows.values_mut() {
+            row.boxes.sort_unstable();
+            row.boxes.dedup();
+            let mut reach = i64::MIN;
+            row.reach.extend(row.boxes.iter().map(|(spans, _)| {
+                reach = reach.max(first(spans).hi);
+                reach
+            }));
+        }
+        Boxes(rows)
+    }
+
+    /// Numbers of the boxes of a quantity that share an element with `spans`.
+    fn meet<'a>(
+        &'a self,
+        quantity: (VarId, u8),
+        spans: &'a [Span],
+    ) -> impl Iterator<Item = usize> + 'a {
+        let wanted = first(spans);
+        let found = self.0.get(&quantity).map_or(&[][..], |row| {
+            let begin = row.reach.partition_point(|&r| r < wanted.lo);
+            let end = row.boxes.partition_point(|b| first(&b.0).lo <= wanted.hi);
+            &row.boxes[begin.min(end)..end]
+        });
+        let meeting = found.iter().filter(|b| overlap(&b.0, spans));
+        meeting.map(|b| b.1)
+    }
+}
+
+/// The span along the first dimension; a scalar has one element.
+fn first(spans: &[Span]) -> Span {
+    spans.first().copied().unwrap_or(Span::new(1, 1))
+}
+
+/// The boxes of elements whose derivatives occur in equations.
+fn derivative_images(inc: &Incidence, analysis: &Analysis) -> Vec<((VarId, u8), Vec<Span>, usize)> {
+    let mut images = Vec::new();
     for segment in &analysis.segments {
         for access in &inc.model.equations[segment.equation.index()].accesses {
-            let (var, order) = inc.quantity[access.variable.index()];
-            if order > 0 {
-                let spans = access
-                    .index
-                    .iter()
-                    .map(|i| image(*i, &segment.spans))
-                    .collect();
-                images.entry(var).or_default().push((order, spans));
+            let quantity = inc.quantity[access.variable.index()];
+            if quantity.1 > 0 {
+                let spans = access.index.iter();
+                images.push((
+                    quantity,
+                    spans.map(|i| image(*i, &segment.spans)).collect(),
+                    0,
+                ));
             }
         }
     }

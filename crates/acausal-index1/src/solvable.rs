@@ -2,7 +2,8 @@
 //!
 //! "Retained solution space" (Otter & Elmqvist 2017, §4.6): what is divided by must not be zero. Two kinds of coefficients
 //! qualify.
-//! - A literal other than zero: always ([`Pivot::Certain`]).
+//! - A literal other than zero: always ([`Pivot::Certain`], or [`Pivot::Dominant`] if no other literal of the equation is
+//!   larger: `z[i] = 0.5*z[i-1] + 1` may be solved for both, but a chain of solutions for `z[i-1]` doubles errors each time).
 //! - An expression of parameters whose value is known now, is not zero, and is not much smaller than the other known
 //!   coefficients of its equation ([`LEAST_PIVOT`], a threshold as in sparse elimination): conditionally. State
 //!   selection takes these where they serve the preferences or save tearing variables. A parameter that is set to zero
@@ -155,15 +156,20 @@ fn is_name_of_derivative(
 fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) -> Vec<Pivot> {
     let literal = |c: &Option<ExprId>| c.and_then(|c| flat.exprs.as_f64(c));
     let mut values: Vec<Option<f64>> = coefficients.iter().map(literal).collect();
-    if values.iter().all(Option::is_some) {
-        let nonzero = |v: &Option<f64>| Pivot::from(*v != Some(0.0));
-        return values.iter().map(nonzero).collect();
-    }
+    let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
+    let of_literal = |v: f64| match v.abs() {
+        0.0 => Pivot::No,
+        size if size >= largest => Pivot::Dominant,
+        _ => Pivot::Certain,
+    };
     // None of the points at which the coefficients are looked at may speak against a pivot.
     let mut pivots: Vec<Pivot> = values
         .iter()
-        .map(|v| v.map_or(Pivot::Conditional, |v| Pivot::from(v != 0.0)))
+        .map(|v| v.map_or(Pivot::Conditional, of_literal))
         .collect();
+    if values.iter().all(Option::is_some) {
+        return pivots;
+    }
     // An access that is not elementwise is never solved for; its coefficient may be a sum over a long array.
     let known: Vec<Option<ExprId>> = coefficients
         .iter()

@@ -370,20 +370,14 @@ fn structural_error(
 /// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter.
 fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preferences {
     let d = &nodes.differentiated;
-    let mut names: Vec<(String, usize)> = nodes
-        .variables
-        .iter()
-        .enumerate()
-        .map(|(i, v)| {
-            (
-                format!("{} {} {:?}", flat.var(v.var).name.plain(), v.order, v.spans),
-                i,
-            )
-        })
+    // Elements by number, not by digits: neighbours in a chain are neighbours here, which is what tearing likes.
+    let pieces = nodes.variables.iter().enumerate();
+    let mut names: Vec<_> = pieces
+        .map(|(i, v)| (flat.var(v.var).name.plain(), v.order, &v.spans[..], i))
         .collect();
-    names.sort();
+    names.sort_unstable();
     let mut rank = vec![0i32; nodes.variables.len()];
-    for (position, (_, i)) in names.iter().enumerate() {
+    for (position, (_, _, _, i)) in names.iter().enumerate() {
         let v = &nodes.variables[*i];
         let var = flat.var(v.var);
         let class = match var.state_select {

@@ -165,6 +165,51 @@ fn ch_1_ring_has_one_tearing_variable() {
 }
 
 #[test]
+fn ch_1_ring_of_a_million_in_both_orders() {
+    let first = "z[1] = 0.5*z[n] + 1;";
+    for (range, n, scalarise) in [
+        ("2:n", 1_000_000, false),
+        ("n:-1:2", 1_000_000, false),
+        ("2:n", 2000, true),
+        ("n:-1:2", 2000, true),
+    ] {
+        let others = format!("for i in {range} loop z[i] = 0.5*z[i - 1] + 1; end for;");
+        let equations = [[first, &others], [&others, first]];
+        let options = Options {
+            scalarise,
+            ..Options::default()
+        };
+        for order in equations {
+            let order = order.concat();
+            let text =
+                format!("model C parameter Integer n = {n}; Real z[n]; equation {order} end C;");
+            let r = report_text(&text, &options);
+            assert_eq!(sizes(&r), [n]);
+            assert_eq!(r.form, form(1, 0, 1, 0, 0));
+        }
+    }
+}
+
+#[test]
+fn ch_1_single_elements_are_solved_for_without_amplification() {
+    // Solving z[i] = 0.5*z[i - 1] + 1 for z[i - 1] would double errors two thousand times.
+    let text = "model C Real z[2000]; equation for i in 2:2000 loop z[i] = 0.5*z[i - 1] + 1; end for; z[1] = 0.5*z[2000] + 1; end C;";
+    let load = acausal::Load {
+        structure: Options {
+            scalarise: true,
+            ..Options::default()
+        },
+        ..acausal::Load::default()
+    };
+    let model = acausal::Model::from_text("C.mo", text, &load).unwrap_or_else(|f| panic!("{f}"));
+    let r = model.simulate_in_memory(&model.settings());
+    let r = r.unwrap_or_else(|f| panic!("{f}"));
+    for k in [1, 2, 1000, 2000] {
+        common::digits(common::last(&r, &format!("z[{k}]")), 2.0, 10);
+    }
+}
+
+#[test]
 fn mb_1_multibody_form() {
     // Eight unknowns if der(x) = vx is taken as the differentiated constraint that it is, six as the form of Gear,
     // Gupta and Leimkuhler.

@@ -29,8 +29,10 @@ impl Flattener {
         let name = index.name.name;
         let symbolic = match &iteration {
             Iteration::Range(ty, range) => {
-                let k = self.ctx.iterator(Some(name), *range);
-                Some((k, *range, Value::scalar(*ty, self.ctx.exprs.iter(k))))
+                // Equations have no order: a loop that counts down is the one that counts up, and stays whole.
+                let range = ascending(*range);
+                let k = self.ctx.iterator(Some(name), range);
+                Some((k, range, Value::scalar(*ty, self.ctx.exprs.iter(k))))
             }
             Iteration::Vector(v)
                 if v.ty == Type::Real
@@ -94,6 +96,18 @@ impl Flattener {
             self.for_equation(&inner, rest, body, out)?;
         }
         Ok(())
+    }
+}
+
+/// The same values in ascending order.
+fn ascending(range: Range) -> Range {
+    if range.step > 0 {
+        return range;
+    }
+    Range {
+        start: range.last(),
+        step: -range.step,
+        count: range.count,
     }
 }
 

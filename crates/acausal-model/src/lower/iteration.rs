@@ -61,6 +61,22 @@ impl Context {
             .hint("write `1:n` for the numbers up to n")
             .into());
         }
+        if let (ExprKind::Range { .. }, Type::Integer) = (&range.kind, vector.ty) {
+            // `n:-1:1` begins at a parameter, which has a value here.
+            let ends = [1, 2].map(|p| vector.element(&mut self.exprs, &[p]));
+            let what = "the start of a range";
+            let values = ends.map(|e| self.constant_int(env, e, range.span, what).ok());
+            if let [Some(start), Some(next)] = values {
+                return Ok(Iteration::Range(
+                    vector.ty,
+                    Range {
+                        start,
+                        step: next - start,
+                        count: vector.dims[0] as i64,
+                    },
+                ));
+            }
+        }
         Ok(self.regular(vector))
     }
 

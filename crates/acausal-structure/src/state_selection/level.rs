@@ -6,10 +6,10 @@
 //! Below the last level the choice decides about states: dummy states are taken from the least preferred variable on, and
 //! a pair that can be solved for the present parameters counts like one that always can. If that leaves residuals, a second
 //! plan takes states from the most preferred variable on, and wins if it needs fewer of them. On the last level it only decides
-//! how many unknowns are iterated on, so several plans compete: pivots that are certain before those that are
-//! conditional, and for each the order of preferences before the greedy choice of Cellier & Kofman
-//! ([`crate::tearing::cellier`], with trials in small blocks and a bounded number of choices in large ones). The first plan with the fewest open unknowns is taken. Plans depend
-//! on ranks, not on the numbering, as far as ranks differ.
+//! how many unknowns are iterated on, so several plans compete: without conditional pivots before with them, dominant
+//! pivots first before the order of preferences, and at last the greedy choice of Cellier & Kofman
+//! ([`crate::tearing::cellier`], with trials in small blocks and a bounded number of choices in large ones). The first
+//! plan with the fewest open unknowns is taken. Plans depend on ranks, not on the numbering, as far as ranks differ.
 //!
 //! Worked example, `x1 + z = 4, x1 + x2 + 2z = 5, 2x1 - x2 + x3 + 3z = 6, x1 + x2 + x3 + z = 7` (Mattsson 1986, chapter 6):
 //! if the third equation is solved for z first, everything else closes a cycle and three unknowns stay open. The greedy
@@ -74,7 +74,6 @@ impl Task<'_> {
             }
         }
         pairs.sort_by_key(|p| p.key);
-        let certain = |p: &&Pair| p.key.1 == Pivot::Certain;
         let lifted = std::mem::take(&mut solved.pairs);
         let mut best = Plan::new(tear, &unknowns, &lifted, &order, &[], pairs.iter());
         if !self.top && !best.residuals.is_empty() {
@@ -88,41 +87,61 @@ impl Task<'_> {
             }
         }
         if self.top && best.open > 0 {
-            if pairs.iter().any(|p| !certain(&p)) {
-                // What can be had without conditional pivots is had without them.
-                let plan = Plan::new(
-                    tear,
-                    &unknowns,
-                    &lifted,
-                    &order,
-                    &[],
-                    pairs.iter().filter(certain),
-                );
-                if plan.open <= best.open {
-                    best = plan;
-                }
-            }
-            // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
-            let mut solvable: Vec<VarId> = pairs.iter().map(|p| p.variable).collect();
-            solvable.sort_unstable();
-            solvable.dedup();
-            let least = (unknowns.len() - lifted.len()).saturating_sub(solvable.len());
-            if order.len() > 1 && best.open > least.max(1) {
-                for conditional in [false, true] {
-                    let usable: Vec<&Pair> =
-                        pairs.iter().filter(|p| conditional || certain(p)).collect();
-                    let hints = self.greedy(&unknowns, &lifted, &order, preferences, &usable);
-                    let plan =
-                        Plan::new(tear, &unknowns, &lifted, &order, &hints, usable.into_iter());
-                    if plan.open < best.open {
-                        best = plan;
-                    }
-                }
-            }
+            best = self.tear_loop(tear, &unknowns, &lifted, &order, preferences, &pairs);
         }
         solved.pairs = best.solved;
         solved.residuals.extend(best.residuals);
         solved.open = best.unsolved;
+    }
+
+    /// The first plan with the fewest open unknowns: without conditional pivots before with them, dominant pivots first
+    /// before preferences first, the greedy choice last.
+    fn tear_loop(
+        &self,
+        tear: &mut Tear<'_>,
+        unknowns: &[VarId],
+        lifted: &[(EqId, VarId)],
+        order: &[EqId],
+        preferences: &Preferences,
+        by_rank: &[Pair],
+    ) -> Plan {
+        // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
+        let mut solvable: Vec<VarId> = by_rank.iter().map(|p| p.variable).collect();
+        solvable.sort_unstable();
+        solvable.dedup();
+        let unsolvable = (unknowns.len() - lifted.len()).saturating_sub(solvable.len());
+        let least = unsolvable.max((order.len() > 1) as usize);
+        let by_rank: Vec<&Pair> = by_rank.iter().collect();
+        let mut by_pivot = by_rank.clone();
+        by_pivot.sort_by_key(|p| (p.key.1, p.key));
+        let plans = [
+            (false, &by_pivot, false),
+            (false, &by_rank, false),
+            (true, &by_pivot, false),
+            (true, &by_rank, false),
+            (false, &by_rank, true),
+            (true, &by_rank, true),
+        ];
+        let mut best: Option<Plan> = None;
+        for (conditional, from, greedy) in plans {
+            if best.as_ref().is_some_and(|p| p.open <= least) {
+                break;
+            }
+            let usable = from.iter().copied();
+            let usable: Vec<&Pair> = usable
+                .filter(|p| conditional || p.key.1 != Pivot::Conditional)
+                .collect();
+            let hints = if greedy {
+                self.greedy(unknowns, lifted, order, preferences, &usable)
+            } else {
+                Vec::new()
+            };
+            let plan = Plan::new(tear, unknowns, lifted, order, &hints, usable.into_iter());
+            if best.as_ref().is_none_or(|p| plan.open < p.open) {
+                best = Some(plan);
+            }
+        }
+        best.unwrap_or_else(|| Plan::new(tear, unknowns, lifted, order, &[], std::iter::empty()))
     }
 
     /// The pairs of the greedy choice. Numbers are local, so that the cost does not depend on the rest of the model.

@@ -99,6 +99,9 @@ pub struct Selection {
 pub enum Pivot {
     /// It must not: solutions could be lost.
     No,
+    /// It is divided by a number that no other number in the equation exceeds (`z` in `z = 0.5*y + 1`): errors are not
+    /// amplified along a chain of such equations. Taken first in loops.
+    Dominant,
     /// What is divided by is never zero.
     Certain,
     /// What is divided by is not zero for the values that are known now. Such a pivot is taken after the certain ones;

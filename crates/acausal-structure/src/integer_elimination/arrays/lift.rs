@@ -21,16 +21,20 @@ pub(super) fn lift(
     };
     let mut out = ArrayDecisions::default();
     for [a, b, c] in threes(answers, |a| &a.redundant)? {
+        if a.0 != b.0 || a.0 != c.0 {
+            return None;
+        }
         let dim = |k| coordinates.of_equation(a.0 as usize, k);
-        let same = a.0 == b.0 && a.0 == c.0;
         let spans = lift.spans([&a.1, &b.1, &c.1], dim)?;
-        out.redundant.push(same.then_some((a.0 as usize, spans))?);
+        out.redundant.push((a.0 as usize, spans));
     }
     for [a, b, c] in threes(answers, |a| &a.free)? {
+        if a.0 != b.0 || a.0 != c.0 {
+            return None;
+        }
         let dim = |k| coordinates.of_variable(a.0 as usize, k);
-        let same = a.0 == b.0 && a.0 == c.0;
         let spans = lift.spans([&a.1, &b.1, &c.1], dim)?;
-        out.free.push(same.then_some((VarId(a.0), spans))?);
+        out.free.push((VarId(a.0), spans));
     }
     for three in threes(answers, |a| &a.constraints)? {
         out.constraints.push(lift.constraint(three)?);

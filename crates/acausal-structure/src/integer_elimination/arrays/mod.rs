@@ -5,10 +5,10 @@
 //!
 //! Method: as in [`crate::segments`], dimensions that run in step share a frame, and a long stretch between two cuts of a
 //! frame looks the same everywhere. It is replaced by a short one, and the short system is eliminated element by element,
-//! exactly, at three lengths. Each decision is then a set of boxes whose ends move with the cuts: an end that is at the same
+//! exactly, at three lengths, of which the first is congruent to the real one modulo [`PERIOD`]. Each decision is then a set of boxes whose ends move with the cuts: an end that is at the same
 //! distance from the beginning of a stretch at all three lengths stands there in the long array too, one that keeps its
-//! distance from the end likewise. If the three answers do not agree in this sense, three larger lengths follow that are
-//! congruent to the real one modulo [`PERIOD`] (`x[i+1] = -x[i]`, `x[1] = x[N]` is redundant for odd N only), and then
+//! distance from the end likewise. If the three answers do not agree in this sense, three larger lengths follow that are all
+//! congruent to the real one (`x[i+1] = -x[i]`, `x[1] = x[N]` is redundant for odd N only), and then
 //! all elements, as long as they are not too many. Cost: that of the short eliminations.
 //!
 //! How sure is that? Whether rows depend on each other across a stretch of length n is a question of whether terms

@@ -12,7 +12,8 @@ use super::PERIOD;
 /// How short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
-    /// A little longer than the shifts, growing by one.
+    /// A little longer than the shifts, growing by one; the first congruent to the real length modulo [`PERIOD`], so that
+    /// what holds for every fourth length, say, is not overlooked by three in a row.
     Short,
     /// Longer, congruent to the real length modulo [`PERIOD`], growing by that.
     Congruent,
@@ -28,13 +29,11 @@ impl Lengths {
 
     /// The shortest length of a stretch of `len` coordinates.
     fn first(self, reach: i64, len: i64) -> i64 {
-        match self {
+        let base = match self {
             Lengths::Short => 2 * reach + 3,
-            Lengths::Congruent => {
-                let base = 4 * reach + 8;
-                base + (len - base).rem_euclid(PERIOD)
-            }
-        }
+            Lengths::Congruent => 4 * reach + 8,
+        };
+        base + (len - base).rem_euclid(PERIOD)
     }
 }
 
