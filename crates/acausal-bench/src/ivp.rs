@@ -57,6 +57,7 @@ pub const PROBLEMS: &[Problem] = &[
     problem("Hires", 0, 2.0, 12.0),
     problem("Pollution", 0, 0.5, 12.0),
     problem("MedicalAkzoNobel", 0, 2.0, 10.0),
+    problem("Emep", 0, 1.5, 11.0),
     problem("RingModulator", 0, 4.5, 12.0),
     problem("Beam", 0, 4.0, 12.0),
     problem("ChemicalAkzoNobel", 1, 1.0, 12.0),

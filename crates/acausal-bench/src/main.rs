@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acausal_bench::{compliance, ivp, msl, root, scale, scaling, speed, structure, yardstick};
+use acausal_bench::{
+    compliance, growth, ivp, msl, root, scale, scaling, speed, structure, yardstick,
+};
 use clap::{Parser, Subcommand};
 
 /// Measures acausal against named baselines in the same run.
@@ -118,6 +120,21 @@ enum What {
         #[arg(long, default_value_t = 1)]
         repeats: usize,
     },
+    /// Time of one integration step and memory over the size of a rod, a line and a ladder.
+    Growth {
+        /// Numbers of cells.
+        #[arg(long, value_delimiter = ',', default_values_t = [100usize, 1000, 10_000, 100_000, 1_000_000])]
+        sizes: Vec<usize>,
+        /// Runs of each size; the fastest counts.
+        #[arg(long, default_value_t = 2)]
+        repeats: usize,
+        /// Fail when a factor per decade exceeds this.
+        #[arg(long, default_value_t = 12.0)]
+        limit: f64,
+        /// Seconds after which a size is ended.
+        #[arg(long, default_value_t = 600.0)]
+        time: f64,
+    },
     /// One case of `scale`, in this process.
     #[command(hide = true)]
     ScaleCase {
@@ -219,6 +236,17 @@ fn main() -> ExitCode {
             limit,
             stop,
             repeats,
+        }),
+        What::Growth {
+            sizes,
+            repeats,
+            limit,
+            time,
+        } => growth::run(&growth::Options {
+            sizes,
+            repeats,
+            limit,
+            time,
         }),
         What::ScaleCase { family, n, stop } => {
             scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))

@@ -34,6 +34,8 @@ pub struct Measured {
     pub events: u64,
     /// Bytes of memory at the peak.
     pub peak: f64,
+    /// Entries of the factors of the matrix.
+    pub factor_entries: u64,
 }
 
 impl Measured {
@@ -64,7 +66,7 @@ impl Measured {
     /// One line that [`Measured::read`] understands.
     pub fn line(&self) -> String {
         format!(
-            "measured {} {} {} {} {} {} {} {} {} {} {}",
+            "measured {} {} {} {} {} {} {} {} {} {} {} {}",
             self.equations,
             self.unknowns,
             self.parse,
@@ -75,7 +77,8 @@ impl Measured {
             self.integrate,
             self.steps,
             self.events,
-            self.peak
+            self.peak,
+            self.factor_entries
         )
     }
 
@@ -99,6 +102,7 @@ impl Measured {
             steps,
             events,
             peak,
+            factor_entries,
         ] = numbers[..]
         else {
             return Err(bad());
@@ -115,6 +119,7 @@ impl Measured {
             steps: steps as u64,
             events: events as u64,
             peak,
+            factor_entries: factor_entries as u64,
         })
     }
 }
@@ -183,6 +188,7 @@ fn simulate(
     m.steps = summary.steps;
     m.events = summary.events;
     m.unknowns = summary.unknowns as u64;
+    m.factor_entries = summary.profile.factor_entries.unwrap_or(0) as u64;
     Ok(())
 }
 

@@ -135,6 +135,15 @@ enum Failed {
     Start(String),
 }
 
+/// One size of a family in a process of its own, the fastest of each phase over the repeats.
+pub fn measure(family: &str, n: usize, options: &Options) -> Result<Measured, String> {
+    let found = family::by_name(family).ok_or_else(|| format!("there is no family `{family}`"))?;
+    best(&found, n, options).map_err(|failed| match failed {
+        Failed::Case(text) | Failed::Start(text) => format!("{family} {n}: {text}"),
+        Failed::TooLong => format!("{family} {n}: ended after {} s", options.limit),
+    })
+}
+
 /// The fastest of each phase over the repeats.
 fn best(family: &Family, n: usize, options: &Options) -> Result<Measured, Failed> {
     let mut best = child(family, n, options)?;

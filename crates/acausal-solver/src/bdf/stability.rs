@@ -13,12 +13,14 @@
 //! If the same thing happens after the hold, the next one lasts twice as long.
 //!
 //! False alarms: if one frequency with r >= 0.5 limits the step for good reason, order two needs steps that are smaller
-//! by at most (2 / r^3)^(1/3) = 2.5. A step that falls further shows that the alarm was false: the hold ends, and the next
-//! one needs twice as many flat steps in a row. The price therefore grows with the logarithm of the length of a run.
+//! by up to (2 / r^3)^(1/3) = 2.5. A step that falls to half shows that the alarm was false: the hold ends, and the next
+//! one needs twice as many flat steps in a row. The price therefore grows with the logarithm of the length of a run. (With
+//! a quarter instead of a half, a thousand rectifiers that switch one after the other take 1,454 steps and not 1,232.)
 //! (SUNDIALS' STALD estimates the characteristic roots instead: Hindmarsh 1992.)
 //!
-//! Worked example: transmission line with 1,000 cells, rtol 1e-6: 10,711 steps without the guard, 1,172 with the order
-//! limited to two, 890 with the guard.
+//! Worked example: transmission line with 1,000 cells, rtol 1e-6: 25,843 steps without the guard, 955 with it. Its error
+//! against a run at 1e-10, over all cells and 20 instants: 2.4e-5 in the mean (9.0e-5 without the guard), at most 4.6e-4 at
+//! the front of the wave (3.1e-4), at most 4.5e-6 at the end (1.8e-4).
 
 use super::MAX_ORDER;
 
@@ -35,7 +37,7 @@ const SIGNIFICANT: f64 = 0.02;
 const HOLD_STEPS: u32 = 80;
 
 /// A step that falls below this fraction of the one before the hold ends it.
-const FALSE_ALARM: f64 = 0.25;
+const FALSE_ALARM: f64 = 0.5;
 
 /// The order of a hold: the highest A-stable one.
 const HELD_ORDER: usize = 2;

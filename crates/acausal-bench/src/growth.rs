@@ -1,0 +1,82 @@
+//! How the time of one integration step and the memory grow with the size of a model.
+//!
+//! In: three families of `benches/models` (a rod and a line as equations, a ladder as connected components) with 10^2 to
+//! 10^6 cells, each size in a process of its own. Out: a table with the CPU time per step, its factor per decade of scalar
+//! unknowns, and the peak of memory per scalar unknown with and without the factors of the matrix. Fails where a factor
+//! exceeds the limit.
+
+use crate::scale;
+use crate::scale::case::Measured;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Numbers of cells.
+    pub sizes: Vec<usize>,
+    /// Runs of each size; the fastest counts.
+    pub repeats: usize,
+    /// Largest factor per decade.
+    pub limit: f64,
+    /// Seconds after which a size is ended.
+    pub time: f64,
+}
+
+/// Bytes of an entry of a factor: its number and its row.
+const FACTOR_ENTRY: f64 = 12.0;
+
+/// Stop times are short for many cells: a few hundred steps show what one costs.
+fn stop(family: &str, n: usize) -> Option<f64> {
+    match family {
+        "LineEquations" => Some(4e-6 * (1000.0 / n as f64).min(1.0)),
+        "RCLadder" => Some(0.2),
+        _ => None,
+    }
+}
+
+/// Prints the table.
+pub fn run(options: &Options) -> Result<(), String> {
+    println!(
+        "| model | N | scalar unknowns | of the integrator | steps | ms per step | factor per decade | peak MB | bytes per unknown | without factors |"
+    );
+    println!("|---|{}", "---:|".repeat(9));
+    let mut worst: f64 = 0.0;
+    for family in ["HeatEquations", "LineEquations", "RCLadder"] {
+        let mut before: Option<Measured> = None;
+        for &n in &options.sizes {
+            let how = scale::Options {
+                families: Vec::new(),
+                sizes: Vec::new(),
+                largest: usize::MAX,
+                limit: options.time,
+                stop: stop(family, n),
+                repeats: options.repeats,
+            };
+            let m = scale::measure(family, n, &how)?;
+            let growth = before.as_ref().map(|b| {
+                let decades = (m.equations as f64 / b.equations as f64).log10();
+                (m.per_step() / b.per_step()).powf(1.0 / decades)
+            });
+            worst = worst.max(growth.unwrap_or(0.0));
+            let unknowns = m.equations as f64;
+            println!(
+                "| {family} | {n} | {} | {} | {} | {:.4} | {} | {:.1} | {:.0} | {:.0} |",
+                m.equations,
+                m.unknowns,
+                m.steps,
+                1e3 * m.per_step(),
+                growth.map_or(String::new(), |g| format!("{g:.1}")),
+                m.peak / 1e6,
+                m.peak / unknowns,
+                (m.peak - FACTOR_ENTRY * m.factor_entries as f64) / unknowns,
+            );
+            before = Some(m);
+        }
+    }
+    if worst > options.limit {
+        return Err(format!(
+            "a factor of {worst:.1} per decade exceeds {}",
+            options.limit
+        ));
+    }
+    Ok(())
+}
