@@ -209,11 +209,11 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
             Node::If(c, a, b) => self.push(Op::Select(get(self, c), get(self, a), get(self, b))),
             Node::NoEvent(a) | Node::Smooth(_, a) => get(self, a),
             Node::Select(index, l) => {
-                // Outside of 1..n the last member is taken; the front end has checked what can be checked.
+                // Outside of 1..n the value is not a number; whoever finds it asks which subscript was wrong.
                 let members = self.ctx.flat.exprs.list(l).to_vec();
                 let index = get(self, index);
-                let mut acc = get(self, members[members.len() - 1]);
-                for (k, &m) in members.iter().enumerate().rev().skip(1) {
+                let mut acc = self.constant(f64::NAN);
+                for (k, &m) in members.iter().enumerate().rev() {
                     let number = self.constant(k as f64 + 1.0);
                     let hit = self.push(Op::Binary(Binary::Eq, index, number));
                     acc = self.push(Op::Select(hit, get(self, m), acc));

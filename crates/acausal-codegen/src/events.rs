@@ -41,8 +41,25 @@ pub struct EventCode {
     pub whens: Vec<WhenCode>,
     /// Assertions that hold always.
     pub asserts: Vec<AssertCode>,
+    /// Subscripts that are known at run time only; evaluated to explain a value that is not a number.
+    pub indexed: Vec<IndexCode>,
     /// `terminal()` occurs somewhere.
     pub uses_terminal: bool,
+}
+
+/// A subscript that is known at run time only, over its points.
+#[derive(Clone, Debug)]
+pub struct IndexCode {
+    /// Computes the subscripts, into `Out`.
+    pub values: Program,
+    /// Number of points.
+    pub len: usize,
+    /// The largest subscript allowed.
+    pub size: usize,
+    /// What is subscripted, as the user wrote it.
+    pub array: String,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
 }
 
 /// A group of relations or steps.
@@ -407,6 +424,28 @@ impl Lowering<'_> {
             reinit,
             target,
         })
+    }
+
+    /// Code of the subscripts that were met.
+    pub fn index_code(&mut self, code: &mut EventCode) -> Result<(), CodegenError> {
+        let mut k = 0;
+        // Subscripts may contain further ones.
+        while let Some((key, origin)) = self.indexed.get_index(k) {
+            let ((index, size, domain), origin) = (key.clone(), *origin);
+            k += 1;
+            let array = match self.index_names.get(&(index, size)) {
+                Some(&var) => self.flat.var(var).name.element(&[]),
+                None => format!("an array of {size} elements"),
+            };
+            code.indexed.push(IndexCode {
+                values: self.out_program(&domain, index, 0, origin)?,
+                len: domain_len(&domain),
+                size,
+                array,
+                origin,
+            });
+        }
+        Ok(())
     }
 
     /// Code of an assertion over a domain.

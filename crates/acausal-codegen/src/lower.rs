@@ -8,7 +8,7 @@
 //! Example: `T[i] - T[i+1]` over `1:9` has the slots `T[i]` and `T[i+1]` and the operation `Sub(0, 1)`.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Access, ExprId, IterId, Range, VarId};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
 use acausal_index1::element::ElementError;
 use acausal_jit::kernel::{Kernel, KernelId, Op};
 use indexmap::IndexMap;
@@ -44,6 +44,10 @@ pub struct Lowering<'a> {
     pub literals: Vec<(usize, usize, f64)>,
     /// Literal tables in `Mem` and their contents.
     pub tables: IndexMap<Vec<u64>, usize, FxBuildHasher>,
+    /// Subscripts that are known at run time only, with the size they must not exceed and their domain.
+    pub indexed: IndexMap<(ExprId, usize, Vec<(IterId, Range)>), OriginId, FxBuildHasher>,
+    /// The arrays that such subscripts belong to.
+    pub index_names: FxHashMap<(ExprId, usize), VarId>,
 }
 
 /// What a slot reads.
@@ -82,6 +86,30 @@ impl<'a> Lowering<'a> {
             kernels: IndexMap::default(),
             literals: Vec::new(),
             tables: IndexMap::default(),
+            indexed: IndexMap::default(),
+            index_names: FxHashMap::default(),
+        }
+    }
+
+    /// Notes selections whose subscript is known at run time only, to explain it when one is out of range.
+    fn note_indexed(&mut self, domain: &Domain, roots: &[ExprId], origin: OriginId) {
+        let mut found = Vec::new();
+        for &root in roots {
+            self.flat.exprs.any(root, |x, e| {
+                if let Node::Select(index, list) = x.node(e) {
+                    found.push((index, x.list(list).len()));
+                }
+                false
+            });
+        }
+        for (index, size) in found {
+            let dynamic = self.flat.exprs.any(index, |x, e| {
+                matches!(x.node(e), Node::Var(_) | Node::Time | Node::Apply { .. })
+            });
+            if dynamic {
+                let key = (index, size, domain.to_vec());
+                self.indexed.entry(key).or_insert(origin);
+            }
         }
     }
 
@@ -107,6 +135,7 @@ impl<'a> Lowering<'a> {
             .iter()
             .map(|&r| self.resolve_dynamic(r, origin))
             .collect::<Result<_, _>>()?;
+        self.note_indexed(domain, &roots, origin);
         Builder::new(self, domain, origin).finish(&roots)
     }
 
@@ -148,6 +177,9 @@ impl<'a> Lowering<'a> {
                 let fixed: Vec<ExprId> = point.iter().map(|&p| x.int(p)).collect();
                 level.push(x.var(access.var, access.kind, &fixed, ty));
             });
+            for (&s, &d) in subs.iter().zip(&dims) {
+                self.index_names.insert((s, d), access.var);
+            }
             for (s, &d) in subs.iter().zip(&dims).rev() {
                 level = level
                     .chunks(d.max(1))

@@ -85,6 +85,19 @@ pub enum SimError {
         /// The failure of the function.
         reason: String,
     },
+    /// A subscript that is known at run time only is out of range.
+    Subscript {
+        /// The instant.
+        t: f64,
+        /// What is subscripted.
+        array: String,
+        /// The subscript.
+        index: f64,
+        /// The largest one allowed.
+        size: usize,
+        /// Where it stands.
+        origin: OriginId,
+    },
     /// Writing results failed.
     Output(String),
     /// The settings make no sense.
@@ -185,6 +198,17 @@ impl SimError {
                 }
             }
             SimError::Evaluation { seen, reason } => seen.diagnostic(model).note(reason.clone()),
+            SimError::Subscript {
+                t,
+                array,
+                index,
+                size,
+                origin,
+            } => Diagnostic::error(
+                "subscript-bounds",
+                model.flat.origin(*origin).span,
+                format!("subscript {index} of {array} is outside of 1:{size} at time = {t}"),
+            ),
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),
         }

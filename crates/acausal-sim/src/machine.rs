@@ -71,6 +71,7 @@ pub(crate) struct Programs {
     pub samples: Vec<BoundProgram>,
     pub delays: Vec<BoundProgram>,
     pub asserts: Vec<BoundProgram>,
+    pub indexed: Vec<BoundProgram>,
     /// Per clause, branch and action.
     pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
 }
@@ -179,6 +180,11 @@ impl Machine {
                 .delays
                 .iter()
                 .map(|d| bind(&d.arguments, out_len))
+                .collect::<Result<_, _>>()?,
+            indexed: e
+                .indexed
+                .iter()
+                .map(|i| bind(&i.values, out_len))
                 .collect::<Result<_, _>>()?,
             asserts: e
                 .asserts
@@ -293,6 +299,7 @@ impl Machine {
             Which::Sample(k) => &self.programs.samples[k],
             Which::Delay(k) => &self.programs.delays[k],
             Which::Assert(k) => &self.programs.asserts[k],
+            Which::Index(k) => &self.programs.indexed[k],
             Which::Action(w, b, a) => match &self.programs.actions[w][b][a] {
                 Some(p) => p,
                 None => return,
@@ -461,6 +468,7 @@ pub(crate) enum Which {
     Sample(usize),
     Delay(usize),
     Assert(usize),
+    Index(usize),
     Action(usize, usize, usize),
 }
 

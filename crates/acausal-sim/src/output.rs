@@ -7,7 +7,7 @@ use acausal_codegen::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Which};
 use crate::simulate::Run;
 use crate::{Settings, SimError, Sink};
 
@@ -43,8 +43,14 @@ impl Run {
     }
 
     /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
-    pub(crate) fn check_finite(&self, t: f64) -> Result<(), SimError> {
-        match self.machine.not_finite() {
+    pub(crate) fn check_finite(&mut self, t: f64) -> Result<(), SimError> {
+        let found = self.machine.not_finite();
+        if (found.is_some() || self.events.has_nan(&self.machine))
+            && let Some(fault) = self.subscript_fault(t)
+        {
+            return Err(fault);
+        }
+        match found {
             None => Ok(()),
             Some((place, origin)) => Err(SimError::NotFinite {
                 t,
@@ -53,6 +59,26 @@ impl Run {
                 origin,
             }),
         }
+    }
+
+    /// A subscript that is out of range at the present values: why something is not a number.
+    pub(crate) fn subscript_fault(&mut self, t: f64) -> Option<SimError> {
+        let model = self.machine.model.clone();
+        for (k, code) in model.events.indexed.iter().enumerate() {
+            self.machine.run(Which::Index(k), &self.y, &self.yp);
+            let values = &self.machine.out[..code.len];
+            let wrong = |v: &&f64| !(1.0..=code.size as f64).contains(*v) || v.fract() != 0.0;
+            if let Some(&index) = values.iter().find(wrong) {
+                return Some(SimError::Subscript {
+                    t,
+                    array: code.array.clone(),
+                    index,
+                    size: code.size,
+                    origin: code.origin,
+                });
+            }
+        }
+        None
     }
 
     /// For large models this would cost too much.

@@ -423,10 +423,17 @@ impl Run {
         self.machine.delays.from_left = false;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp);
         let (events, mut ctx) = self.context(settings);
-        let outcome = events.handle(&mut ctx, crossings, false)?;
+        let outcome = match events.handle(&mut ctx, crossings, false) {
+            // A subscript out of range shows as equations without a finite value.
+            Err(e @ SimError::Initialisation(_)) => {
+                return Err(self.subscript_fault(self.t).unwrap_or(e));
+            }
+            other => other?,
+        };
         self.tracer.event(self.t, &self.machine, &outcome, sink);
         absorb(summary, outcome);
         self.machine.update(self.t, &self.y, &self.yp);
+        self.check_finite(self.t)?;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp);
         self.row(self.t, sink)?; // right limit
         self.machine.delays.from_left = true;
@@ -513,7 +520,24 @@ impl Run {
 
     /// A failure of the integrator; where the model itself knows more, that is said instead.
     fn explain(&mut self, e: acausal_solver::SolverError) -> SimError {
-        SimError::Integrator(e)
+        use acausal_solver::{SolverError, StepLimit};
+        let evaluation = matches!(
+            e,
+            SolverError::Evaluation { .. }
+                | SolverError::StepTooSmall {
+                    limit: StepLimit::Evaluation(_),
+                    ..
+                }
+                | SolverError::RepeatedFailure {
+                    limit: StepLimit::Evaluation(_),
+                    ..
+                }
+        );
+        let t = self.machine.mem[fixed::TIME];
+        match self.subscript_fault(t).filter(|_| evaluation) {
+            Some(fault) => fault,
+            None => SimError::Integrator(e),
+        }
     }
 }
 

@@ -322,3 +322,56 @@ fn stop_equals_start() {
         .code(0);
     assert_eq!(reached(&place, "Decay.csv"), 1.0);
 }
+
+/// A subscript that runs out of its array is named with array, value and size; one that is not used is no error.
+#[test]
+fn a_subscript_out_of_range() {
+    for (declaration, equation, array) in [
+        (
+            "parameter Real a[3] = {1, 2, 3};",
+            "der(x) = a[i];",
+            "subscript 4 of a is",
+        ),
+        (
+            "Real a[3] = {x, 2*x, 3};",
+            "der(x) = a[i];",
+            "subscript 4 of a is",
+        ),
+        (
+            "parameter Integer b[3] = {5, 6, 7}; Integer n;",
+            "n = b[i]; der(x) = n;",
+            "subscript 4 of b is",
+        ),
+    ] {
+        let place = Place::new();
+        place.write(
+            "M.mo",
+            format!(
+                "model M Real x(start = 0, fixed = true); {declaration} Integer i(start = 1, fixed = true); equation
+                   when sample(0.25, 0.25) then i = pre(i) + 1; end when; {equation}
+                 end M;"
+            ),
+        );
+        place
+            .acausal(&["simulate", "M.mo", "--stop", "2"])
+            .code(1)
+            .complains(&[
+                "error[subscript-bounds]",
+                array,
+                "outside of 1:3 at time = 0.75",
+                "M.mo:",
+            ]);
+        let guarded = equation.replace("[i]", "[min(i, 3)]");
+        place.write(
+            "G.mo",
+            format!(
+                "model G Real x(start = 0, fixed = true); {declaration} Integer i(start = 1, fixed = true); equation
+                   when sample(0.25, 0.25) then i = pre(i) + 1; end when; {guarded}
+                 end G;"
+            ),
+        );
+        place
+            .acausal(&["simulate", "G.mo", "--stop", "2", "--quiet"])
+            .code(0);
+    }
+}

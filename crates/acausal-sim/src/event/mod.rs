@@ -307,6 +307,13 @@ impl EventState {
         Err(self.chattering(ctx, &[], &changing))
     }
 
+    /// Whether a discrete variable is not a number.
+    pub(crate) fn has_nan(&self, machine: &Machine) -> bool {
+        self.regions
+            .iter()
+            .any(|&(value, _, len)| machine.mem[value..value + len].iter().any(|v| v.is_nan()))
+    }
+
     pub(crate) fn copy_pre(&self, machine: &mut Machine) {
         for &(value, pre, len) in &self.regions {
             machine.mem.copy_within(value..value + len, pre);

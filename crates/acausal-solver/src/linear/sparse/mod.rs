@@ -33,6 +33,9 @@ pub(crate) const KEPT_PIVOT_TOLERANCE: f64 = 0.01;
 /// Factors with more entries than this multiple of those of the matrix are worth a second look at the order.
 const UNFORESEEN_FILL: usize = 2;
 
+/// Orders that are tried at most.
+const MOST_ORDERS: usize = 6;
+
 /// Sparse LU factors.
 #[derive(Clone, Debug, Default)]
 pub struct SparseLu {
@@ -123,14 +126,14 @@ impl SparseLu {
     /// Takes the pivots of the first factorisation as the diagonal for which fill is kept small.
     ///
     /// The order was made for a diagonal that is known to be structurally nonzero; where pivots had to leave it, much of
-    /// the fill was not foreseen. If a new order for the diagonal that was found has less, it is taken.
-    fn settle_order(&mut self, values: &[f64]) {
+    /// the fill was not foreseen. If a new order for the diagonal that was found has less, it is taken; false otherwise.
+    fn improve_order(&mut self, values: &[f64]) -> bool {
         let moved = self.row.iter().zip(&self.row_start).any(|(a, b)| a != b);
         if !moved || self.factor_nnz() < UNFORESEEN_FILL * self.nnz {
-            return;
+            return false;
         }
         let Some(pattern) = self.pattern.take() else {
-            return;
+            return false;
         };
         let mut other = SparseLu {
             n: self.n,
@@ -146,12 +149,15 @@ impl SparseLu {
         };
         other.order_blocks(&pattern, &self.row, &self.col);
         other.pattern = Some(pattern);
-        if other.factor_with_pivoting(values).is_ok() && other.factor_nnz() < self.factor_nnz() {
+        let better =
+            other.factor_with_pivoting(values).is_ok() && other.factor_nnz() < self.factor_nnz();
+        if better {
             other.factorisations = self.factorisations;
             *self = other;
         } else {
             self.pattern = other.pattern.take();
         }
+        better
     }
 
     /// Orders rows and columns, matched in pairs, inside of each block.
@@ -216,7 +222,11 @@ impl LinearSolver for SparseLu {
         self.factor_with_pivoting(values)?;
         if !self.order_settled {
             self.order_settled = true;
-            self.settle_order(values);
+            for _ in 0..MOST_ORDERS {
+                if !self.improve_order(values) {
+                    break;
+                }
+            }
         }
         Ok(())
     }
