@@ -45,10 +45,13 @@ pub struct Lowering<'a> {
     /// Literal tables in `Mem` and their contents.
     pub tables: IndexMap<Vec<u64>, usize, FxBuildHasher>,
     /// Subscripts that are known at run time only, with the size they must not exceed and their domain.
-    pub indexed: IndexMap<(ExprId, usize, Vec<(IterId, Range)>), OriginId, FxBuildHasher>,
+    pub indexed: IndexMap<RunTimeSubscript, OriginId, FxBuildHasher>,
     /// The arrays that such subscripts belong to.
     pub index_names: FxHashMap<(ExprId, usize), VarId>,
 }
+
+/// A subscript that is known at run time only, the size it must not exceed, and the domain it stands under.
+pub type RunTimeSubscript = (ExprId, usize, Vec<(IterId, Range)>);
 
 /// What a slot reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 mod large;
 mod problems;
 
-use acausal_solver::{BdfOptions, Dae};
+use acausal_solver::{Bdf, BdfOptions, Dae};
 use large::{Heat, HeatForm, TransmissionLine};
 use problems::{run, tolerances};
 
@@ -82,4 +82,52 @@ fn the_guard_is_needed_for_the_line_and_works_at_other_tolerances() {
         let (with, without) = (steps(rtol, true), steps(rtol, false));
         assert!(2 * with < without, "rtol {rtol}: {with} against {without}");
     }
+}
+
+/// With the guard the line takes a small fraction of the steps, and the error is not larger for it: against a run at
+/// 1e-10, over all voltages at 20 instants, the mean error and that at the end are below those of orders up to five.
+#[test]
+fn the_guard_costs_no_accuracy_on_the_line() {
+    const END: f64 = 4e-6;
+    let voltages = |rtol: f64, guard: bool| -> (Vec<Vec<f64>>, u64) {
+        let mut dae = TransmissionLine::new(300);
+        let (y, yp) = dae.start();
+        let options = BdfOptions {
+            stability_detection: guard,
+            ..tolerances(rtol, rtol)
+        };
+        let mut bdf = Bdf::new(options, 0.0, &y, &yp).unwrap();
+        let (mut value, mut slope) = (y.clone(), yp.clone());
+        let mut rows = Vec::new();
+        while bdf.t() < END {
+            bdf.step(&mut dae, END).unwrap();
+            while rows.len() < 20 && END * (rows.len() + 1) as f64 / 20.0 <= bdf.t() {
+                let at = END * (rows.len() + 1) as f64 / 20.0;
+                bdf.interpolate(at, &mut value, &mut slope);
+                rows.push(value.iter().skip(1).step_by(2).copied().collect());
+            }
+        }
+        (rows, bdf.statistics().steps)
+    };
+    let (exact, _) = voltages(1e-10, true);
+    let errors = |rows: &[Vec<f64>]| {
+        let squares = |a: &[f64], b: &[f64]| -> f64 {
+            let parts = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+            parts.sum::<f64>() / a.len() as f64
+        };
+        let each: Vec<f64> = rows
+            .iter()
+            .zip(&exact)
+            .map(|(a, b)| squares(a, b))
+            .collect();
+        let mean = (each.iter().sum::<f64>() / each.len() as f64).sqrt();
+        (mean, each[each.len() - 1].sqrt())
+    };
+    let (held, few) = voltages(1e-6, true);
+    let (free, many) = voltages(1e-6, false);
+    let ((mean, end), (mean_free, end_free)) = (errors(&held), errors(&free));
+    println!("{few} steps {mean:e} {end:e} against {many} {mean_free:e} {end_free:e}");
+    assert!(few < 1500 && 3 * few < many, "{few} against {many}");
+    assert!(mean <= mean_free, "{mean:e} against {mean_free:e}");
+    assert!(end <= end_free, "{end:e} against {end_free:e}");
 }
