@@ -4,7 +4,8 @@
 //! one point, and where they meet the equations are singular (Mattsson 1986, example 2.1; Cellier & Kofman 2006, (7.72)).
 //! Such a model is not wrong, but which solution is followed depends on the start values of the derivatives, which is
 //! worth a warning. Equations that were differentiated are linear in what they determine; only those as written are
-//! looked at. A derivative that decides in a condition only (`if der(x) > 0 then ...`) does not count.
+//! looked at. A derivative that decides in a condition only (`if der(x) > 0 then ...`) does not count; one that has a name of
+//! its own (`w = der(x); x = w^2`) does.
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Exprs, Node, Printer, VarId};
@@ -12,28 +13,32 @@ use acausal_structure::blt::Blocks;
 use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::incidence::order_of;
 use crate::nodes::Nodes;
 use crate::report::node_name;
 
 /// One warning per block with such derivatives.
 pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> Vec<Diagnostic> {
     let integral = nodes.differentiated.var_integral();
+    let named = names_of_derivatives(flat, nodes);
     let mut out = Vec::new();
     for (equations, unknowns) in blocks.iter() {
         let mut names: Vec<String> = Vec::new();
         let mut origins = Vec::new();
         // The derivatives that the block determines; the first piece of each.
         let mut derivatives: FxHashMap<(VarId, u8), usize> = FxHashMap::default();
-        for v in unknowns.iter().filter(|v| integral[v.index()].is_some()) {
+        for v in unknowns {
             let n = &nodes.variables[v.index()];
-            derivatives.entry((n.var, n.order)).or_insert(v.index());
+            if integral[v.index()].is_some() || named.contains(&n.var) {
+                derivatives.entry((n.var, n.order)).or_insert(v.index());
+            }
         }
         for e in equations {
             let Some(eq) = nodes.equations.get(e.index()) else {
                 continue;
             };
             let (piece, mut here) = (eq.piece.clone(), false);
-            for t in eq.touched.iter().filter(|t| t.order > 0) {
+            for t in &eq.touched {
                 let Some(&v) = derivatives.get(&(t.var, t.order)) else {
                     continue;
                 };
@@ -69,6 +74,23 @@ pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> 
         ));
     }
     out
+}
+
+/// The variables w of equations `w = der(x)`.
+fn names_of_derivatives(flat: &FlatModel, nodes: &Nodes) -> FxHashSet<VarId> {
+    let access = |e: ExprId| match flat.exprs.node(e) {
+        Node::Var(a) => Some((a.var, order_of(a.kind)?)),
+        _ => None,
+    };
+    let sides = nodes.equations.iter().filter_map(|e| {
+        let (l, r) = (access(e.piece.lhs)?, access(e.piece.rhs)?);
+        match (l.1, r.1) {
+            (0, 1) => Some(l.0),
+            (1, 0) => Some(r.0),
+            _ => None,
+        }
+    });
+    sides.collect()
 }
 
 /// Whether the slope of `e` with respect to `unknown` changes with it, other than by a condition.

@@ -213,19 +213,15 @@ struct Row {
 
 impl Boxes {
     fn of(all: impl IntoIterator<Item = ((VarId, u8), Vec<Span>, usize)>) -> Self {
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_unstable();
+        all.dedup();
         let mut rows: FxHashMap<(VarId, u8), Row> = FxHashMap::default();
         for (quantity, spans, number) in all {
             let row = rows.entry(quantity).or_default();
+            let before = row.reach.last().copied().unwrap_or(i64::MIN);
+            row.reach.push(before.max(first(&spans).hi));
             row.boxes.push((spans, number));
-        }
-        for row in rows.values_mut() {
-            row.boxes.sort_unstable();
-            row.boxes.dedup();
-            let mut reach = i64::MIN;
-            row.reach.extend(row.boxes.iter().map(|(spans, _)| {
-                reach = reach.max(first(spans).hi);
-                reach
-            }));
         }
         Boxes(rows)
     }

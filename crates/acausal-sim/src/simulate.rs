@@ -320,6 +320,11 @@ impl Run {
                     return Err(error);
                 }
             };
+            let met = (self.meeting).look(&self.restart, &mut self.machine, bdf, self.t);
+            if let Err(failure) = met {
+                self.outputs_before(bdf, failure.t.max(self.t), buffers, settings, sink)?;
+                return Err(SimError::Initialisation(failure));
+            }
             self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
             self.t = bdf.t();
             self.y.copy_from_slice(bdf.y());
@@ -328,9 +333,6 @@ impl Run {
                 let mut noted = EventOutcome::default();
                 self.machine.update(self.t, &self.y, &self.yp);
                 self.check_finite(self.t)?;
-                (self.meeting)
-                    .look(&self.restart, &mut self.machine, self.t, &self.y, &self.yp)
-                    .map_err(SimError::Initialisation)?;
                 check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
                 absorb(summary, noted);
             }

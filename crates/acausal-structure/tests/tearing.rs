@@ -5,7 +5,7 @@ mod common;
 use std::time::Instant;
 
 use acausal_structure::tearing::cellier::tear_greedily;
-use acausal_structure::tearing::{Invalid, tear};
+use acausal_structure::tearing::{Invalid, Torn, tear};
 use acausal_structure::{EqId, Rows, VarId};
 use common::rows_of;
 use proptest::prelude::*;
@@ -239,5 +239,115 @@ proptest! {
             let repeat = tear(&g, n, &v, &again, |e, v| pairs.contains(&(e, v)) || (e == r && admissible(e, v)));
             prop_assert_eq!(repeat.residuals, vec![r]);
         }
+    }
+}
+
+/// Linear equations `sum(coefficient * unknown) = rhs`.
+type Linear = (&'static [(u32, f64)], f64);
+
+/// Relaxation (Cellier & Kofman 2006, §7.6): the torn loop, one variable, each solved equation as `value + slope * torn`.
+/// Returns these, and value and slope of the residual.
+fn relaxed(equations: &[Linear], unknowns: usize, torn: &Torn) -> (Vec<[f64; 2]>, [f64; 2]) {
+    let mut known: Vec<Option<[f64; 2]>> = vec![None; unknowns];
+    known[torn.tearing[0].index()] = Some([0.0, 1.0]);
+    let rest = |e: EqId, but: Option<VarId>, known: &[Option<[f64; 2]>]| {
+        let (terms, rhs) = equations[e.index()];
+        let others = terms.iter().filter(|t| Some(VarId(t.0)) != but);
+        others.fold([-rhs, 0.0], |sum, &(v, c)| {
+            let [value, slope] = known[v as usize].expect("solved before");
+            [sum[0] + c * value, sum[1] + c * slope]
+        })
+    };
+    for &(e, v) in &torn.solved {
+        let terms = equations[e.index()].0;
+        let pivot = terms.iter().find(|t| VarId(t.0) == v).unwrap().1;
+        known[v.index()] = Some(rest(e, Some(v), &known).map(|x| -x / pivot));
+    }
+    let residual = rest(torn.residuals[0], None, &known);
+    (known.into_iter().map(|k| k.unwrap()).collect(), residual)
+}
+
+fn torn_at(equations: &[Linear], unknowns: u32, order: &[(u32, u32)]) -> Torn {
+    let rows: Vec<Vec<usize>> = equations
+        .iter()
+        .map(|e| e.0.iter().map(|t| t.0 as usize).collect())
+        .collect();
+    let rows: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+    let g = Rows::of(&rows);
+    let all: Vec<VarId> = (0..unknowns).map(VarId).collect();
+    let tried: Vec<EqId> = order.iter().map(|o| EqId(o.0)).collect();
+    let torn = tear(&g, unknowns as usize, &all, &tried, |e, v| {
+        order.contains(&(e.0, v.0))
+    });
+    torn.check(&g, &all, &tried).unwrap();
+    torn
+}
+
+#[test]
+fn te_1_relaxation_of_three_resistors() {
+    // (7.47) with R = 1, 2, 3 and u0 = 10; unknowns u1 u2 u3 i1 i2 i3.
+    let equations: [Linear; 6] = [
+        (&[(0, 1.0), (3, -1.0)], 0.0),
+        (&[(1, 1.0), (4, -2.0)], 0.0),
+        (&[(2, 1.0), (5, -3.0)], 0.0),
+        (&[(0, 1.0), (2, 1.0)], 10.0),
+        (&[(2, 1.0), (1, -1.0)], 0.0),
+        (&[(3, 1.0), (4, -1.0), (5, -1.0)], 0.0),
+    ];
+    let torn = torn_at(
+        &equations,
+        6,
+        &[(2, 2), (4, 1), (3, 0), (1, 4), (0, 3), (5, 9)],
+    );
+    assert_eq!(torn.tearing, [VarId(5)]);
+    let (known, residual) = relaxed(&equations, 6, &torn);
+    // u1 = u0 - c1*i3, u2 = -c2*i3 with c1 = 3, c2 = -3; the last pivot is c8 = 5.5.
+    assert_eq!(known[0], [10.0, -3.0]);
+    assert_eq!(known[1], [0.0, 3.0]);
+    assert_eq!(residual, [10.0, -5.5]);
+}
+
+#[test]
+fn te_1_relaxation_of_the_bridge() {
+    // H7.6: torn at i1, the residual is the node c; R = 1, 2, 3, 4, 5, u0 = 10. Unknowns u1..u5, i1..i5.
+    let equations: [Linear; 10] = [
+        (&[(0, 1.0), (5, -1.0)], 0.0),
+        (&[(1, 1.0), (6, -2.0)], 0.0),
+        (&[(2, 1.0), (7, -3.0)], 0.0),
+        (&[(3, 1.0), (8, -4.0)], 0.0),
+        (&[(4, 1.0), (9, -5.0)], 0.0),
+        (&[(0, 1.0), (3, 1.0)], 10.0),
+        (&[(1, 1.0), (4, 1.0)], 10.0),
+        (&[(0, 1.0), (2, 1.0), (1, -1.0)], 0.0),
+        (&[(5, 1.0), (7, -1.0), (8, -1.0)], 0.0),
+        (&[(6, 1.0), (7, 1.0), (9, -1.0)], 0.0),
+    ];
+    let order = [
+        (0, 0),
+        (5, 3),
+        (3, 8),
+        (8, 7),
+        (2, 2),
+        (7, 1),
+        (1, 6),
+        (6, 4),
+        (4, 9),
+        (9, 99),
+    ];
+    let torn = torn_at(&equations, 10, &order);
+    assert_eq!(torn.tearing, [VarId(5)]);
+    let solved: Vec<(u32, u32)> = torn.solved.iter().map(|(e, v)| (e.0, v.0)).collect();
+    assert_eq!(solved, order[..9]);
+    // Above the diagonal the column of i1 has two entries, Ohm's law of R1 and the node b, and the residual has none.
+    let uses = |e: u32| equations[e as usize].0.iter().any(|t| t.0 == 5);
+    let above: Vec<u32> = solved.iter().map(|s| s.0).filter(|&e| uses(e)).collect();
+    assert_eq!(above, [0, 8]);
+    assert!(!uses(torn.residuals[0].0));
+    let (known, residual) = relaxed(&equations, 10, &torn);
+    let i1 = -residual[0] / residual[1];
+    assert!((i1 - 130.0 / 61.0).abs() < 1e-12);
+    for (v, sixty_firsts) in [(6, 80.0), (7, 10.0), (8, 120.0), (9, 90.0)] {
+        let value = known[v][0] + known[v][1] * i1;
+        assert!((value - sixty_firsts / 61.0).abs() < 1e-12);
     }
 }

@@ -45,6 +45,8 @@ fn di_1_energy_pendulum_is_singular_at_rest() {
             "Test.mo:6:3",
             "der(x)^2 + der(y)^2",
             "`der(x)` and `der(y)`",
+            // The circle, differentiated, is what it is solved with.
+            "x^2 + y^2 = l^2",
         ],
     );
 }
@@ -57,6 +59,25 @@ fn di_1_two_branches_without_a_choice() {
         &complaint(text, &[]),
         &["error[initial-singular]", "Test.mo:4:3", "der(x)"],
     );
+}
+
+#[test]
+fn di_1_solutions_that_meet_end_the_run() {
+    // (1 - t/2)^2 meets x = 0 at t = 2, whether the derivative has a name or not; the other branch meets nothing.
+    let direct = "model B\n  Real x(start = 1, fixed = true);\ninitial equation\n  der(x) = -1;\nequation\n  x - der(x)^2 = 0;\n  annotation(experiment(StopTime = 3));\nend B;";
+    let named = seed("CK_5_7_TwoBranches").replace("StopTime = 2", "StopTime = 3");
+    for (text, set) in [(direct, &[][..]), (&named, &["w0=-1"])] {
+        let said = complaint(text, set);
+        says(&said, &["error[solutions-meet]", "Test.mo:6:3"]);
+        let at = said
+            .split("time = ")
+            .nth(1)
+            .and_then(|s| s.split(':').next());
+        common::near(at.unwrap_or(&said).parse().unwrap(), 2.0, 1e-3);
+    }
+    let load = Load::default();
+    let model = Model::from_text("Test.mo", &named, &load).unwrap_or_else(|f| panic!("{f}"));
+    assert!(model.simulate_in_memory(&model.settings()).is_ok());
 }
 
 #[test]

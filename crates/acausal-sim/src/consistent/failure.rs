@@ -63,6 +63,10 @@ impl ConsistentSystem {
             failure.rows = (d.rows.iter())
                 .map(|&i| (self.rows[rows[i]] as usize, r[rows[i]]))
                 .collect();
+            if rows.len() <= SHOWN {
+                let others = (0..rows.len()).filter(|i| !d.rows.contains(i));
+                failure.others = others.map(|i| self.rows[rows[i]] as usize).collect();
+            }
             failure.unknowns = (d.cols.iter())
                 .map(|&j| (name(cols[j]), x[cols[j]]))
                 .collect();

@@ -9,6 +9,8 @@
 //! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
 //! far the matrix is from a singular one. O(n^3) per step, so only systems with at most [`LARGEST`] unknowns are watched.
 
+use acausal_solver::Integrator;
+
 use super::ConsistentSystem;
 use crate::error::{InitialFailure, InitialKind};
 use crate::machine::Machine;
@@ -18,6 +20,8 @@ const LARGEST: usize = 60;
 /// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
 /// point where solutions meet it is of size d.
 const SMALL: f64 = 1e-3;
+/// The point is located to this fraction of the time.
+const LOCATED: f64 = 1e-9;
 /// So many steps in succession: a zero that is passed is no end.
 const STEPS: u32 = 10;
 
@@ -40,19 +44,69 @@ impl Meeting {
         self.count = 0;
     }
 
-    /// Looks at the equations after a step.
+    /// Looks at the equations after a step of the integrator that began at `from` or before.
     pub fn look(
+        &mut self,
+        system: &ConsistentSystem,
+        machine: &mut Machine,
+        bdf: &dyn Integrator,
+        from: f64,
+    ) -> Result<(), Box<InitialFailure>> {
+        let n = system.rows.len();
+        if !machine.model.initial.branching || n == 0 || n > LARGEST {
+            return Ok(());
+        }
+        let t = bdf.t();
+        let (sign, smallest, row, col) = self.matrix(system, machine, t, bdf.y(), bdf.yp());
+        let before = self.sign;
+        self.sign = sign;
+        if smallest < SMALL {
+            if self.count == 0 {
+                self.since = t;
+            }
+            self.count += 1;
+        } else {
+            self.count = 0;
+        }
+        let turned = before * sign < 0;
+        if !turned && self.count < STEPS {
+            return Ok(());
+        }
+        let mut at = if turned { t } else { self.since };
+        let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
+        let (mut row, mut col) = (row, col);
+        if turned {
+            // Where the sign changes, by bisection along the interpolant of the step.
+            let mut low = from;
+            while at - low > LOCATED * at.abs().max(low.abs()) {
+                let middle = 0.5 * (low + at);
+                bdf.interpolate(middle, &mut y, &mut yp);
+                let (sign, _, r, c) = self.matrix(system, machine, middle, &y, &yp);
+                if before * sign > 0 {
+                    low = middle;
+                } else {
+                    (at, row, col) = (middle, r, c);
+                }
+            }
+            bdf.interpolate(at, &mut y, &mut yp);
+        }
+        let mut failure = InitialFailure::new(InitialKind::SolutionsMeet, at);
+        let value = system.gather(machine, &y, &yp)[col];
+        failure.rows = vec![(system.rows[row] as usize, 0.0)];
+        failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
+        Err(Box::new(failure))
+    }
+
+    /// Sign of the determinant, smallest pivot, its row and column.
+    fn matrix(
         &mut self,
         system: &ConsistentSystem,
         machine: &mut Machine,
         t: f64,
         y: &[f64],
         yp: &[f64],
-    ) -> Result<(), Box<InitialFailure>> {
+    ) -> (i8, f64, usize, usize) {
         let n = system.rows.len();
-        if !machine.model.initial.branching || n == 0 || n > LARGEST {
-            return Ok(());
-        }
         let all = machine.initial_jacobian(t, y, yp);
         let mut a = vec![vec![0.0; n]; n];
         for (j, range) in (0..n).map(|j| (j, system.pattern.range(j))) {
@@ -68,26 +122,7 @@ impl Meeting {
                 row.iter_mut().for_each(|v| *v /= *largest);
             }
         }
-        let (sign, smallest, row, col) = eliminate(&mut a);
-        let turned = self.sign * sign < 0;
-        self.sign = sign;
-        if smallest < SMALL {
-            if self.count == 0 {
-                self.since = t;
-            }
-            self.count += 1;
-        } else {
-            self.count = 0;
-        }
-        if !turned && self.count < STEPS {
-            return Ok(());
-        }
-        let mut failure =
-            InitialFailure::new(InitialKind::Singular, if turned { t } else { self.since });
-        let value = system.gather(machine, y, yp)[col];
-        failure.rows = vec![(system.rows[row] as usize, 0.0)];
-        failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
-        Err(Box::new(failure))
+        eliminate(&mut a)
     }
 }
 

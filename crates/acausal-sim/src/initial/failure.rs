@@ -24,6 +24,8 @@ pub struct InitialFailure {
     pub guesses: Vec<f64>,
     /// A change of the unknowns that the equations do not notice; the largest is 1.
     pub direction: Vec<(String, f64)>,
+    /// The other equations of a small block.
+    pub others: Vec<usize>,
     /// Number of the block, number of blocks, and unknowns of the block.
     pub block: Option<(usize, usize, usize)>,
     /// The condition that contradicts the others.
@@ -41,6 +43,8 @@ pub enum InitialKind {
     Underdetermined,
     /// The equations have no inverse at the guess.
     Singular,
+    /// Solutions meet on the way: from here on the equations do not say which one to follow.
+    SolutionsMeet,
     /// The iteration did not converge.
     NoConvergence,
     /// An equation has no finite value at the guess.
@@ -65,6 +69,7 @@ impl InitialFailure {
             guesses: Vec::new(),
             direction: Vec::new(),
             block: None,
+            others: Vec::new(),
             condition: None,
             span: Span::NONE,
         }
@@ -93,6 +98,14 @@ impl InitialFailure {
                 format!("no equation determines {names} at the start"),
             )
             .hint("add an initial equation or a fixed start value"),
+            InitialKind::SolutionsMeet => Diagnostic::error(
+                "solutions-meet",
+                span,
+                format!(
+                    "solutions of this equation meet {at}: it does not determine {names} any more"
+                ),
+            )
+            .hint("state the model so that derivatives enter linearly"),
             InitialKind::Singular if one => Diagnostic::error(
                 "initial-singular",
                 span,
@@ -135,7 +148,7 @@ impl InitialFailure {
     fn details(&self, mut d: Diagnostic, model: &Compiled) -> Diagnostic {
         let show_residual = !matches!(
             self.kind,
-            InitialKind::Singular | InitialKind::Overdetermined
+            InitialKind::Singular | InitialKind::SolutionsMeet | InitialKind::Overdetermined
         );
         for (k, &(row, r)) in self.rows.iter().take(SHOWN).enumerate() {
             let (span, text) = row_text(model, row);
@@ -164,6 +177,14 @@ impl InitialFailure {
         {
             let s = if size == 1 { "" } else { "s" };
             d = d.note(format!("block {k} of {count}, with {size} unknown{s}"));
+        }
+        for &row in &self.others {
+            let span = row_text(model, row).0;
+            if !span.is_none() {
+                let mut label = describe(model, row);
+                label.insert(0, "solved together with this one".to_string());
+                d = d.label(span, label.join(", "));
+            }
         }
         if self.direction.len() > 1 {
             let parts: Vec<String> = (self.direction.iter().take(NAMED))
