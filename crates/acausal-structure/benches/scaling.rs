@@ -1,7 +1,7 @@
 //! Prints how the structural algorithms scale: time per size, and the growth factor from one decade to the next (10 is
 //! linear). Array passes are repeated for N = 10, 10³, 10⁶ elements: there the factor should be 1.
 //!
-//! `cargo run --release -p acausal-structure --example structure_scaling [part of a task's name]`
+//! `cargo bench -p acausal-structure [-- part of a task's name]`
 //!
 //! The time is user CPU time of the thread (on Linux), the least of several runs; sizes take turns, so that all of them
 //! meet the same machine.
@@ -143,7 +143,10 @@ const ROUNDS: usize = 5;
 const LEAST: f64 = 0.05;
 
 fn table(task: &str, sizes: &[usize], run: impl Fn(usize) -> String) {
-    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|a| !a.starts_with("--"))
+        .unwrap_or_default();
     if !task.contains(&wanted) {
         return;
     }
