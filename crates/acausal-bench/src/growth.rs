@@ -24,13 +24,9 @@ pub struct Options {
 /// Bytes of an entry of a factor: its number and its row.
 const FACTOR_ENTRY: f64 = 12.0;
 
-/// Stop times are short for many cells: a few hundred steps show what one costs.
-fn stop(family: &str, n: usize) -> Option<f64> {
-    match family {
-        "LineEquations" => Some(4e-6 * (1000.0 / n as f64).min(1.0)),
-        "RCLadder" => Some(0.2),
-        _ => None,
-    }
+/// A few hundred steps show what one costs; the ladder would take more to its own stop time.
+fn stop(family: &str) -> Option<f64> {
+    (family == "RCLadder").then_some(0.2)
 }
 
 /// Prints the table.
@@ -48,7 +44,7 @@ pub fn run(options: &Options) -> Result<(), String> {
                 sizes: Vec::new(),
                 largest: usize::MAX,
                 limit: options.time,
-                stop: stop(family, n),
+                stop: stop(family),
                 repeats: options.repeats,
             };
             let m = scale::measure(family, n, &how)?;

