@@ -1,8 +1,19 @@
 model Bodies "A string of N rigid bodies in space, linked by hinges with damping, hanging from a support that shakes"
-  connector Frame "A coordinate system fixed to a body"
-    Real r[3](each unit = "m") "origin, seen from the world";
+  record Orientation "Twelve numbers for three degrees of freedom, so that a loop of connections must be broken"
     Real T[3, 3] "rotation from the world into the frame";
     Real w[3](each unit = "rad/s") "angular velocity, seen from the frame";
+
+    function equalityConstraint "Three numbers that vanish when two orientations are equal"
+      input Orientation R1, R2;
+      output Real residue[3];
+    algorithm
+      residue := {R1.T[2, :]*R2.T[3, :], R1.T[3, :]*R2.T[1, :], R1.T[1, :]*R2.T[2, :]};
+    end equalityConstraint;
+  end Orientation;
+
+  connector Frame "A coordinate system fixed to a body"
+    Real r[3](each unit = "m") "origin, seen from the world";
+    Orientation R "orientation";
     flow Real f[3](each unit = "N") "cut force, seen from the frame";
     flow Real t[3](each unit = "N.m") "cut torque, seen from the frame";
   end Frame;
@@ -10,9 +21,10 @@ model Bodies "A string of N rigid bodies in space, linked by hinges with damping
   model Support "Moves to and fro along the y axis"
     Frame b;
   equation
+    Connections.root(b.R);
     b.r = {0, 0.01*sin(10*time), 0};
-    b.T = identity(3);
-    b.w = zeros(3);
+    b.R.T = identity(3);
+    b.R.w = zeros(3);
   end Support;
 
   model Hinge "Turns around an axis n that both frames share"
@@ -24,12 +36,13 @@ model Bodies "A string of N rigid bodies in space, linked by hinges with damping
     Real tau "torque of the damper";
     Real T[3, 3] "rotation from frame a into frame b";
   equation
+    Connections.branch(a.R, b.R);
     w = der(phi);
     tau = -d*w;
     T = [n]*transpose([n]) + (identity(3) - [n]*transpose([n]))*cos(phi) - skew(n)*sin(phi);
     b.r = a.r;
-    b.T = T*a.T;
-    b.w = T*a.w + n*w;
+    b.R.T = T*a.R.T;
+    b.R.w = T*a.R.w + n*w;
     zeros(3) = a.f + transpose(T)*b.f;
     zeros(3) = a.t + transpose(T)*b.t;
     tau = -n*b.t;
@@ -47,14 +60,15 @@ model Bodies "A string of N rigid bodies in space, linked by hinges with damping
     Real acc[3](each unit = "m/s2") "acceleration of frame a";
     Real z[3](each unit = "rad/s2") "angular acceleration";
   equation
-    b.r = a.r + transpose(a.T)*r;
-    b.T = a.T;
-    b.w = a.w;
+    Connections.branch(a.R, b.R);
+    b.r = a.r + transpose(a.R.T)*r;
+    b.R.T = a.R.T;
+    b.R.w = a.R.w;
     v = der(a.r);
     acc = der(v);
-    z = der(a.w);
-    a.f + b.f = m*(a.T*(acc - g) + cross(z, c) + cross(a.w, cross(a.w, c)));
-    a.t + b.t + cross(r, b.f) = I*z + cross(a.w, I*a.w) + cross(c, a.f + b.f);
+    z = der(a.R.w);
+    a.f + b.f = m*(a.R.T*(acc - g) + cross(z, c) + cross(a.R.w, cross(a.R.w, c)));
+    a.t + b.t + cross(r, b.f) = I*z + cross(a.R.w, I*a.R.w) + cross(c, a.f + b.f);
   end Box;
 
   parameter Integer N = 8 "number of bodies";

@@ -131,36 +131,6 @@ impl Exprs {
         }
     }
 
-    /// All expressions reachable from the roots, children before parents, each once.
-    pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack: Vec<ExprId> = roots.to_vec();
-        let mut order = Vec::new();
-        while let Some(e) = stack.pop() {
-            if seen.insert(e) {
-                order.push(e);
-                self.for_each_child(e, |c| stack.push(c));
-            }
-        }
-        order.sort_unstable();
-        order
-    }
-
-    /// True when some reachable node satisfies the predicate.
-    pub fn any(&self, root: ExprId, mut predicate: impl FnMut(&Exprs, ExprId) -> bool) -> bool {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack = vec![root];
-        while let Some(e) = stack.pop() {
-            if seen.insert(e) {
-                if predicate(self, e) {
-                    return true;
-                }
-                self.for_each_child(e, |c| stack.push(c));
-            }
-        }
-        false
-    }
-
     /// The variable accesses in an expression (subscripts of accesses included), ascending, each once.
     pub fn accesses(&self, root: ExprId) -> Vec<(ExprId, Access)> {
         self.reachable(&[root])

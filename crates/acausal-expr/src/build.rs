@@ -5,8 +5,7 @@
 //! terms and numeric factors are collected, neutral and absorbing elements vanish, branches with a known condition are
 //! taken. Sums keep the order of first appearance, so the result is deterministic.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::{
     Access, Builtin, ExprId, Exprs, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, Ty,
@@ -48,6 +47,38 @@ impl Num {
 
     fn is_zero(self) -> bool {
         self.f() == 0.0
+    }
+}
+
+/// Terms with their literal factors, in order of first appearance: a list, with a table beside it when it is long.
+#[derive(Default)]
+struct Terms {
+    list: Vec<(ExprId, Num)>,
+    place: FxHashMap<ExprId, usize>,
+}
+
+impl Terms {
+    /// Up to this many terms are searched one by one.
+    const FEW: usize = 16;
+
+    fn add(&mut self, term: ExprId, n: Num) {
+        let place = if self.list.len() < Terms::FEW {
+            self.list.iter().position(|t| t.0 == term)
+        } else {
+            if self.place.is_empty() {
+                self.place = self.list.iter().map(|t| t.0).zip(0..).collect();
+            }
+            self.place.get(&term).copied()
+        };
+        match place {
+            Some(k) => self.list[k].1 = self.list[k].1.add(n),
+            None => {
+                if !self.place.is_empty() {
+                    self.place.insert(term, self.list.len());
+                }
+                self.list.push((term, Num::Int(0).add(n)));
+            }
+        }
     }
 }
 
@@ -161,11 +192,12 @@ impl Exprs {
         if let Node::Mul(l) = self.node(e) {
             let members = self.list(l);
             if let Some(n) = self.as_num(members[0]) {
-                let rest = members[1..].to_vec();
-                let rest = if rest.len() == 1 {
-                    rest[0]
-                } else {
-                    self.product_node(&rest)
+                let rest = match members[1..] {
+                    [one] => one,
+                    _ => {
+                        let rest = members[1..].to_vec();
+                        self.product_node(&rest)
+                    }
                 };
                 return (n, Some(rest));
             }
@@ -184,36 +216,37 @@ impl Exprs {
             return e;
         }
         let c = self.num(n);
-        let mut members = vec![c];
         match self.node(e) {
-            Node::Mul(l) => members.extend_from_slice(self.list(l)),
-            _ => members.push(e),
+            Node::Mul(l) => {
+                let mut members = vec![c];
+                members.extend_from_slice(self.list(l));
+                self.product_node(&members)
+            }
+            _ => self.product_node(&[c, e]),
         }
-        self.product_node(&members)
     }
 
     /// The sum of the terms.
     pub fn add(&mut self, terms: &[ExprId]) -> ExprId {
-        let mut collected: IndexMap<ExprId, Num, FxBuildHasher> = IndexMap::default();
+        let mut collected = Terms::default();
         let mut constant = Num::Int(0);
         let all_int = self.join(terms) == Ty::Int;
         for &term in terms {
-            let members = match self.node(term) {
-                Node::Add(l) => self.list(l).to_vec(),
-                _ => vec![term],
+            let (first, more) = match self.node(term) {
+                Node::Add(l) => (self.list(l)[0], Some(l)),
+                _ => (term, None),
             };
-            for m in members {
+            let count = more.map_or(1, |l| self.list(l).len());
+            for k in 0..count {
+                let m = more.map_or(first, |l| self.list(l)[k]);
                 match self.coefficient(m) {
                     (n, None) => constant = constant.add(n),
-                    (n, Some(rest)) => {
-                        let entry = collected.entry(rest).or_insert(Num::Int(0));
-                        *entry = entry.add(n);
-                    }
+                    (n, Some(rest)) => collected.add(rest, n),
                 }
             }
         }
-        let mut out = Vec::with_capacity(collected.len() + 1);
-        for (rest, n) in collected {
+        let mut out = Vec::with_capacity(collected.list.len() + 1);
+        for (rest, n) in collected.list {
             if !n.is_zero() {
                 out.push(self.scaled(n, rest));
             }
@@ -228,12 +261,20 @@ impl Exprs {
             };
             out.push(self.num(constant));
         }
-        if out.len() == 1 {
-            return out[0];
+        self.sum_of_terms(&out)
+    }
+
+    /// The sum of terms that are collected already: no sums, no two alike, at most one literal, which is the last.
+    pub(crate) fn sum_of_terms(&mut self, terms: &[ExprId]) -> ExprId {
+        match terms {
+            [] => self.real(0.0),
+            [one] => *one,
+            _ => {
+                let ty = self.join(terms);
+                let l = self.make_list(terms);
+                self.intern(Node::Add(l), ty)
+            }
         }
-        let ty = self.join(&out);
-        let l = self.make_list(&out);
-        self.intern(Node::Add(l), ty)
     }
 
     /// `a - b`

@@ -6,8 +6,7 @@
 //! piecewise constant and are kept. Run-time functions differentiate into [`Node::Apply`] with one more entry in
 //! `wrt`, evaluated by forward-mode differentiation of their body.
 
-use rustc_hash::FxHashMap;
-
+use crate::visit::{Images, Seen, Stack};
 use crate::{Builtin, ExprId, Exprs, Kind, Node, ReduceOp, RelOp, Ty};
 
 impl Exprs {
@@ -17,14 +16,13 @@ impl Exprs {
         root: ExprId,
         mut leaf: impl FnMut(&mut Exprs, ExprId) -> ExprId,
     ) -> ExprId {
-        let order = self.reachable_values(root);
-        let mut d: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for e in order {
+        let mut d = Images::new(self.reachable_values(root));
+        while let Some(e) = d.next() {
             let v = match self.node(e) {
                 Node::Var(_) | Node::Time => leaf(self, e),
                 _ => self.derive(e, &d),
             };
-            d.insert(e, v);
+            d.push(v);
         }
         d[&root]
     }
@@ -64,9 +62,10 @@ impl Exprs {
 
     /// Reachable subexpressions that carry value, that is without subscripts, conditions and indices.
     fn reachable_values(&self, root: ExprId) -> Vec<ExprId> {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack = vec![root];
-        let mut order = Vec::new();
+        let mut seen = Seen::default();
+        let mut stack = Stack::default();
+        stack.push(root);
+        let mut order = Vec::with_capacity(8);
         while let Some(e) = stack.pop() {
             if !seen.insert(e) {
                 continue;
@@ -74,8 +73,11 @@ impl Exprs {
             order.push(e);
             match self.node(e) {
                 Node::Var(_) | Node::Rel(..) | Node::Local { .. } => {}
-                Node::If(_, a, b) => stack.extend([a, b]),
-                Node::Select(_, l) => stack.extend_from_slice(self.list(l)),
+                Node::If(_, a, b) => {
+                    stack.push(a);
+                    stack.push(b);
+                }
+                Node::Select(_, l) => self.list(l).iter().for_each(|&c| stack.push(c)),
                 _ => self.for_each_child(e, |c| stack.push(c)),
             }
         }
@@ -83,7 +85,7 @@ impl Exprs {
         order
     }
 
-    fn derive(&mut self, e: ExprId, d: &FxHashMap<ExprId, ExprId>) -> ExprId {
+    fn derive(&mut self, e: ExprId, d: &Images) -> ExprId {
         let zero = self.real(0.0);
         match self.node(e) {
             Node::Add(l) => {

@@ -30,6 +30,7 @@ mod run_function;
 mod solve;
 mod substitute;
 mod text;
+mod visit;
 
 pub use affine::Affine;
 pub use arena::Exprs;

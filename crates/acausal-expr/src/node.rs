@@ -5,7 +5,7 @@
 //! array equations, `for` equations and arrays of components alike, and no pass needs to know array operations.
 
 /// An expression: an index into [`crate::Exprs`]. Children always have smaller indices than their parents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(pub(crate) u32);
 
 /// An interned list of expressions.

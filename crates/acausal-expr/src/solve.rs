@@ -6,6 +6,9 @@ impl Exprs {
     /// Writes `e` as `coefficient*unknown + rest` with neither depending on `unknown`; `None` when `e` is not linear in
     /// it. The unknown is an access node; accesses to other elements of the same array are other nodes.
     pub fn linear_in(&mut self, e: ExprId, unknown: ExprId) -> Option<(ExprId, ExprId)> {
+        if let Some(parts) = self.term_of_sum(e, unknown) {
+            return Some(parts);
+        }
         let coefficient = self.partial(e, unknown);
         if self.contains(coefficient, unknown) || self.guarded(e, unknown) {
             return None;
@@ -13,6 +16,43 @@ impl Exprs {
         let zero = self.real(0.0);
         let rest = self.rewrite(e, |_, n| (n == unknown).then_some(zero));
         Some((coefficient, rest))
+    }
+
+    /// The same for a sum with the unknown in one term, as it is or as a factor: what is left of the sum needs no algebra.
+    fn term_of_sum(&mut self, e: ExprId, unknown: ExprId) -> Option<(ExprId, ExprId)> {
+        let Node::Add(l) = self.node(e) else {
+            return None;
+        };
+        let members = self.list(l);
+        let mut at = None;
+        for (k, &m) in members.iter().enumerate() {
+            // An Integer term would become a Real one in the general case.
+            if self.as_int(m).is_some() || at.is_some() && self.contains(m, unknown) {
+                return None;
+            }
+            if at.is_none() && self.contains(m, unknown) {
+                at = Some(k);
+            }
+        }
+        let at = at?;
+        let mut rest: Vec<ExprId> = members.to_vec();
+        let term = rest.remove(at);
+        let coefficient = match self.node(term) {
+            _ if term == unknown => self.real(1.0),
+            Node::Mul(l) => {
+                let mut factors = self.list(l).to_vec();
+                let k = factors.iter().position(|&f| f == unknown)?;
+                factors.swap_remove(k);
+                if factors.iter().any(|&f| self.contains(f, unknown)) {
+                    return None;
+                }
+                let mut factors = self.list(l).to_vec();
+                factors[k] = self.real(1.0);
+                self.mul(&factors)
+            }
+            _ => return None,
+        };
+        Some((coefficient, self.sum_of_terms(&rest)))
     }
 
     /// Solves `lhs = rhs` for `unknown`: the solution and the coefficient it divides by.
@@ -37,11 +77,6 @@ impl Exprs {
         }
         let negated = self.neg(rest);
         Some((self.div(negated, coefficient), coefficient))
-    }
-
-    /// True when `part` is a subexpression of `e`.
-    pub fn contains(&self, e: ExprId, part: ExprId) -> bool {
-        part <= e && self.any(e, |_, n| n == part)
     }
 
     /// True when the unknown steers a branch, an index or a relation: then the expression is not linear in it even if

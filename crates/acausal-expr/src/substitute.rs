@@ -2,8 +2,7 @@
 //!
 //! One loop over the reachable subexpressions in ascending order; linear in their number.
 
-use rustc_hash::FxHashMap;
-
+use crate::visit::Images;
 use crate::{Access, ExprId, Exprs, IterId, Node};
 
 impl Exprs {
@@ -14,20 +13,20 @@ impl Exprs {
         root: ExprId,
         mut replace: impl FnMut(&mut Exprs, ExprId) -> Option<ExprId>,
     ) -> ExprId {
-        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for e in self.reachable(&[root]) {
+        let mut done = Images::new(self.reachable(&[root]));
+        while let Some(e) = done.next() {
             let new = match replace(self, e) {
                 Some(r) => r,
                 None => self.rebuild(e, &done),
             };
-            done.insert(e, new);
+            done.push(new);
         }
         done[&root]
     }
 
     /// Builds the node again from already rewritten children.
-    pub(crate) fn rebuild(&mut self, e: ExprId, done: &FxHashMap<ExprId, ExprId>) -> ExprId {
-        let m = |c: ExprId| done.get(&c).copied().unwrap_or(c);
+    pub(crate) fn rebuild(&mut self, e: ExprId, done: &Images) -> ExprId {
+        let m = |c: ExprId| done.get(c).unwrap_or(c);
         let mut changed = false;
         self.for_each_child(e, |c| changed |= m(c) != c);
         if !changed {

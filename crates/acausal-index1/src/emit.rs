@@ -49,6 +49,8 @@ pub(crate) struct Candidate {
     pub value: ExprId,
     /// The order of the loop.
     pub order: Order,
+    /// The nodes of the graph that the value touches; empty until the candidates are put in order.
+    pub reads: Vec<NodeId>,
 }
 
 pub(crate) fn emit(
@@ -354,6 +356,7 @@ fn solve(
         target,
         value,
         order,
+        reads: Vec::new(),
     })
 }
 
@@ -411,7 +414,7 @@ fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
         .iter()
         .any(|q| !row.iter().any(|v| quantity(v) == *q));
     if foreign {
-        let pieces = quantities.iter().filter_map(|q| nodes.by_quantity.get(q));
+        let pieces = quantities.iter().map(|q| nodes.by_quantity.get(q.0, q.1));
         let mut all: Vec<NodeId> = pieces.flatten().copied().collect();
         all.sort_unstable();
         return all;
@@ -425,8 +428,11 @@ fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
 fn order(
     flat: &FlatModel,
     nodes: &Nodes,
-    candidates: Vec<Candidate>,
+    mut candidates: Vec<Candidate>,
 ) -> (Vec<Candidate>, Vec<Candidate>) {
+    for c in &mut candidates {
+        c.reads = reads(flat, nodes, c);
+    }
     let by_node: FxHashMap<NodeId, usize> = candidates
         .iter()
         .enumerate()
@@ -435,9 +441,8 @@ fn order(
     let successors: Rows<NodeId> = candidates
         .iter()
         .map(|c| {
-            let read = reads(flat, nodes, c).into_iter();
-            let others = read.filter(|v| *v != c.node);
-            let known = others.filter_map(|v| by_node.get(&v).copied());
+            let others = c.reads.iter().filter(|v| **v != c.node);
+            let known = others.filter_map(|v| by_node.get(v).copied());
             known.map(NodeId::new).collect::<Vec<_>>()
         })
         .collect();
@@ -504,7 +509,7 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
     let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
     let mut keep = Vec::with_capacity(ordered.len());
     for c in ordered {
-        let touched = reads(flat, nodes, c);
+        let touched = &c.reads;
         let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
         let mut k = 0.0;
         for (_, a) in flat.exprs.accesses(c.value) {

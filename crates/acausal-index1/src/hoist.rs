@@ -22,6 +22,12 @@ pub fn hoist_reductions(
     locals: &mut Vec<Local>,
 ) -> ExprId {
     let mut value = value;
+    if !flat
+        .exprs
+        .any(value, |x, e| matches!(x.node(e), Node::Reduce { .. }))
+    {
+        return value;
+    }
     loop {
         // The smallest reduction contains no other one.
         let order = flat.exprs.reachable(&[value]);

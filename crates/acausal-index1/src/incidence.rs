@@ -78,8 +78,8 @@ pub fn incidence(flat: &FlatModel, equations: &[Equation]) -> Incidence {
             .iter()
             .map(|(_, r)| Span::new(0, r.count - 1))
             .collect();
-        let mut array_accesses = Vec::new();
-        let mut nodes = Vec::new();
+        let mut array_accesses = Vec::with_capacity(list.len());
+        let mut nodes = Vec::with_capacity(list.len());
         for (e, a) in list {
             let (Some(order), Some(&base)) = (order_of(a.kind), out.base.get(&a.var)) else {
                 continue;

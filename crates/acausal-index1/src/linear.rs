@@ -67,6 +67,7 @@ pub(crate) fn solve_set(
                 target: *t,
                 value,
                 order: Order::Ascending,
+                reads: Vec::new(),
             })
             .collect(),
     )

@@ -62,19 +62,83 @@ pub struct Nodes {
     /// The differentiated graph.
     pub differentiated: Differentiated,
     /// The pieces of each variable at each derivative order, ascending.
-    pub by_quantity: FxHashMap<(VarId, u8), Vec<NodeId>>,
+    pub by_quantity: Quantities,
+}
+
+/// The pieces of each variable at each derivative order.
+#[derive(Debug, Default)]
+pub struct Quantities {
+    /// Pieces by variable, order and number.
+    sorted: Vec<(VarId, u8, NodeId)>,
+    nodes: Vec<NodeId>,
+}
+
+impl Quantities {
+    fn new(variables: &[VariableNode]) -> Quantities {
+        let numbered = variables.iter().enumerate();
+        let mut sorted: Vec<(VarId, u8, NodeId)> = numbered
+            .map(|(k, v)| (v.var, v.order, NodeId::new(k)))
+            .collect();
+        sorted.sort_unstable();
+        let nodes = sorted.iter().map(|s| s.2).collect();
+        Quantities { sorted, nodes }
+    }
+
+    /// The pieces of a variable at an order, ascending.
+    pub fn get(&self, var: VarId, order: u8) -> &[NodeId] {
+        let from = self.sorted.partition_point(|s| (s.0, s.1) < (var, order));
+        let more = self.sorted[from..].iter();
+        let count = more.take_while(|s| (s.0, s.1) == (var, order)).count();
+        &self.nodes[from..from + count]
+    }
 }
 
 /// Makes the nodes. `None` when index reduction on the pieces does not agree with the analysis; the caller then
 /// repeats with scalars.
 pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Option<Nodes> {
-    let boxes = variable_boxes(analysis);
-    let occurring = Boxes::of(derivative_images(inc, analysis));
+    let segments: Vec<(usize, &[Span])> = analysis
+        .segments
+        .iter()
+        .map(|s| (s.equation.index(), &s.spans[..]))
+        .collect();
+    let out = build(equations, inc, &segments, &variable_boxes(analysis))?;
+    let d = &out.differentiated;
+    let agrees = analysis
+        .segments
+        .iter()
+        .enumerate()
+        .all(|(k, s)| d.differentiations(EqId::new(k)) as u32 == s.differentiations);
+    agrees.then_some(out)
+}
+
+/// The same for a model without arrays, which has nothing to cut, so that no analysis is needed. `None` if there are arrays, or if
+/// the model is singular.
+pub fn scalar_nodes(equations: &[Equation], inc: &Incidence) -> Option<Nodes> {
+    let model = &inc.model;
+    let arrays = model.variables.iter().any(|v| !v.shape.is_empty());
+    if arrays || model.equations.iter().any(|e| !e.iterators.is_empty()) {
+        return None;
+    }
+    model.check().ok()?;
+    let segments: Vec<(usize, &[Span])> = (0..equations.len()).map(|e| (e, &[][..])).collect();
+    let roots = inc.quantity.iter().enumerate().filter(|q| q.1.1 == 0);
+    let boxes: Vec<(usize, Vec<Span>)> = roots.map(|(k, _)| (k, Vec::new())).collect();
+    build(equations, inc, &segments, &boxes)
+}
+
+/// The nodes of pieces of equations, by number and box, and of pieces of variables.
+fn build(
+    equations: &[Equation],
+    inc: &Incidence,
+    segments: &[(usize, &[Span])],
+    boxes: &[(usize, Vec<Span>)],
+) -> Option<Nodes> {
+    let occurring = Boxes::of(derivative_images(inc, segments));
     let highest = inc.quantity.iter().map(|q| q.1).max().unwrap_or(0);
     let mut variables = Vec::new();
     let mut derivative = Vec::new();
     let mut vlen = Vec::new();
-    for (root, spans) in &boxes {
+    for (root, spans) in boxes {
         let (var, _) = inc.quantity[*root];
         let mut k = 0;
         loop {
@@ -99,19 +163,14 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
     let mut equation_nodes = Vec::new();
     let mut elen = Vec::new();
     let mut incidence: Rows<NodeId> = Rows::new();
-    for segment in &analysis.segments {
-        let e = segment.equation.index();
-        let piece = restrict(&equations[e], &segment.spans);
-        let mut touched = Vec::new();
+    for &(e, segment) in segments {
+        let piece = restrict(&equations[e], segment);
+        let mut touched = Vec::with_capacity(inc.model.equations[e].accesses.len());
         let mut row: Vec<NodeId> = Vec::new();
         for (a, access) in inc.model.equations[e].accesses.iter().enumerate() {
             let (var, order) = inc.quantity[access.variable.index()];
-            let spans: Vec<Span> = access
-                .index
-                .iter()
-                .map(|i| image(*i, &segment.spans))
-                .collect();
-            let elementwise = is_elementwise(&access.index, &segment.spans);
+            let spans: Vec<Span> = access.index.iter().map(|i| image(*i, segment)).collect();
+            let elementwise = is_elementwise(&access.index, segment);
             row.extend(lookup.meet((var, order), &spans).map(NodeId::new));
             touched.push(Touched {
                 var,
@@ -124,7 +183,7 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         row.sort_unstable();
         row.dedup();
         incidence.push(row);
-        elen.push(size_of(&segment.spans));
+        elen.push(size_of(segment));
         equation_nodes.push(EquationNode {
             source: e,
             piece,
@@ -137,13 +196,6 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         incidence,
     };
     let differentiated = pantelides(&NodeDae { graph, derivative }).ok()?;
-    let agrees =
-        analysis.segments.iter().enumerate().all(|(k, s)| {
-            differentiated.differentiations(EqId::new(k)) as u32 == s.differentiations
-        });
-    if !agrees {
-        return None;
-    }
     // Derivatives that index reduction introduced.
     let mut all = variables;
     all.resize_with(differentiated.graph.vlen.len(), || VariableNode {
@@ -158,13 +210,8 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
             all[d.index()] = next;
         }
     }
-    let mut by_quantity: FxHashMap<(VarId, u8), Vec<NodeId>> = FxHashMap::default();
-    for (i, v) in all.iter().enumerate() {
-        let pieces = by_quantity.entry((v.var, v.order)).or_default();
-        pieces.push(NodeId::new(i));
-    }
     Some(Nodes {
-        by_quantity,
+        by_quantity: Quantities::new(&all),
         variables: all,
         equations: equation_nodes,
         differentiated,
@@ -200,30 +247,30 @@ fn variable_boxes(analysis: &Analysis) -> Vec<(usize, Vec<Span>)> {
 
 /// Boxes of elements by quantity, found by what they meet.
 ///
-/// Invariant: the boxes of a quantity are sorted by where they begin along the first dimension, and `reach` is the largest
-/// end up to each of them, so those that meet a box lie between two binary searches. O(log n + found) for boxes that do not
-/// overlap along the first dimension, as pieces of vectors do.
-struct Boxes(FxHashMap<(VarId, u8), Row>);
-
-#[derive(Default)]
-struct Row {
-    boxes: Vec<(Vec<Span>, usize)>,
+/// Invariant: the boxes are sorted by quantity and by where they begin along the first dimension, and `reach` is the largest end of
+/// the boxes of a quantity up to each of them, so those that meet a box lie between two binary searches. O(log n + found) for
+/// boxes that do not overlap along the first dimension, as pieces of vectors do.
+struct Boxes {
+    boxes: Vec<((VarId, u8), Vec<Span>, usize)>,
     reach: Vec<i64>,
 }
 
 impl Boxes {
     fn of(all: impl IntoIterator<Item = ((VarId, u8), Vec<Span>, usize)>) -> Self {
-        let mut all: Vec<_> = all.into_iter().collect();
-        all.sort_unstable();
-        all.dedup();
-        let mut rows: FxHashMap<(VarId, u8), Row> = FxHashMap::default();
-        for (quantity, spans, number) in all {
-            let row = rows.entry(quantity).or_default();
-            let before = row.reach.last().copied().unwrap_or(i64::MIN);
-            row.reach.push(before.max(first(&spans).hi));
-            row.boxes.push((spans, number));
+        let mut boxes: Vec<_> = all.into_iter().collect();
+        boxes.sort_unstable();
+        boxes.dedup();
+        let mut reach = Vec::with_capacity(boxes.len());
+        let mut last = None;
+        let mut farthest = i64::MIN;
+        for (quantity, spans, _) in &boxes {
+            if last.replace(*quantity) != Some(*quantity) {
+                farthest = i64::MIN;
+            }
+            farthest = farthest.max(first(spans).hi);
+            reach.push(farthest);
         }
-        Boxes(rows)
+        Boxes { boxes, reach }
     }
 
     /// Numbers of the boxes of a quantity that share an element with `spans`.
@@ -233,13 +280,12 @@ impl Boxes {
         spans: &'a [Span],
     ) -> impl Iterator<Item = usize> + 'a {
         let wanted = first(spans);
-        let found = self.0.get(&quantity).map_or(&[][..], |row| {
-            let begin = row.reach.partition_point(|&r| r < wanted.lo);
-            let end = row.boxes.partition_point(|b| first(&b.0).lo <= wanted.hi);
-            &row.boxes[begin.min(end)..end]
-        });
-        let meeting = found.iter().filter(|b| overlap(&b.0, spans));
-        meeting.map(|b| b.1)
+        let from = self.boxes.partition_point(|b| b.0 < quantity);
+        let own = &self.boxes[from..];
+        let end = own.partition_point(|b| b.0 == quantity && first(&b.1).lo <= wanted.hi);
+        let begin = self.reach[from..from + end].partition_point(|&r| r < wanted.lo);
+        let meeting = own[begin..end].iter().filter(|b| overlap(&b.1, spans));
+        meeting.map(|b| b.2)
     }
 }
 
@@ -249,18 +295,17 @@ fn first(spans: &[Span]) -> Span {
 }
 
 /// The boxes of elements whose derivatives occur in equations.
-fn derivative_images(inc: &Incidence, analysis: &Analysis) -> Vec<((VarId, u8), Vec<Span>, usize)> {
+fn derivative_images(
+    inc: &Incidence,
+    segments: &[(usize, &[Span])],
+) -> Vec<((VarId, u8), Vec<Span>, usize)> {
     let mut images = Vec::new();
-    for segment in &analysis.segments {
-        for access in &inc.model.equations[segment.equation.index()].accesses {
+    for (equation, segment) in segments {
+        for access in &inc.model.equations[*equation].accesses {
             let quantity = inc.quantity[access.variable.index()];
             if quantity.1 > 0 {
                 let spans = access.index.iter();
-                images.push((
-                    quantity,
-                    spans.map(|i| image(*i, &segment.spans)).collect(),
-                    0,
-                ));
+                images.push((quantity, spans.map(|i| image(*i, segment)).collect(), 0));
             }
         }
     }

@@ -10,7 +10,7 @@ use acausal_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashSet;
 
 use crate::incidence::{Incidence, incidence, is_unknown};
-use crate::nodes::{Nodes, nodes};
+use crate::nodes::{Nodes, nodes, scalar_nodes};
 use crate::report::Report;
 use crate::solvable::{Scope, Solvable};
 use crate::{Dae, singular};
@@ -177,7 +177,7 @@ impl Plan {
         let selection = select(
             d,
             &blocks,
-            &preferences(flat, &pieces, options),
+            &preferences(flat, &pieces, &blocks, options),
             |e, v| solvable.pivot(e, v),
             |e| solvable.is_constant_linear(e),
         );
@@ -321,6 +321,9 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
 fn pieces(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> Result<Nodes, Vec<Diagnostic>> {
     for attempt in 0..2 {
         let inc = incidence(flat, equations);
+        if let Some(n) = scalar_nodes(equations, &inc) {
+            return Ok(n);
+        }
         let analysis = match analyse(&inc.model) {
             Ok(a) => a,
             Err(e) => return Err(structural_error(flat, equations, &inc, &e)),
@@ -367,13 +370,32 @@ fn structural_error(
     }
 }
 
-/// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter.
-fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preferences {
+/// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter. Where an
+/// equation stands alone there are no ties: names and texts are made only for blocks of several equations.
+fn preferences(flat: &FlatModel, nodes: &Nodes, blocks: &Blocks, options: &Options) -> Preferences {
     let d = &nodes.differentiated;
+    let integral = d.eq_integral();
+    let mut ties = vec![false; nodes.equations.len()];
+    let mut named = vec![false; nodes.variables.len()];
+    for (block, _) in blocks.iter().filter(|b| b.0.len() > 1) {
+        for &e in block {
+            let mut e = Some(e);
+            while let Some(id) = e {
+                d.graph.row(id).iter().for_each(|v| named[v.index()] = true);
+                if id.index() < ties.len() {
+                    ties[id.index()] = true;
+                }
+                e = integral[id.index()];
+            }
+        }
+    }
     // Elements by number, not by digits: neighbours in a chain are neighbours here, which is what tearing likes.
     let pieces = nodes.variables.iter().enumerate();
     let mut names: Vec<_> = pieces
-        .map(|(i, v)| (flat.var(v.var).name.plain(), v.order, &v.spans[..], i))
+        .map(|(i, v)| match named[i] {
+            true => (flat.var(v.var).name.plain(), v.order, &v.spans[..], i),
+            false => (String::new(), 0, &[][..], i),
+        })
         .collect();
     names.sort_unstable();
     let mut rank = vec![0i32; nodes.variables.len()];
@@ -406,6 +428,7 @@ fn preferences(flat: &FlatModel, nodes: &Nodes, options: &Options) -> Preference
         .equations
         .iter()
         .enumerate()
+        .filter(|(k, _)| ties[*k])
         .map(|(k, e)| {
             let kind = flat.origin(e.piece.origin).kind;
             let connection = matches!(

@@ -225,6 +225,8 @@ fn compile_class(
     let clock = Instant::now();
     let (flat, mut warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
+    // Of the libraries only the texts are needed from here on, for messages; of a large model the trees are large too.
+    forget_trees(libraries);
     let clock = Instant::now();
     let (dae, notes) = acausal_index1::transform_noted(flat, &load.structure)
         .map_err(|d| failure(libraries, d))?;
@@ -243,6 +245,13 @@ fn compile_class(
         warnings,
         phases,
     })
+}
+
+/// Leaves the sources and the messages of a set of libraries.
+fn forget_trees(libraries: &mut Libraries) {
+    let sources = std::mem::take(libraries.sources_mut());
+    *libraries = Libraries::new();
+    *libraries.sources_mut() = sources;
 }
 
 /// Loads and flattens `target`: the flat model, warnings and sources.

@@ -16,6 +16,7 @@ use acausal_structure::integer_elimination::Class;
 use acausal_structure::integer_elimination::arrays::{ArrayRow, ArraySystem, ArrayVariable};
 use acausal_structure::segments::{Index, Span, size_of};
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use super::linear_form::{Factor, Term, integer_terms};
 use crate::element::{flat_affine, for_each_point};
@@ -171,7 +172,7 @@ fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> 
         let r = root(&mut parent, k);
         has_arrays[r] |= array(item);
     }
-    let mut groups: IndexMap<Option<usize>, Vec<Linear>> = IndexMap::new();
+    let mut groups: IndexMap<Option<usize>, Vec<Linear>, FxBuildHasher> = IndexMap::default();
     for (k, item) in linear.into_iter().enumerate() {
         let r = root(&mut parent, k);
         groups
@@ -184,7 +185,7 @@ fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> 
 
 /// A system before its arrays are in order.
 struct Draft {
-    columns: IndexMap<Column, ArrayVariable>,
+    columns: IndexMap<Column, ArrayVariable, FxBuildHasher>,
     rows: Vec<(usize, ArrayRow)>,
     /// Some use could not be listed.
     incomplete: bool,
@@ -202,7 +203,7 @@ impl Builder<'_> {
     fn add(&mut self, part: Vec<Linear>) {
         let number = self.drafts.len() as u32;
         let mut draft = Draft {
-            columns: IndexMap::new(),
+            columns: IndexMap::default(),
             rows: Vec::with_capacity(part.len()),
             incomplete: false,
         };

@@ -26,6 +26,7 @@ impl Flattener {
                 self.visit(inst);
             }
         }
+        self.model.vars.shrink_to_fit();
     }
 
     /// The members of a component. The recursion is over the nesting of components.

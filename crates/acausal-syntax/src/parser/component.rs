@@ -202,7 +202,8 @@ impl Parser<'_> {
         let prefix = self.type_prefix();
         let type_name = self.path("a declaration", true)?;
         let subscripts = self.subscripts();
-        let mut components = Vec::new();
+        // Most clauses declare one component, and a large model has many of them.
+        let mut components = Vec::with_capacity(1);
         loop {
             components.push(self.component(single)?);
             if single || !self.eat(TokenKind::Comma) {

@@ -34,7 +34,7 @@ impl Pass<'_> {
         let pieces = self.known.entry(id).or_default();
         pieces.push(piece);
         pieces.extend(merged);
-        for item in self.users.get(&id).cloned().unwrap_or_default() {
+        for item in self.users.of(id) {
             self.enqueue(item);
         }
     }
@@ -126,6 +126,9 @@ impl Pass<'_> {
 
     /// The value of an access, if the variable is known there.
     pub(super) fn known(&mut self, a: Access) -> Option<ExprId> {
+        if !self.known.contains_key(&a.var) {
+            return None;
+        }
         let exprs = &mut self.model.exprs;
         let subs: Vec<ExprId> = exprs.list(a.subs).to_vec();
         'pieces: for piece in self.known.get(&a.var)? {
@@ -144,8 +147,15 @@ impl Pass<'_> {
 
     /// The expression with all known values, if then nothing varies in it.
     pub(super) fn constant(&mut self, e: ExprId) -> Option<ExprId> {
+        let is_open = |x: &Exprs, n| match x.node(n) {
+            Node::Var(a) => !self.known.contains_key(&a.var),
+            _ => varies(x, n),
+        };
+        if self.model.exprs.any(e, is_open) {
+            return None;
+        }
         let nodes = self.model.exprs.reachable(&[e]);
-        if nodes.len() > 16 * SMALL || nodes.iter().any(|&n| varies(&self.model.exprs, n)) {
+        if nodes.len() > 16 * SMALL {
             return None;
         }
         let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
@@ -170,6 +180,13 @@ impl Pass<'_> {
 
     /// The expression with those constants that can decide structure.
     pub(super) fn put_in(&mut self, e: ExprId) -> ExprId {
+        let may_change = |x: &Exprs, n| match x.node(n) {
+            Node::Var(a) => self.known.contains_key(&a.var),
+            n => matches!(n, Node::Rel(..)),
+        };
+        if !self.model.exprs.any(e, may_change) {
+            return e;
+        }
         let inside = self.inside_of_terms(e);
         let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for n in self.model.exprs.reachable(&[e]) {

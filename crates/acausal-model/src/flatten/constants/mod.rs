@@ -70,9 +70,42 @@ struct Pass<'m> {
     model: &'m mut FlatModel,
     entries: Vec<Entry>,
     known: FxHashMap<VarId, Vec<Piece>>,
-    users: FxHashMap<VarId, Vec<Item>>,
+    users: Users,
     queue: VecDeque<Item>,
-    queued: rustc_hash::FxHashSet<Item>,
+    queued: [Vec<bool>; 2],
+}
+
+/// Per variable: who uses it, as a list through one table, so that a model of many variables needs no list of its own for each.
+#[derive(Default)]
+struct Users {
+    /// Per variable: position of its last user in the table, plus one.
+    last: Vec<u32>,
+    /// A user, and the position of the one before it, plus one.
+    table: Vec<(Item, u32)>,
+}
+
+impl Users {
+    fn push(&mut self, id: VarId, item: Item) {
+        if self.last.len() <= id.index() {
+            self.last.resize(id.index() + 1, 0);
+        }
+        let before = self.last[id.index()];
+        self.table.push((item, before));
+        self.last[id.index()] = self.table.len() as u32;
+    }
+
+    /// In the order in which they were added.
+    fn of(&self, id: VarId) -> Vec<Item> {
+        let mut out = Vec::new();
+        let mut at = self.last.get(id.index()).copied().unwrap_or(0);
+        while at > 0 {
+            let (item, before) = self.table[at as usize - 1];
+            out.push(item);
+            at = before;
+        }
+        out.reverse();
+        out
+    }
 }
 
 impl Pass<'_> {
@@ -92,7 +125,7 @@ impl Pass<'_> {
             model,
             entries,
             known: FxHashMap::default(),
-            users: FxHashMap::default(),
+            users: Users::default(),
             queue: VecDeque::new(),
             queued: Default::default(),
         };
@@ -122,8 +155,13 @@ impl Pass<'_> {
     fn decide_derivatives(&mut self) {
         let x = &self.model.exprs;
         let mut todo: Vec<ExprId> = Vec::new();
+        let is_if = |x: &Exprs, n| matches!(x.node(n), Node::If(..));
         for entry in &self.entries {
-            for n in x.reachable(&[entry.equation.lhs, entry.equation.rhs]) {
+            let (lhs, rhs) = (entry.equation.lhs, entry.equation.rhs);
+            if !x.any(lhs, is_if) && !x.any(rhs, is_if) {
+                continue;
+            }
+            for n in x.reachable(&[lhs, rhs]) {
                 let Node::If(c, a, b) = x.node(n) else {
                     continue;
                 };
@@ -154,21 +192,34 @@ impl Pass<'_> {
             if let Node::Var(a) = self.model.exprs.node(e)
                 && last.replace(a.var) != Some(a.var)
             {
-                self.users.entry(a.var).or_default().push(item);
+                self.users.push(a.var, item);
             }
         }
         self.enqueue(item);
     }
 
     fn enqueue(&mut self, item: Item) {
-        if self.queued.insert(item) {
+        if !std::mem::replace(self.queued(item), true) {
             self.queue.push_back(item);
         }
     }
 
+    /// Whether an item waits in the queue.
+    fn queued(&mut self, item: Item) -> &mut bool {
+        let (kind, k) = match item {
+            Item::Parameter(id) => (0, id.index()),
+            Item::Equation(k) => (1, k),
+        };
+        let flags = &mut self.queued[kind];
+        if flags.len() <= k {
+            flags.resize(k + 1, false);
+        }
+        &mut flags[k]
+    }
+
     fn run(&mut self) {
         while let Some(item) = self.queue.pop_front() {
-            self.queued.remove(&item);
+            *self.queued(item) = false;
             match item {
                 Item::Parameter(id) => self.parameter(id),
                 Item::Equation(k) => self.equation(k),

@@ -1,0 +1,204 @@
+//! Walking over subexpressions without allocating for small ones.
+//!
+//! Most equations of a large model are small: a handful of nodes each, but hundreds of thousands of them, and every pass
+//! walks over all. So the set of nodes that were seen is an unsorted list in place up to [`FEW`] nodes and a hash table
+//! from then on, and the nodes that wait are in place too. [`Images`] is a map on nodes in ascending order.
+//!
+//! Cost: quadratic up to [`FEW`] nodes, which is faster than hashing; linear beyond.
+
+use rustc_hash::FxHashSet;
+
+use crate::{ExprId, Exprs};
+
+/// Up to this many nodes a list is faster than a hash table.
+const FEW: usize = 24;
+
+/// A set of expressions.
+#[derive(Default)]
+pub(crate) struct Seen {
+    few: [ExprId; FEW],
+    len: usize,
+    many: FxHashSet<ExprId>,
+}
+
+impl Seen {
+    /// Adds an expression; false if it was in the set.
+    pub(crate) fn insert(&mut self, e: ExprId) -> bool {
+        if self.len < FEW {
+            if self.few[..self.len].contains(&e) {
+                return false;
+            }
+            self.few[self.len] = e;
+            self.len += 1;
+            return true;
+        }
+        if self.many.is_empty() {
+            self.many.extend(self.few);
+        }
+        self.many.insert(e)
+    }
+}
+
+/// Expressions that wait for their turn, the last one first.
+#[derive(Default)]
+pub(crate) struct Stack {
+    few: [ExprId; FEW],
+    len: usize,
+    many: Vec<ExprId>,
+}
+
+impl Stack {
+    pub(crate) fn push(&mut self, e: ExprId) {
+        if self.len < FEW {
+            self.few[self.len] = e;
+            self.len += 1;
+        } else {
+            self.many.push(e);
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<ExprId> {
+        if let Some(e) = self.many.pop() {
+            return Some(e);
+        }
+        self.len = self.len.checked_sub(1)?;
+        Some(self.few[self.len])
+    }
+}
+
+/// What expressions become: a map whose keys are known beforehand and are filled in ascending order.
+pub(crate) struct Images {
+    keys: Vec<ExprId>,
+    values: Vec<ExprId>,
+}
+
+impl Images {
+    /// For these expressions, which must ascend.
+    pub(crate) fn new(keys: Vec<ExprId>) -> Images {
+        debug_assert!(keys.is_sorted());
+        let values = Vec::with_capacity(keys.len());
+        Images { keys, values }
+    }
+
+    /// The next expression without an image.
+    pub(crate) fn next(&self) -> Option<ExprId> {
+        self.keys.get(self.values.len()).copied()
+    }
+
+    /// Gives the next expression its image.
+    pub(crate) fn push(&mut self, image: ExprId) {
+        self.values.push(image);
+    }
+
+    /// The image of an expression, if it has one.
+    pub(crate) fn get(&self, e: ExprId) -> Option<ExprId> {
+        let k = self.keys.binary_search(&e).ok()?;
+        self.values.get(k).copied()
+    }
+}
+
+impl std::ops::Index<&ExprId> for Images {
+    type Output = ExprId;
+
+    /// # Panics
+    /// If the expression has no image: passes ask for children of what they look at, which come first.
+    fn index(&self, e: &ExprId) -> &ExprId {
+        let k = self.keys.binary_search(e).unwrap_or(usize::MAX);
+        &self.values[k]
+    }
+}
+
+impl Exprs {
+    /// All expressions reachable from the roots, children before parents, each once.
+    pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
+        let mut seen = Seen::default();
+        let mut stack = Stack::default();
+        roots.iter().for_each(|&r| stack.push(r));
+        let mut order = Vec::with_capacity(8);
+        while let Some(e) = stack.pop() {
+            if seen.insert(e) {
+                order.push(e);
+                self.for_each_child(e, |c| stack.push(c));
+            }
+        }
+        order.sort_unstable();
+        order
+    }
+
+    /// True when some reachable node satisfies the predicate.
+    pub fn any(&self, root: ExprId, mut predicate: impl FnMut(&Exprs, ExprId) -> bool) -> bool {
+        let mut seen = Seen::default();
+        let mut stack = Stack::default();
+        stack.push(root);
+        while let Some(e) = stack.pop() {
+            if seen.insert(e) {
+                if predicate(self, e) {
+                    return true;
+                }
+                self.for_each_child(e, |c| stack.push(c));
+            }
+        }
+        false
+    }
+
+    /// True when `part` is a subexpression of `e`.
+    pub fn contains(&self, e: ExprId, part: ExprId) -> bool {
+        // Children come before their parents, so what is older than the part does not contain it.
+        if e <= part {
+            return e == part;
+        }
+        let mut seen = Seen::default();
+        let mut stack = Stack::default();
+        stack.push(e);
+        let mut found = false;
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            self.for_each_child(e, |c| {
+                found |= c == part;
+                if c > part {
+                    stack.push(c);
+                }
+            });
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ExprId, Exprs, Kind, Ty, VarId};
+
+    /// Sums of products, small and large, against plain recursion over the definition.
+    #[test]
+    fn walks_agree_with_the_definition() {
+        let mut x = Exprs::default();
+        let vars: Vec<ExprId> = (0..60)
+            .map(|k| x.scalar_var(VarId(k), Kind::Value, Ty::Real))
+            .collect();
+        for n in [1usize, 2, 5, 20, 60] {
+            let terms: Vec<ExprId> = (0..n)
+                .map(|k| x.mul(&[vars[k], vars[(7 * k + 1) % 60]]))
+                .collect();
+            let sum = x.add(&terms);
+            let root = x.div(sum, vars[3]);
+            fn under(x: &Exprs, e: ExprId, out: &mut Vec<ExprId>) {
+                out.push(e);
+                x.for_each_child(e, |c| under(x, c, out));
+            }
+            let mut all = Vec::new();
+            under(&x, root, &mut all);
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(x.reachable(&[root]), all);
+            for e in x.ids() {
+                assert_eq!(x.contains(root, e), all.contains(&e), "{e:?}");
+                assert_eq!(x.any(root, |_, n| n == e), all.contains(&e), "{e:?}");
+            }
+        }
+    }
+}
