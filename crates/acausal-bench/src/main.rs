@@ -119,6 +119,17 @@ enum What {
         /// Runs of each case; the fastest counts.
         #[arg(long, default_value_t = 1)]
         repeats: usize,
+        /// Compare arrays with single elements instead of measuring: structure at N = 8, trajectories at about N = 1000.
+        #[arg(long)]
+        check: bool,
+    },
+    /// One comparison of `scale --check`, in this process.
+    #[command(hide = true)]
+    ScaleCheck {
+        /// The family.
+        family: String,
+        /// The size.
+        n: usize,
     },
     /// Time of one integration step and memory over the size of a rod, a line and a ladder.
     Growth {
@@ -229,14 +240,24 @@ fn main() -> ExitCode {
             limit,
             stop,
             repeats,
-        } => scale::run(&scale::Options {
-            families,
-            sizes,
-            largest,
-            limit,
-            stop,
-            repeats,
-        }),
+            check,
+        } => {
+            let options = scale::Options {
+                families,
+                sizes,
+                largest,
+                limit,
+                stop,
+                repeats,
+            };
+            match check {
+                true => scale::check::run(&options),
+                false => scale::run(&options),
+            }
+        }
+        What::ScaleCheck { family, n } => {
+            scale::check::compare(&family, n).map(|text| println!("{text}"))
+        }
         What::Growth {
             sizes,
             repeats,

@@ -11,8 +11,6 @@ use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
 use acausal_structure::segments::{Analysis, Index, Span, size_of};
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 
-use rustc_hash::FxHashMap;
-
 use crate::incidence::Incidence;
 
 /// A piece of a variable: a box of its elements at one derivative order.

@@ -7,8 +7,11 @@
 //!
 //! Every case runs in a process of its own ([`case`]), because the peak of memory (`VmHWM`) is one of a process. A case
 //! that fails is printed with its error; one that exceeds the limit of time is ended, and larger ones are left out.
+//!
+//! [`check`] compares working on arrays with working on their elements instead of measuring.
 
 pub mod case;
+pub mod check;
 pub mod family;
 pub(crate) mod written;
 
@@ -155,13 +158,20 @@ fn best(family: &Family, n: usize, options: &Options) -> Result<Measured, Failed
 
 /// Runs one case in a process of its own.
 fn child(family: &Family, n: usize, options: &Options) -> Result<Measured, Failed> {
+    let mut arguments = vec!["scale-case".to_string(), family.name.into(), n.to_string()];
+    if let Some(stop) = options.stop {
+        arguments.extend(["--stop".to_string(), stop.to_string()]);
+    }
+    let printed = process(&arguments, options.limit)?;
+    Measured::read(&printed).map_err(Failed::Case)
+}
+
+/// Runs this program with arguments in a process of its own, for so many seconds at most: what it printed.
+fn process(arguments: &[String], limit: f64) -> Result<String, Failed> {
     let start = |e: std::io::Error| Failed::Start(e.to_string());
     let program = std::env::current_exe().map_err(start)?;
     let mut command = Command::new(program);
-    command.args(["scale-case", family.name, &n.to_string()]);
-    if let Some(stop) = options.stop {
-        command.args(["--stop", &stop.to_string()]);
-    }
+    command.args(arguments);
     let (out, errors) = (output_file("out")?, output_file("err")?);
     let mut process = command
         .stdout(Stdio::from(std::fs::File::create(&out).map_err(start)?))
@@ -173,7 +183,7 @@ fn child(family: &Family, n: usize, options: &Options) -> Result<Measured, Faile
         if let Some(status) = process.try_wait().map_err(start)? {
             break status;
         }
-        if clock.elapsed().as_secs_f64() > options.limit {
+        if clock.elapsed().as_secs_f64() > limit {
             process.kill().map_err(start)?;
             process.wait().map_err(start)?;
             return Err(Failed::TooLong);
@@ -189,7 +199,7 @@ fn child(family: &Family, n: usize, options: &Options) -> Result<Measured, Faile
     if !status.success() {
         return Err(Failed::Case(format!("{status}\n{messages}")));
     }
-    Measured::read(&printed).map_err(Failed::Case)
+    Ok(printed)
 }
 
 /// A file for the output of a case: a pipe could fill up while nobody reads it.
