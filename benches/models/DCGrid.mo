@@ -14,11 +14,19 @@ model DCGrid "DC distribution: a main line of N segments, at each a branch of M 
     i = p.i;
   end OnePort;
 
-  model Resistor
+  model Resistor "Its resistance follows the temperature, its loss is known"
     extends OnePort;
-    parameter Real R(unit = "Ohm") = 1;
+    parameter Real R(unit = "Ohm") = 1 "resistance at the temperature T0";
+    parameter Real T0(unit = "K") = 300 "temperature of reference, and of this resistor";
+    parameter Real alpha(unit = "1/K") = 0 "change of the resistance with temperature";
+    Real T(unit = "K") "temperature";
+    Real warm(unit = "Ohm") "resistance at this temperature";
+    Real loss(unit = "W") "power that becomes heat";
   equation
-    v = R*i;
+    T = T0;
+    warm = R*(1 + alpha*(T - T0));
+    v = warm*i;
+    loss = v*i;
   end Resistor;
 
   model Ground
@@ -30,8 +38,10 @@ model DCGrid "DC distribution: a main line of N segments, at each a branch of M 
   model Source
     extends OnePort;
     parameter Real V(unit = "V") = 600;
+    Real ramp "rises from zero to one";
   equation
-    v = V*time;
+    ramp = time;
+    v = V*ramp;
   end Source;
 
   parameter Integer N = 8 "segments of the main line";

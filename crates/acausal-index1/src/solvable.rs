@@ -25,7 +25,6 @@ use acausal_expr::{ExprId, IterId, Kind, Node};
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
-use rustc_hash::FxHashMap;
 
 use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
 use crate::regularise::evaluate;
@@ -61,7 +60,10 @@ pub enum Order {
 /// For each pair that can be solved: the access to solve for.
 #[derive(Debug, Default)]
 pub struct Solvable {
-    accesses: FxHashMap<(EqId, NodeId), (ExprId, Order, Pivot)>,
+    /// Per equation, in their order: variables with the access, the order of the loop and what is divided by.
+    pairs: Vec<(NodeId, ExprId, Order, Pivot)>,
+    /// Where the pairs of each equation end.
+    ends: Vec<u32>,
     constant_linear: Vec<bool>,
     by_element: Vec<bool>,
 }
@@ -90,6 +92,7 @@ impl Solvable {
             );
             if !in_scope {
                 out.by_element.push(false);
+                out.ends.push(out.pairs.len() as u32);
                 continue;
             }
             let pivots = pivots(flat, eq, &coefficients);
@@ -103,22 +106,30 @@ impl Solvable {
                 }
                 for &v in row.iter().filter(|v| v.index() < original) {
                     if let Some(order) = admissible(flat, eq, t, &nodes.variables[v.index()]) {
-                        out.accesses.insert((id, v), (t.node, order, pivot));
+                        out.pairs.push((v, t.node, order, pivot));
                     }
                 }
             }
+            out.ends.push(out.pairs.len() as u32);
         }
         out
     }
 
     /// The access to solve original equation `e` for, if it can be solved for `v`, and the order of the loop.
     pub fn access(&self, e: EqId, v: NodeId) -> Option<(ExprId, Order)> {
-        self.accesses.get(&(e, v)).map(|a| (a.0, a.1))
+        self.pair(e, v).map(|p| (p.1, p.2))
     }
 
     /// Whether original equation `e` can be solved for `v`.
     pub fn pivot(&self, e: EqId, v: NodeId) -> Pivot {
-        self.accesses.get(&(e, v)).map_or(Pivot::No, |a| a.2)
+        self.pair(e, v).map_or(Pivot::No, |p| p.3)
+    }
+
+    /// The last pair of an equation and a variable: equations have few.
+    fn pair(&self, e: EqId, v: NodeId) -> Option<&(NodeId, ExprId, Order, Pivot)> {
+        let end = *self.ends.get(e.index())? as usize;
+        let start = e.index().checked_sub(1).map_or(0, |k| self.ends[k]) as usize;
+        self.pairs[start..end].iter().rev().find(|p| p.0 == v)
     }
 
     /// Whether each element of an original equation can be solved for an element of a variable, in whatever piece.

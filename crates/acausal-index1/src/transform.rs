@@ -141,7 +141,7 @@ fn run(
 }
 
 /// Arrays are cut into elements to disentangle recurrences if there are at most this many elements.
-const MOST_DISENTANGLED: usize = 500;
+const MOST_DISENTANGLED: usize = 1_000;
 
 /// What the structural passes decide.
 struct Plan {

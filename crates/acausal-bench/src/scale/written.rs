@@ -36,10 +36,11 @@ pub fn ladder(components: usize) -> String {
     );
     for k in 1..=pairs {
         // Values differ a little, as they do in a drawn network; so nothing can be shared by equal modifiers alone.
-        let value = (1.0 + 0.5 * ((k % 7) as f64) / 7.0) / pairs as f64;
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  Resistor r{k}(R = {value:e});");
-        let _ = writeln!(text, "  Capacitor c{k}(C = {value:e});");
+        let value = 1.0 + 0.5 * ((k % 7) as f64) / 7.0;
+        let small = value / pairs as f64;
+        // Writing to a String cannot fail. Resistances do not fall with the size, so that they stay pivots.
+        let _ = writeln!(text, "  Resistor r{k}(R = {value});");
+        let _ = writeln!(text, "  Capacitor c{k}(C = {small:e});");
     }
     text.push_str("equation\n  connect(source.p, r1.p);\n");
     for k in 1..=pairs {

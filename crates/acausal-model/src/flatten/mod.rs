@@ -99,6 +99,8 @@ pub fn flatten(
         if model.functions.is_empty() {
             model.functions = functions;
         }
+        // The instances are gone by now: of a large model they take as much memory as the flat model does.
+        constants::put_in_constants(&mut model);
         return Ok((model, warnings));
     }
     errors.extend(warnings);
@@ -202,7 +204,6 @@ impl Flattener {
         }
         if self.ctx.errors.is_empty() {
             self.balance();
-            constants::put_in_constants(&mut self.model);
         }
     }
 

@@ -94,6 +94,7 @@ impl Parser<'_> {
                 Err(Failed) => self.skip_item(Item::Declaration, position),
             }
         }
+        elements.shrink_to_fit();
         elements
     }
 

@@ -91,6 +91,7 @@ impl Parser<'_> {
                 break;
             }
         }
+        parts.shrink_to_fit();
         Ok(ComponentRef {
             global,
             parts,
