@@ -20,7 +20,7 @@ pub(crate) enum Num {
 }
 
 impl Num {
-    fn f(self) -> f64 {
+    pub(crate) fn f(self) -> f64 {
         match self {
             Num::Int(i) => i as f64,
             Num::Real(r) => r,
@@ -36,7 +36,7 @@ impl Num {
         Num::Real(self.f() + o.f())
     }
 
-    fn mul(self, o: Num) -> Num {
+    pub(crate) fn mul(self, o: Num) -> Num {
         if let (Num::Int(a), Num::Int(b)) = (self, o)
             && let Some(c) = a.checked_mul(b)
         {
@@ -45,7 +45,7 @@ impl Num {
         Num::Real(self.f() * o.f())
     }
 
-    fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.f() == 0.0
     }
 }
@@ -211,7 +211,7 @@ impl Exprs {
         self.intern(Node::Mul(l), ty)
     }
 
-    fn scaled(&mut self, n: Num, e: ExprId) -> ExprId {
+    pub(crate) fn scaled(&mut self, n: Num, e: ExprId) -> ExprId {
         if n == Num::Int(1) || n == Num::Real(1.0) && self.ty(e) == Ty::Real {
             return e;
         }
@@ -228,22 +228,11 @@ impl Exprs {
 
     /// The sum of the terms.
     pub fn add(&mut self, terms: &[ExprId]) -> ExprId {
+        let all_int = self.join(terms) == Ty::Int;
         let mut collected = Terms::default();
         let mut constant = Num::Int(0);
-        let all_int = self.join(terms) == Ty::Int;
         for &term in terms {
-            let (first, more) = match self.node(term) {
-                Node::Add(l) => (self.list(l)[0], Some(l)),
-                _ => (term, None),
-            };
-            let count = more.map_or(1, |l| self.list(l).len());
-            for k in 0..count {
-                let m = more.map_or(first, |l| self.list(l)[k]);
-                match self.coefficient(m) {
-                    (n, None) => constant = constant.add(n),
-                    (n, Some(rest)) => collected.add(rest, n),
-                }
-            }
+            self.collect(term, None, &mut collected, &mut constant);
         }
         let mut out = Vec::with_capacity(collected.list.len() + 1);
         for (rest, n) in collected.list {
@@ -262,6 +251,35 @@ impl Exprs {
             out.push(self.num(constant));
         }
         self.sum_of_terms(&out)
+    }
+
+    /// Adds the terms of an expression, times a literal if there is one, to those collected so far.
+    fn collect(&mut self, e: ExprId, sign: Option<Num>, terms: &mut Terms, constant: &mut Num) {
+        let list = match self.node(e) {
+            Node::Add(l) => Some(l),
+            _ => None,
+        };
+        let count = list.map_or(1, |l| self.list(l).len());
+        for k in 0..count {
+            let m = list.map_or(e, |l| self.list(l)[k]);
+            let (n, rest) = self.coefficient(m);
+            let n = sign.map_or(n, |s| n.mul(s));
+            match rest {
+                None => *constant = constant.add(n),
+                Some(rest) => terms.add(rest, n),
+            }
+        }
+    }
+
+    /// The terms of a weighted sum with their literal factors, in order of first appearance, and the literal.
+    pub(crate) fn collected(&mut self, sum: &[(ExprId, i64)]) -> (Vec<(ExprId, Num)>, Num) {
+        let mut terms = Terms::default();
+        let mut constant = Num::Int(0);
+        for &(e, sign) in sum {
+            let sign = (sign != 1).then_some(Num::Int(sign));
+            self.collect(e, sign, &mut terms, &mut constant);
+        }
+        (terms.list, constant)
     }
 
     /// The sum of terms that are collected already: no sums, no two alike, at most one literal, which is the last.

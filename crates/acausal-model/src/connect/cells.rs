@@ -8,8 +8,9 @@
 //! Example: `a[1:9] -- b[2:10]` and `b[5] -- c`. Cuts of b: 1, 2, 5, 6, 11; carried to a: 1, 4, 5, 10. So
 //! `a[1:3] -- b[2:4]`, `a[4] -- b[5]`, `a[5:9] -- b[6:10]`, `b[5] -- c`.
 //!
-//! The number of cuts is finite (at most one per element), so the loop ends. A chain `a[i] -- a[i+1]` cuts `a`
-//! everywhere, which is right: all its elements are one set. [`super::compress`] finds the ranges again.
+//! The number of cuts is finite (at most one per element), so the loop ends. A chain `a[i] -- a[i+1]` is
+//! seen as a star ([`super::link`]). A chain through several arrays (`a[i] -- b[i]`, `b[i] -- a[i+1]`) cuts them everywhere: all
+//! their elements are one set. [`super::compress`] finds the ranges again.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! Arithmetic progressions in connection sets.
 //!
 //! Where sets had to be cut into elements, or a model writes its connections out one by one, the result often is
-//! regular again. Three passes find that:
+//! regular again. Four passes find that:
 //! - members of one set that differ in one index only, in constant steps, become one member with a free range;
+//! - free ranges of one set that lie side by side become one;
 //! - neighbouring cells that nothing is connected to become one;
 //! - sets that differ in constant indices only, by the same amount from one to the next, become one family with a new
 //!   parameter.
@@ -206,7 +207,7 @@ fn boxes(alone: Vec<Class>) -> Vec<Set> {
 fn members(mut set: Set) -> Set {
     set.strips
         .sort_by(|a, b| (a.port, &a.lines).cmp(&(b.port, &b.lines)));
-    if set.strips.len() < SHORTEST_RUN {
+    if set.strips.len() < 2 {
         return set;
     }
     let dims = set.strips.iter().map(|s| s.lines.len()).max().unwrap_or(0);
@@ -248,11 +249,59 @@ fn members(mut set: Set) -> Set {
                 });
             }
         }
-        set.strips = rest;
+        set.strips = side_by_side(rest, d);
     }
     set.strips
         .sort_by(|a, b| (a.port, &a.lines).cmp(&(b.port, &b.lines)));
     set
+}
+
+/// Joins free ranges of members that agree in all but dimension d with the ranges and single indices next to them: what a chain gives,
+/// `a[1]` and all of `a[2:10]`, is all of `a[1:10]`.
+fn side_by_side(strips: Vec<Strip>, d: usize) -> Vec<Strip> {
+    let extent = |s: &Strip| match s.lines.get(d) {
+        Some(&Line::At(i)) => Some((i, 1)),
+        Some(&Line::Free {
+            start,
+            step: 1,
+            count,
+        }) => Some((start, count)),
+        _ => None,
+    };
+    let (mut joinable, mut out): (Vec<Strip>, Vec<Strip>) =
+        strips.into_iter().partition(|s| extent(s).is_some());
+    if !joinable
+        .iter()
+        .any(|s| matches!(s.lines[d], Line::Free { .. }))
+    {
+        out.append(&mut joinable);
+        return out;
+    }
+    let others = |s: &Strip| {
+        let mut lines = s.lines.clone();
+        lines[d] = Line::At(0);
+        (s.port, lines)
+    };
+    joinable.sort_by_cached_key(|s| (others(s), extent(s)));
+    let mut joined: Vec<Strip> = Vec::new();
+    for strip in joinable {
+        if let Some(last) = joined.last_mut()
+            && let (Some((start, count)), Some((next, more))) = (extent(last), extent(&strip))
+            && start + count == next
+            && count + more > 2
+            && others(last) == others(&strip)
+        {
+            last.lines[d] = Line::Free {
+                start,
+                step: 1,
+                count: count + more,
+            };
+        } else {
+            joined.push(strip);
+        }
+    }
+    out.append(&mut joined);
+    out
 }
 
 /// What sets of one family have in common: everything but the constant indices.

@@ -127,10 +127,46 @@ pub fn translations(link: &Link) -> Vec<Translation> {
                     todo.push(next);
                 }
             }
-            None => done.push(translation(link, &fixed)),
+            None => done.push(star(translation(link, &fixed))),
         }
     }
     done
+}
+
+/// A chain `a[i] -- a[i+1]` makes one set of all its elements, and so does `a[1] -- a[i+1]`. Seen as a chain every cut of `a` would
+/// be carried to all elements; seen as a star, `a` has two cells whatever its length.
+fn star(mut link: Translation) -> Translation {
+    let [(p, a), (q, b)] = &link.ends;
+    if p != q {
+        return link;
+    }
+    let mut different = (0..a.len()).filter(|&d| a[d] != b[d]);
+    let (Some(d), None) = (different.next(), different.next()) else {
+        return link;
+    };
+    let step = b[d].offset - a[d].offset;
+    let (Some(k), true) = (a[d].iter, step.abs() == 1) else {
+        return link;
+    };
+    if (a[d].iter, a[d].flip) != (b[d].iter, b[d].flip) {
+        return link;
+    }
+    let last = link.counts[k] - 1;
+    let first = match a[d].flip {
+        true => a[d].offset.min(b[d].offset) - last,
+        false => a[d].offset.min(b[d].offset),
+    };
+    link.ends[0].1[d] = Sub {
+        iter: None,
+        flip: false,
+        offset: first,
+    };
+    link.ends[1].1[d] = Sub {
+        iter: Some(k),
+        flip: false,
+        offset: first + 1,
+    };
+    link
 }
 
 /// The coefficient of the k-th iterator, counted per position of its range; zero once it has a value.

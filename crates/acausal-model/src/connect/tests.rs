@@ -159,6 +159,31 @@ fn chain_of_resistors_stays_a_range() {
 }
 
 #[test]
+fn neighbours_side_by_side_are_one_set_at_any_length() {
+    // connect(c[i], c[i+1]), upwards or downwards, and connect(src, c[3])
+    for n in [6usize, 1_000_000_000] {
+        let arrays = [("c", vec![n]), ("src", vec![])];
+        let last = n as i64;
+        let i = |c: i64| vec![sub(c, &[(0, 1)])];
+        let down = |c: i64| vec![sub(c, &[(0, -1)])];
+        for (a, b) in [(i(0), i(1)), (i(1), i(0)), (down(last), down(last + 1))] {
+            let links = vec![
+                link(&[(0, 1, last - 1)], end(0, Inside, a), end(0, Inside, b)),
+                link(
+                    &[],
+                    end(1, Inside, vec![]),
+                    end(0, Inside, vec![sub(3, &[])]),
+                ),
+            ];
+            let potentials = equations(&arrays, LeafKind::Potential, links.clone());
+            assert!(potentials.len() <= 4, "{potentials:?}");
+            let flows = equations(&arrays, LeafKind::Flow, links);
+            assert_eq!(flows.len(), 1, "{flows:?}");
+        }
+    }
+}
+
+#[test]
 fn all_to_one_is_a_reduction() {
     let arrays = [("p", vec![100]), ("bus", vec![])];
     let links = vec![link(
