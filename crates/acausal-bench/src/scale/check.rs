@@ -4,8 +4,8 @@
 //! sizes the structure must be the same too: as many equations, unknowns and states, the same index. Every
 //! comparison is a process of its own with a limit of time.
 //!
-//! Both simulations run at a relative tolerance of [`TOLERANCE`] with [`ROWS`] output intervals; every signal may deviate by
-//! [`ALLOWED`] of the largest value of its array: the fluxes of a fine grid are differences of neighbouring states, so that one
+//! Both simulations run at a relative tolerance of `TOLERANCE` with `ROWS` output intervals; every signal may deviate by
+//! `ALLOWED` of the largest value of its array: the fluxes of a fine grid are differences of neighbouring states, so that one
 //! that is near zero carries the error of much larger ones.
 
 use std::collections::HashMap;
@@ -135,11 +135,8 @@ fn simulate(
     // The report is text about every equation; only small models get one.
     let done = match describe {
         true => acausal_index1::transform_with(flat, &options).map(|(dae, report)| {
-            let index = Some(report.structural_index as usize);
-            (
-                dae,
-                (report.equations as u64, report.unknowns as u64, index),
-            )
+            let index = Some(report.structural_index);
+            (dae, (report.equations, report.unknowns, index))
         }),
         false => acausal_index1::transform_noted(flat, &options)
             .map(|(dae, _)| (dae, (equations, equations, None))),
