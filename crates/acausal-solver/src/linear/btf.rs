@@ -3,8 +3,9 @@
 //!
 //! In: a [`Pattern`]. Out: [`BlockForm`], permutations such that `A[row[i], col[j]]` is zero below the diagonal blocks,
 //! or the row and column that a maximum matching leaves uncovered (the matrix is then singular for all values).
-//! Matching by augmenting paths with cheap assignment (Duff 1981, MC21; O(n * nnz) at worst, nearly linear in practice),
-//! components by Tarjan 1972 (linear); both with explicit stacks.
+//! Matching by augmenting paths with cheap assignment (Duff 1981, MC21), which is nearly linear for most systems but O(n * nnz) at
+//! worst; where its searches grow long, the rest is matched in phases of shortest paths (Hopcroft & Karp 1973, O(nnz sqrt(n))).
+//! Components by Tarjan 1972 (linear); all with explicit stacks.
 //!
 //! Worked example: rows {0, 2}, {1}, {0, 1} of columns. The diagonal gives row 0 - column 0 and row 1 - column 1; column
 //! 2 has only row 0, so the search moves column 0 on to row 2. The pairs (0, 2), (1, 1), (2, 0) are three blocks of one,
@@ -26,6 +27,9 @@ pub(crate) struct BlockForm {
 
 const NONE: u32 = u32::MAX;
 
+/// The searches of MC21 may look at each entry this many times on average before phases take over.
+const LOOKS: usize = 16;
+
 /// Computes the block form; fails if the pattern is structurally singular.
 pub(crate) fn block_form(pattern: &Pattern) -> Result<BlockForm, Singular> {
     let row_of = match_columns(pattern)?;
@@ -34,7 +38,13 @@ pub(crate) fn block_form(pattern: &Pattern) -> Result<BlockForm, Singular> {
 
 /// Row matched to each column.
 fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
+    match_within(pattern, LOOKS * (pattern.row_idx().len() + pattern.size()))
+}
+
+/// The same; phases take over after so many looks at entries.
+fn match_within(pattern: &Pattern, most: usize) -> Result<Vec<u32>, Singular> {
     let n = pattern.size();
+    let mut looks = 0;
     let mut row_of = vec![NONE; n];
     let mut col_of = vec![NONE; n];
     // Diagonal entries first: Modelica-like systems and hand-written ones put the defining equation there.
@@ -51,6 +61,9 @@ fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
     for start in 0..n {
         if row_of[start] != NONE {
             continue;
+        }
+        if looks > most {
+            return match_in_phases(pattern, row_of, col_of);
         }
         path.clear();
         path.push(start as u32);
@@ -72,6 +85,7 @@ fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
             while next[j] < end {
                 let row = pattern.row_idx()[next[j]];
                 next[j] += 1;
+                looks += 1;
                 let other = col_of[row as usize];
                 if visited[other as usize] != start as u32 {
                     deeper = Some(other);
@@ -106,6 +120,100 @@ fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
         }
     }
     Ok(row_of)
+}
+
+/// Completes a matching: each phase finds the lengths of the shortest augmenting paths and then as many such paths as there are
+/// without a column in common.
+fn match_in_phases(
+    pattern: &Pattern,
+    mut row_of: Vec<u32>,
+    mut col_of: Vec<u32>,
+) -> Result<Vec<u32>, Singular> {
+    let n = pattern.size();
+    let mut level = vec![NONE; n];
+    let mut next = vec![0usize; n];
+    let mut queue: Vec<u32> = Vec::new();
+    let mut path: Vec<u32> = Vec::new();
+    loop {
+        level.fill(NONE);
+        queue.clear();
+        for j in 0..n {
+            next[j] = pattern.range(j).start;
+            if row_of[j] == NONE {
+                level[j] = 0;
+                queue.push(j as u32);
+            }
+        }
+        let free = queue.len();
+        if free == 0 {
+            return Ok(row_of);
+        }
+        let mut at = 0;
+        let mut found = NONE;
+        while at < queue.len() {
+            let j = queue[at] as usize;
+            at += 1;
+            if level[j] >= found {
+                break;
+            }
+            for &row in pattern.rows_of(j) {
+                let other = col_of[row as usize];
+                if other == NONE {
+                    found = level[j];
+                } else if level[other as usize] == NONE {
+                    level[other as usize] = level[j] + 1;
+                    queue.push(other);
+                }
+            }
+        }
+        let mut augmented = false;
+        for k in 0..free {
+            path.clear();
+            path.push(queue[k]);
+            let mut free_row = None;
+            'search: while let Some(&column) = path.last() {
+                let j = column as usize;
+                let mut deeper = None;
+                while next[j] < pattern.range(j).end {
+                    let row = pattern.row_idx()[next[j]];
+                    next[j] += 1;
+                    let other = col_of[row as usize];
+                    if other == NONE {
+                        free_row = Some(row);
+                        break 'search;
+                    }
+                    if level[other as usize] == level[j] + 1 {
+                        deeper = Some(other);
+                        break;
+                    }
+                }
+                match deeper {
+                    Some(other) => path.push(other),
+                    None => {
+                        // Nothing more is reached through this column in this phase.
+                        level[j] = NONE;
+                        path.pop();
+                    }
+                }
+            }
+            let Some(mut row) = free_row else { continue };
+            augmented = true;
+            while let Some(column) = path.pop() {
+                let freed = row_of[column as usize];
+                row_of[column as usize] = row;
+                col_of[row as usize] = column;
+                level[column as usize] = NONE;
+                row = freed;
+            }
+        }
+        if !augmented {
+            return Err(Singular {
+                row: col_of.iter().position(|&c| c == NONE).unwrap_or(0),
+                col: row_of.iter().position(|&r| r == NONE).unwrap_or(0),
+                structural: true,
+            });
+        }
+    }
 }
 
 /// Tarjan's algorithm on the graph column j -> column matched to row i, for each entry (i, j).
@@ -193,6 +301,42 @@ mod tests {
                 assert!(at <= position);
             }
         }
+    }
+
+    /// Phases from the first column on against searches alone, on patterns with a random number of entries.
+    #[test]
+    fn phases_match_what_searches_match() {
+        let mut state = 1u64;
+        let mut random = move |below: usize| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        let (mut regular, mut singular) = (0, 0);
+        for _ in 0..2000 {
+            let n = 1 + random(12);
+            let entries: Vec<(usize, usize)> = (0..2 * n + random(2 * n))
+                .map(|_| (random(n), random(n)))
+                .collect();
+            let p = Pattern::from_entries(n, entries).unwrap();
+            let (a, b) = (
+                match_within(&p, usize::MAX),
+                match_in_phases(&p, vec![NONE; n], vec![NONE; n]),
+            );
+            assert_eq!(a.is_ok(), b.is_ok());
+            let Ok(rows) = b else {
+                singular += 1;
+                continue;
+            };
+            regular += 1;
+            let mut seen = vec![false; n];
+            for (j, &row) in rows.iter().enumerate() {
+                assert!(p.position(row as usize, j).is_some());
+                assert!(!std::mem::replace(&mut seen[row as usize], true));
+            }
+        }
+        assert!(regular > 100 && singular > 100, "{regular} {singular}");
     }
 
     #[test]
