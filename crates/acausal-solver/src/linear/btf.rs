@@ -167,9 +167,9 @@ fn match_in_phases(
             }
         }
         let mut augmented = false;
-        for k in 0..free {
+        for &start in &queue[..free] {
             path.clear();
-            path.push(queue[k]);
+            path.push(start);
             let mut free_row = None;
             'search: while let Some(&column) = path.last() {
                 let j = column as usize;
