@@ -476,6 +476,9 @@ impl Exprs {
             | Builtin::Terminal
             | Builtin::Sample
             | Builtin::Edge
+            | Builtin::Clock
+            | Builtin::EventClock
+            | Builtin::FirstTick
             | Builtin::Change => Ty::Bool,
             Builtin::Abs
             | Builtin::Min
@@ -485,7 +488,16 @@ impl Exprs {
             | Builtin::Rem => self.join(args),
             Builtin::Sign => Ty::Int,
             Builtin::Concat | Builtin::Text => Ty::Str,
-            Builtin::Start | Builtin::Homotopy => self.ty(args[0]),
+            Builtin::Start
+            | Builtin::Homotopy
+            | Builtin::ClockedSample
+            | Builtin::Hold
+            | Builtin::Previous
+            | Builtin::SubSample
+            | Builtin::SuperSample
+            | Builtin::ShiftSample
+            | Builtin::BackSample
+            | Builtin::NoClock => self.ty(args[0]),
             _ => Ty::Real,
         };
         let l = self.make_list(args);
@@ -503,7 +515,8 @@ impl Exprs {
                 | Builtin::Change
                 | Builtin::Homotopy
                 | Builtin::Start
-        ) {
+        ) || f.is_clocked()
+        {
             return None;
         }
         let values: Option<Vec<f64>> = args.iter().map(|&a| self.as_f64(a)).collect();

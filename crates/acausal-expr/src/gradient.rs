@@ -26,10 +26,9 @@ impl Exprs {
             let Some(parts) = contributions.remove(&e) else {
                 continue;
             };
-            let adjoint = if parts.len() == 1 {
-                parts[0]
-            } else {
-                self.add(&parts)
+            let adjoint = match parts.as_slice() {
+                [one] => *one,
+                _ => self.sum_of_masked(&parts),
             };
             if self.is_zero(adjoint) {
                 continue;
@@ -187,6 +186,49 @@ impl Exprs {
 }
 
 impl Exprs {
+    /// The sum of adjoints, with those under one condition put together: `(if c then a else 0) + (if c then b else 0)` is
+    /// `if c then a + b else 0`. Without that the terms would be as many as there are ways from the root, which grow
+    /// exponentially with the depth where branches are shared. Recursion is over the nesting of conditions.
+    fn sum_of_masked(&mut self, parts: &[ExprId]) -> ExprId {
+        let mut plain = Vec::new();
+        let mut groups: Vec<(ExprId, [Vec<ExprId>; 2])> = Vec::new();
+        let mut todo: Vec<ExprId> = parts.iter().rev().copied().collect();
+        while let Some(e) = todo.pop() {
+            if let Node::Add(l) = self.node(e) {
+                todo.extend(self.list(l).iter().rev());
+                continue;
+            }
+            let (condition, sides) = match (self.masked(e), self.node(e)) {
+                (Some((c, inner, true)), _) => (c, [Some(inner), None]),
+                (Some((c, inner, false)), _) => (c, [None, Some(inner)]),
+                (None, Node::If(c, a, b)) => (c, [Some(a), Some(b)]),
+                _ => {
+                    plain.push(e);
+                    continue;
+                }
+            };
+            let at = match groups.iter().position(|g| g.0 == condition) {
+                Some(at) => at,
+                None => {
+                    groups.push((condition, [Vec::new(), Vec::new()]));
+                    groups.len() - 1
+                }
+            };
+            for (list, side) in groups[at].1.iter_mut().zip(sides) {
+                list.extend(side);
+            }
+        }
+        for (condition, sides) in groups {
+            let [a, b] = sides.map(|side| match side.as_slice() {
+                [] => self.real(0.0),
+                [one] => *one,
+                _ => self.sum_of_masked(&side),
+            });
+            plain.push(self.if_(condition, a, b));
+        }
+        self.add(&plain)
+    }
+
     /// Takes apart an adjoint that is zero unless a condition holds (`true`) or unless it does not (`false`).
     fn masked(&mut self, adjoint: ExprId) -> Option<(ExprId, ExprId, bool)> {
         match self.node(adjoint) {
@@ -241,6 +283,36 @@ mod tests {
         assert_eq!(at(-4.0), 1.0);
         let expected = 4f64.ln() / 4.0 + 0.5 + 2.0 * 4f64.ln() / 4.0;
         assert!((at(4.0) - expected).abs() < 1e-14);
+    }
+
+    /// Branches that share their parts do not multiply: forty levels, each of which uses the level below twice.
+    #[test]
+    fn shared_branches_stay_shared() {
+        let mut e = Exprs::default();
+        let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+        let zero = e.real(0.0);
+        let (positive, small) = (e.rel(RelOp::Gt, x, zero), {
+            let one = e.real(1.0);
+            e.rel(RelOp::Lt, x, one)
+        });
+        let mut level = x;
+        for k in 0..40 {
+            let half = e.real(0.5);
+            let root = e.call(Builtin::Sqrt, &[level]);
+            let scaled = e.mul(&[half, level]);
+            let first = e.if_(positive, root, zero);
+            let second = e.if_(small, scaled, level);
+            let sum = e.add(&[first, second]);
+            level = if k % 2 == 0 {
+                e.call(Builtin::Sin, &[sum])
+            } else {
+                sum
+            };
+        }
+        let before = e.len();
+        let gradient = e.gradient(level, |x, n| matches!(x.node(n), Node::Var(_)));
+        assert_eq!(gradient.len(), 1);
+        assert!(e.len() - before < 5000, "{} new nodes", e.len() - before);
     }
 
     /// The gradient agrees with one forward derivative per variable.

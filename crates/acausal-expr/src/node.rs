@@ -199,6 +199,51 @@ pub enum Builtin {
     Concat,
     /// `String(value, significantDigits, minimumLength, leftJustified)`, or `String(value, format)`.
     Text,
+    /// `Clock()` or `Clock(interval)`; like all that follow it is gone when the flat model is complete.
+    Clock,
+    /// `Clock(condition, startInterval)`
+    EventClock,
+    /// `sample(u)` or `sample(u, clock)`: the left limit at a tick.
+    ClockedSample,
+    /// `hold(u)`
+    Hold,
+    /// `previous(u)`
+    Previous,
+    /// `subSample(u, factor)`; the factor 0 is one to be inferred.
+    SubSample,
+    /// `superSample(u, factor)`; the factor 0 is one to be inferred.
+    SuperSample,
+    /// `shiftSample(u, shiftCounter, resolution)`
+    ShiftSample,
+    /// `backSample(u, backCounter, resolution)`
+    BackSample,
+    /// `noClock(u)`
+    NoClock,
+    /// `interval(u)` or `interval()`
+    Interval,
+    /// `firstTick(u)` or `firstTick()`
+    FirstTick,
+}
+
+impl Builtin {
+    /// An operator of clocks (MLS 3.6 §16).
+    pub fn is_clocked(self) -> bool {
+        matches!(
+            self,
+            Builtin::Clock
+                | Builtin::EventClock
+                | Builtin::ClockedSample
+                | Builtin::Hold
+                | Builtin::Previous
+                | Builtin::SubSample
+                | Builtin::SuperSample
+                | Builtin::ShiftSample
+                | Builtin::BackSample
+                | Builtin::NoClock
+                | Builtin::Interval
+                | Builtin::FirstTick
+        )
+    }
 }
 
 /// A scalar expression. Equal expressions have equal [`ExprId`]s.

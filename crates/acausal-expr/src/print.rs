@@ -11,7 +11,13 @@ pub struct Printer<'a> {
     exprs: &'a Exprs,
     /// All iterators are called alike.
     nameless: bool,
+    /// Where a text is cut off.
+    limit: usize,
 }
+
+/// What a message shows of an expression at most. Inlined functions make expressions that share most of their parts; written
+/// out they would be too long to be read, and to be made.
+const LONGEST: usize = 2000;
 
 /// Binding strength, weakest first (MLS 3.6 §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +40,15 @@ impl<'a> Printer<'a> {
             model,
             exprs: &model.exprs,
             nameless: false,
+            limit: LONGEST,
+        }
+    }
+
+    /// The same for texts of any length: what [`Printer::new`] cuts off, ending in `…`, is written out.
+    pub fn complete(model: &'a FlatModel) -> Printer<'a> {
+        Printer {
+            limit: usize::MAX,
+            ..Printer::new(model)
         }
     }
 
@@ -52,6 +67,7 @@ impl<'a> Printer<'a> {
             model,
             exprs,
             nameless: false,
+            limit: LONGEST,
         }
     }
 
@@ -113,6 +129,12 @@ impl<'a> Printer<'a> {
     }
 
     fn write(&self, out: &mut String, e: ExprId, at: Level) {
+        if out.len() > self.limit {
+            if !out.ends_with('…') {
+                out.push('…');
+            }
+            return;
+        }
         let level = self.level(e);
         let paren = level < at;
         if paren {
@@ -405,6 +427,17 @@ fn builtin_name(f: Builtin) -> &'static str {
         Builtin::Start => "start",
         Builtin::Concat => "concat",
         Builtin::Text => "String",
+        Builtin::Clock | Builtin::EventClock => "Clock",
+        Builtin::ClockedSample => "sample",
+        Builtin::Hold => "hold",
+        Builtin::Previous => "previous",
+        Builtin::SubSample => "subSample",
+        Builtin::SuperSample => "superSample",
+        Builtin::ShiftSample => "shiftSample",
+        Builtin::BackSample => "backSample",
+        Builtin::NoClock => "noClock",
+        Builtin::Interval => "interval",
+        Builtin::FirstTick => "firstTick",
     }
 }
 

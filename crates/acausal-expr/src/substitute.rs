@@ -24,6 +24,21 @@ impl Exprs {
         done[&root]
     }
 
+    /// Rebuilds `root` from the leaves up; `replace` is asked about every node with its children already rewritten.
+    pub fn rewrite_upwards(
+        &mut self,
+        root: ExprId,
+        mut replace: impl FnMut(&mut Exprs, ExprId) -> Option<ExprId>,
+    ) -> ExprId {
+        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for e in self.reachable(&[root]) {
+            let new = self.rebuild(e, &done);
+            let new = replace(self, new).unwrap_or(new);
+            done.insert(e, new);
+        }
+        done[&root]
+    }
+
     /// Builds the node again from already rewritten children.
     pub(crate) fn rebuild(&mut self, e: ExprId, done: &Images) -> ExprId {
         let m = |c: ExprId| done.get(c).unwrap_or(c);

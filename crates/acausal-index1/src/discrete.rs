@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use acausal_expr::flat::{Action, Causality, Equation, FlatModel, VarType};
+use acausal_expr::flat::{Action, Causality, Equation, FlatModel};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -62,7 +62,7 @@ fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
 }
 
 /// The sides of an equation that it can determine, with the other side. A variable that a `when` gives a value, a
-/// parameter and an input are known; `y = n` with a Real `y` is an equation for `y`.
+/// parameter and an input are known; `y = n` with a continuous `y` is an equation for `y`.
 fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(Access, ExprId)> {
     let continuous = |e: ExprId| match flat.exprs.node(e) {
         Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
@@ -75,7 +75,7 @@ fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(A
             let known = assigned.contains(&a.var)
                 || var.is_parameter()
                 || var.causality == Causality::Input;
-            let mixed = var.ty != VarType::Real && continuous(other);
+            let mixed = continuous(other);
             if a.kind == Kind::Value && var.is_discrete() && !known && !mixed {
                 sides.push((a, other));
             }

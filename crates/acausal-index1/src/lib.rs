@@ -12,6 +12,7 @@ mod regularise;
 mod report;
 mod scalarise;
 mod singular;
+mod slopes;
 mod solvable;
 mod stabilise;
 mod transform;

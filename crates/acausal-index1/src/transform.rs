@@ -81,6 +81,7 @@ fn run(
     };
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
+    crate::slopes::name_slopes(&mut flat, &mut equations);
     equations = crate::zeros::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);

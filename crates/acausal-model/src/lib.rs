@@ -8,6 +8,7 @@
 //! | execute functions | [`function`] | inlined calls, constant evaluation, run-time functions |
 //! | connect | [`connect`] | equations of connection sets, kept as index ranges |
 //! | algorithm sections | [`algorithm`] | equations and `when` clauses |
+//! | take the clocks out | [`clock`] | discrete equations |
 //! | put together | [`flatten`] | [`acausal_expr::flat::FlatModel`] |
 //!
 //! The invariant of the whole crate: no step enumerates the elements of an array. `Resistor r[N]` is one instance, its
@@ -15,6 +16,7 @@
 
 pub mod algorithm;
 pub mod class;
+pub mod clock;
 pub mod connect;
 pub mod flatten;
 pub mod function;

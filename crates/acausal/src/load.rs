@@ -228,14 +228,19 @@ fn compile_class(
     // Of the libraries only the texts are needed from here on, for messages; of a large model the trees are large too.
     forget_trees(libraries);
     let clock = Instant::now();
+    // A warning, such as that of a missing `inner`, often tells the cause of an error.
+    let told = |mut messages: Vec<Diagnostic>, warnings: &[Diagnostic]| {
+        messages.extend_from_slice(warnings);
+        messages
+    };
     let (dae, notes) = acausal_index1::transform_noted(flat, &load.structure)
-        .map_err(|d| failure(libraries, d))?;
+        .map_err(|d| failure(libraries, told(d, &warnings)))?;
     warnings.extend(notes);
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let compiled = acausal_codegen::compile(dae).map_err(|e| {
         let d = e.1.diagnostic(&e.0);
-        failure(libraries, vec![d])
+        failure(libraries, told(vec![d], &warnings))
     })?;
     phases.codegen = clock.elapsed().as_secs_f64();
     let sources = std::mem::take(libraries.sources_mut());

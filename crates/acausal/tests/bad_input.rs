@@ -272,3 +272,90 @@ fn a_reader_that_goes_away() {
     assert!(said.is_empty(), "{said}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// What does not fit between classes is told with file, line, caret and the way to it.
+#[test]
+fn classes_that_do_not_fit() {
+    for (text, said) in [
+        (
+            "model M\n  model R Real x; equation x = 1; end R;\n  model Q Real y; equation y = 1; end Q;\n  \
+             model H replaceable R r; end H;\n  H h(redeclare Q r);\nend M;",
+            &[
+                "redeclare-mismatch",
+                "`M.Q` has no component `x`",
+                "M.mo:5:",
+                "declared replaceable here",
+                "in component `h`",
+            ][..],
+        ),
+        (
+            "model M\n  model P outer Real g; Real y; equation y = g; end P;\n  model Mid P p; end Mid;\n  Mid m;\nend M;",
+            &[
+                "no `inner` component `g`",
+                "M.mo:2:",
+                "in component `m`",
+                "declare `inner Real g;`",
+            ],
+        ),
+        (
+            "model M\n  connector C Real e; flow Real f; Real extra; end C;\n  C c;\nequation c.e = 1;\nend M;",
+            &["2 potentials and 1 flow", "M.mo:2:", "in component `c`"],
+        ),
+        (
+            "package M\n  model A extends B; end A;\n  model B extends A; end B;\nend M;",
+            &["cyclic-inheritance", "`M.A` extends this", "^"],
+        ),
+        (
+            "model M\n  parameter Real a = b;\n  parameter Real b = 2*a;\n  Real x = a;\nend M;",
+            &["`a` -> `b` -> `a`", "M.mo:2:"],
+        ),
+        (
+            "model M\n  model A B c; end A;\n  model B A c; end B;\n  A a;\nend M;",
+            &[
+                "contains a component `c` of itself",
+                "M.mo:3:",
+                "declared here",
+            ],
+        ),
+        (
+            "model M\n  Somewhere.Part p;\n  annotation(uses(Somewhere(version = \"1.2\")));\nend M;",
+            &[
+                "`Somewhere` is not declared",
+                "no directories with libraries",
+                "version 1.2 of Somewhere is asked for here",
+                "--library DIR",
+            ],
+        ),
+    ] {
+        let place = Place::with("M.mo", text);
+        let model = if text.contains("package M") {
+            "M.A"
+        } else {
+            "M"
+        };
+        let arguments = ["check", "M.mo", "--model", model];
+        place.acausal(&arguments).code(1).complains(said);
+    }
+}
+
+/// Another version than `uses` asks for is told with both places.
+#[test]
+fn libraries_of_another_version() {
+    let place = Place::with(
+        "M.mo",
+        "model M\n  Lib.A a;\n  annotation(uses(Lib(version = \"3.0\")));\nend M;",
+    );
+    std::fs::create_dir_all(place.path("libs/Lib")).unwrap();
+    place.write(
+        "libs/Lib/package.mo",
+        "package Lib\n  model A Real x = time; end A;\n  annotation(version = \"4.0\");\nend Lib;",
+    );
+    place
+        .acausal(&["check", "M.mo", "--library", "libs"])
+        .code(0)
+        .complains(&[
+            "version 3.0 of Lib is asked for",
+            "M.mo:3:",
+            "this is version 4.0",
+        ]);
+}

@@ -279,3 +279,143 @@ fn discrete_connections_have_no_direction() {
     }
     assert_eq!((at(&r, "n[2]", 0.4), at(&r, "n[2]", 0.6)), (4.0, 8.0));
 }
+
+/// Values of a clocked variable at instants.
+fn clocked(text: &str, stop: f64, expected: &[(&str, f64, f64)]) {
+    let r = run_text(text, &until(stop));
+    for &(name, t, value) in expected {
+        near(at(&r, name, t), value, 1e-9);
+    }
+}
+
+/// `sample` is the left limit, `previous` the value at the tick before, `hold` the last value.
+#[test]
+fn clocks_sample_and_hold() {
+    clocked(
+        "model M Real u = 10*time; Real y, s(start = 0), h; Integer n(start = 0); equation y = sample(u, Clock(0.1));
+         s = previous(s) + y; n = previous(n) + (if y < 0 then 0 else 1); h = hold(s); end M;",
+        0.5,
+        &[
+            ("y", 0.15, 1.0),
+            ("y", 0.35, 3.0),
+            ("s", 0.05, 0.0),
+            ("s", 0.35, 6.0),
+            ("h", 0.35, 6.0),
+            ("n", 0.05, 1.0),
+            ("n", 0.45, 5.0),
+        ],
+    );
+}
+
+/// Feedback through a sampled controller: x' = u, u = hold(-k*sample(x)), so that x(n+1) = (1 - k*T)*x(n).
+#[test]
+fn clocks_in_a_control_loop() {
+    let text = "model M Real x(start = 1, fixed = true), u, y(start = 0), e; Clock c = Clock(1, 10); equation der(x) = u;
+        e = sample(x, c); y = -5*e; u = hold(y); end M;";
+    let r = run_text(text, &until(1.0));
+    for n in 1..10 {
+        near(at(&r, "x", 0.1 * n as f64), 0.5_f64.powi(n), 1e-6);
+    }
+}
+
+/// Derived clocks tick at common instants; what is faster reads the last value of what is slower.
+#[test]
+fn clocks_of_other_rates() {
+    let text = "model M Integer n(start = 0), sub, super, shift(start = -1), back(start = -1), count(start = 0); equation
+        when Clock(0.1) then n = previous(n) + 1; end when; sub = subSample(n, 3); super = superSample(n, 2);
+        count = previous(count) + (if super > 0 then 1 else 0); shift = shiftSample(n, 1, 2); back = backSample(shift, 1, 2); end M;";
+    clocked(
+        text,
+        1.0,
+        &[
+            ("n", 0.05, 1.0),
+            ("n", 0.95, 10.0),
+            // The ticks of n are at 0, 0.1, ..; every third one is at 0, 0.3, 0.6.
+            ("sub", 0.25, 1.0),
+            ("sub", 0.35, 4.0),
+            ("sub", 0.65, 7.0),
+            ("super", 0.35, 4.0),
+            // Twice as fast: ticks at 0, 0.05, 0.1: 7 ticks until 0.32.
+            ("count", 0.32, 7.0),
+            ("shift", 0.04, -1.0),
+            ("shift", 0.06, 1.0),
+            ("shift", 0.14, 1.0),
+            ("shift", 0.16, 2.0),
+            // Back on the ticks of n: the last value of shift.
+            ("back", 0.12, 1.0),
+        ],
+    );
+}
+
+/// A clock with a condition ticks when it becomes true; `interval` is the time since the tick before.
+#[test]
+fn clocks_with_a_condition() {
+    clocked(
+        "model M Boolean b = sin(2*3.14159265358979*time) > 0.0 and time > 0.6; Integer n(start = 0); Real d; Boolean f; equation
+         when Clock(b, 0.25) then n = previous(n) + 1; d = interval(n); f = firstTick(n); end when; end M;",
+        4.0,
+        &[
+            ("n", 0.9, 0.0),
+            ("n", 1.1, 1.0),
+            ("n", 3.1, 3.0),
+            ("d", 1.1, 0.25),
+            ("d", 2.1, 1.0),
+            ("f", 1.1, 1.0),
+            ("f", 2.1, 0.0),
+        ],
+    );
+}
+
+/// The factor of `subSample` follows from the clocks of both sides; connected clocks are one.
+#[test]
+fn clocks_are_inferred() {
+    let text = "model M block Every Clock c; parameter Real p; equation c = Clock(p); end Every; Every a(p = 0.2);
+        Clock c; Real y(start = 0), z, T; Integer k(start = 0); equation c = subSample(a.c, 2); y = sample(time, a.c);
+        z = subSample(y); T = interval(k); when c then k = previous(k) + (if z < 0 then 0 else 1); end when; end M;";
+    clocked(
+        text,
+        1.0,
+        &[
+            ("y", 0.3, 0.2),
+            ("z", 0.7, 0.4),
+            ("k", 0.7, 2.0),
+            ("T", 0.7, 0.4),
+        ],
+    );
+}
+
+/// What clocks cannot do is said at the equation.
+#[test]
+fn clocks_that_do_not_fit() {
+    for (text, said) in [
+        (
+            "Real y; equation y = sample(time);",
+            "no clock can be found",
+        ),
+        (
+            "Real y; equation y = sample(time, Clock(0.1)) + sample(time, Clock(0.2));",
+            "two different clocks",
+        ),
+        (
+            "Real x, y; equation der(x) = y; y = sample(time, Clock(0.1));",
+            "derivatives in clocked equations are not supported",
+        ),
+        (
+            "Real u = time, y, z; equation y = sample(u, Clock(0.1)); z = hold(y) + y;",
+            "both clocked and continuous",
+        ),
+        (
+            "Real y, z; equation y = sample(time, Clock(time > 1)); z = superSample(y, 2);",
+            "cannot be divided further",
+        ),
+        (
+            "Real y, z; equation y = sample(time, Clock(1)); z = backSample(y, 1, 2);",
+            "before the first one",
+        ),
+    ] {
+        let text = format!("model M {text} end M;");
+        let failed = acausal::Model::from_text("M.mo", &text, &acausal::Load::default());
+        let messages = failed.map(|_| ()).unwrap_err().to_string();
+        assert!(messages.contains(said), "{text}\n{messages}");
+    }
+}

@@ -219,3 +219,63 @@ fn what_a_table_refuses_is_said() {
     ));
     assert!(text.contains("must ascend strictly"), "{text}");
 }
+
+/// Linear systems under the names of LAPACK, as libraries declare them, with constant and with varying numbers.
+#[test]
+fn linear_systems() {
+    let text = r#"
+        model M
+          function solve
+            input Real A[:, size(A, 1)]; input Real b[size(A, 1)]; output Real x[size(A, 1)] = b; output Integer info;
+          protected
+            Real work[size(A, 1), size(A, 1)] = A; Integer pivots[size(A, 1)];
+            external "FORTRAN 77" dgesv(size(A, 1), 1, work, size(A, 1), pivots, x, size(A, 1), info);
+          end solve;
+          function least
+            input Real A[:, :]; input Real b[size(A, 1)]; input Real rcond = 0;
+            output Real x[max(size(A, 1), size(A, 2))] = b; output Integer info; output Integer rank;
+            external "FORTRAN 77" dgelsy(x, info, rank);
+          end least;
+          parameter Real p[2] = solve([0, 2; 1, 1], {4, 5});
+          parameter Real line[3] = least([1, 0; 1, 1; 1, 2], {1, 3, 5});
+          Real y[2], z(start = 1, fixed = true);
+        equation
+          y = solve([1, time; 0, 2], {time, 4});
+          der(z) = y[1];
+        end M;"#;
+    let r = simulated(text);
+    assert_eq!(final_value(&r, "p[1]"), 3.0);
+    assert_eq!(final_value(&r, "p[2]"), 2.0);
+    // y2 = 2, y1 = t - 2*t; z = 1 - t²/2.
+    assert!((final_value(&r, "y[1]") + 1.0).abs() < 1e-9);
+    assert!((final_value(&r, "z") - 0.5).abs() < 1e-5);
+    assert!((final_value(&r, "line[1]") - 1.0).abs() < 1e-12);
+    assert!((final_value(&r, "line[2]") - 2.0).abs() < 1e-12);
+}
+
+/// The Fourier transform of one period of a cosine: everything is at the first frequency.
+#[test]
+fn fourier_transform() {
+    let text = r#"
+        model M
+          function raw
+            input Real u[:]; output Integer info; output Real a[div(size(u, 1), 2) + 1]; output Real phi[div(size(u, 1), 2) + 1];
+          protected
+            Real work[3*size(u, 1) + 2*(div(size(u, 1), 2) + 1)];
+            external "C" info = ModelicaFFT_kiss_fftr(u, size(u, 1), work, size(work, 1), a, phi);
+          end raw;
+          function amplitudes
+            input Real u[:]; output Real a[div(size(u, 1), 2) + 1];
+          protected Integer info; Real phi[div(size(u, 1), 2) + 1];
+          algorithm (info, a, phi) := raw(u);
+          end amplitudes;
+          parameter Real a[4] = amplitudes({3*cos(2*3.141592653589793*k/6) for k in 0:5});
+          Real y = time;
+        end M;"#;
+    let r = simulated(text);
+    // |c| = 3*6/2 at the first frequency, divided by the number of frequencies.
+    for (k, expected) in [0.0, 9.0 / 4.0, 0.0, 0.0].into_iter().enumerate() {
+        let found = final_value(&r, &format!("a[{}]", k + 1));
+        assert!((found - expected).abs() < 1e-12, "{k}: {found}");
+    }
+}

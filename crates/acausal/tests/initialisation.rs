@@ -371,3 +371,26 @@ fn failures_inside_of_functions_are_named() {
     };
     assert!(said.contains("u is too large"), "{said}");
 }
+
+/// Derivatives in initial equations of variables that are differentiated nowhere else.
+#[test]
+fn derivatives_of_variables_that_are_no_states() {
+    // y = 2*x + z[1], z = {3*x, x}: der(y) = 5*der(x) = -10 gives x = 2.
+    let r = start(
+        "model D Real x(stateSelect = StateSelect.always), y, z[2]; equation der(x) = -x; y = 2*x + z[1]; z = {3*x, x};
+         initial equation der(y) = -10; end D;",
+    );
+    first(&r, "x", 2.0);
+    // The acceleration of the start, through a name for the speed: a = -4*phi + 2*u at phi = 1 gives u = 3.
+    let r = start(
+        "model A Real phi(start = 1, fixed = true), w(start = 0, fixed = true), v; parameter Real u(fixed = false);
+         equation der(phi) = w; der(w) = -4*phi + 2*u; v = 3*w; initial equation der(v) = 6; end A;",
+    );
+    first(&r, "u", 3.0);
+    // Algebraic loops are differentiated as well: i + i^3 = x, der(i) = der(x)/(1 + 3*i^2) = -10/13 ... at x = 10, i = 2.
+    let r = start(
+        "model L Real x(start = 9), i(start = 1.8); equation der(x) = -x; i + i^3 = x;
+         initial equation der(i) = -10/13; end L;",
+    );
+    first(&r, "x", 10.0);
+}

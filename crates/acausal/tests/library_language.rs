@@ -132,3 +132,83 @@ fn cardinality_counts_for_every_element() {
     near(last(&run, "a.c[2].e"), 5.0, 1e-9);
     near(last(&run, "d.c.f"), 0.0, 1e-9);
 }
+
+const STREAMS: &str = "
+package S
+  connector Port Real p; flow Real m; stream Real h; end Port;
+  model Source Port port; parameter Real m = 1; parameter Real h = 1; equation port.m = -m; port.h = h; end Source;
+  model Sink Port port; Real h = inStream(port.h); Real H = port.m*actualStream(port.h); equation port.p = 1; port.h = 7; end Sink;
+  model Pass Port a, b; equation connect(a, b); end Pass;
+end S;
+";
+
+#[test]
+fn streams_mix_by_what_flows() {
+    // 1*10 + 3*20 arrive through two levels, nothing of the 100: the mean is 70/4. What flows back sees 7.
+    let run = simulated(&format!(
+        "{STREAMS} model M S.Source a(m = 1, h = 10), b(m = 3, h = 20), c(m = 0, h = 100); S.Sink k; S.Pass q; equation \
+         connect(a.port, q.a); connect(b.port, q.a); connect(q.b, k.port); connect(c.port, q.b); end M;"
+    ));
+    near(last(&run, "k.h"), 17.5, 1e-6);
+    near(last(&run, "k.H"), 70.0, 1e-5);
+    near(last(&run, "q.b.h"), 17.5, 1e-6);
+}
+
+#[test]
+fn streams_of_two_ports_and_of_none() {
+    // Two connected ports see each other whatever flows; a port alone sees itself. Families of ports stay families.
+    let run = simulated(&format!(
+        "{STREAMS} model M S.Source a[3](m = {{1, -1, 0}}, h = {{4, 5, 6}}); S.Sink k[3]; S.Sink alone; equation \
+         connect(a.port, k.port); end M;"
+    ));
+    for (i, (h, flow)) in [(4.0, 4.0), (5.0, -7.0), (6.0, 0.0)]
+        .into_iter()
+        .enumerate()
+    {
+        near(last(&run, &format!("k[{}].h", i + 1)), h, 1e-9);
+        near(last(&run, &format!("k[{}].H", i + 1)), flow, 1e-9);
+    }
+    near(last(&run, "alone.h"), 7.0, 1e-9);
+}
+
+#[test]
+fn a_flow_that_cannot_reverse_does_not_mix() {
+    // b can only take: what k sees is a alone, exactly, without a weight.
+    let run = simulated(&format!(
+        "{STREAMS} model M S.Source a(m = 2, h = 10); S.Source b(m = -1, h = 50, port(m(min = 0))); S.Sink k; equation \
+         connect(a.port, k.port); connect(b.port, k.port); end M;"
+    ));
+    assert_eq!(last(&run, "k.h"), 10.0);
+}
+
+#[test]
+fn in_stream_of_something_else_is_refused() {
+    for (text, said) in [
+        ("Real y = inStream(s.port.p);", "prefix `stream`"),
+        ("Real y = inStream(2*s.port.h);", "an expression"),
+    ] {
+        let text = format!("{STREAMS} model M S.Source s; {text} end M;");
+        let failed = Model::from_text("Test.mo", &text, &Load::default());
+        let messages = failed.map(|_| ()).unwrap_err().to_string();
+        assert!(messages.contains(said), "{messages}");
+    }
+}
+
+#[test]
+fn values_that_only_seem_to_depend_on_themselves() {
+    let model = |condition: &str| {
+        format!(
+            "model M parameter Boolean use_t = {condition}; parameter Real t = if use_t then 20 else h/4; \
+             parameter Real h = if use_t then 4*t else 100; Real y = t + h; end M;"
+        )
+    };
+    near(last(&simulated(&model("true")), "y"), 100.0, 1e-12);
+    near(last(&simulated(&model("false")), "y"), 125.0, 1e-12);
+    let failed = Model::from_text(
+        "Test.mo",
+        "model M parameter Real a = b + 1; parameter Real b = if a > 1 then a else 0; Real y = a; end M;",
+        &Load::default(),
+    );
+    let messages = failed.map(|_| ()).unwrap_err().to_string();
+    assert!(messages.contains("depends on itself"), "{messages}");
+}

@@ -20,10 +20,14 @@
 //! | tables in text and MAT files | [`file`] |
 //! | random numbers | `random` |
 //! | strings | [`strings`] |
+//! | small linear systems | `linear` |
+//! | Fourier transform | `fourier` |
 
 mod curve;
 mod file;
+mod fourier;
 mod grid;
+mod linear;
 mod random;
 pub mod strings;
 mod time_table;
@@ -82,6 +86,28 @@ natives! {
     Xorshift1024 = "ModelicaRandom_xorshift1024star",
     ReadMatrix = "ModelicaIO_readRealMatrix",
     MatrixSizes = "ModelicaIO_readMatrixSizes",
+    Solve = "dgesv",
+    Factorise = "dgetrf",
+    SolveFactorised = "dgetrs",
+    Invert = "dgetri",
+    LeastSquares = "dgelsy",
+    Fourier = "ModelicaFFT_kiss_fftr",
+}
+
+impl Native {
+    /// The arguments of the C function name work arrays and overwrite inputs: the function is called with the inputs of its
+    /// Modelica declaration instead, and gives the outputs in the order of their declaration.
+    pub fn takes_declared_inputs(self) -> bool {
+        matches!(
+            self,
+            Native::Solve
+                | Native::Factorise
+                | Native::SolveFactorised
+                | Native::Invert
+                | Native::LeastSquares
+                | Native::Fourier
+        )
+    }
 }
 
 /// A native function with what is known of its arguments at compile time.
@@ -310,6 +336,15 @@ impl External {
                 let (rows, columns) = matrix_size(a.text(0), a.text(1))?;
                 vec![T::constant(rows as f64), T::constant(columns as f64)]
             }
+            Native::Solve => linear::dgesv(a.array(), a.array()),
+            Native::Factorise => linear::dgetrf(a.array()),
+            Native::SolveFactorised => linear::dgetrs(a.array(), a.array(), Some(a.array())),
+            Native::Invert => linear::dgetrs(a.array(), a.array(), None),
+            Native::LeastSquares => {
+                let (matrix, right) = (a.array(), a.array());
+                linear::dgelsy(matrix, right, a.number())
+            }
+            Native::Fourier => fourier::real_transform(a.array().0),
         })
     }
 

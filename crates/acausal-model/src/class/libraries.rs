@@ -193,9 +193,19 @@ impl Libraries {
     /// What the user is told about an unknown top-level name: where it was looked for, and what is near.
     pub(crate) fn unknown_top_level(&self, name: Name, span: Span) -> Diagnostic {
         let message = format!("there is no class or library `{name}`");
-        let error = Diagnostic::error("unknown-name", span, message).note(self.search_note());
+        let error = Diagnostic::error("unknown-name", span, message);
         if let Some(hint) = suggest::hint(&name, self.top.keys().map(|name| name.as_str())) {
-            return error.hint(hint);
+            return error.note(self.search_note()).hint(hint);
+        }
+        self.explain_missing(error, name)
+    }
+
+    /// For a name that may be that of a library: where it was looked for, which `uses` asks for it, what to do.
+    pub(crate) fn explain_missing(&self, error: Diagnostic, name: Name) -> Diagnostic {
+        let mut error = error.note(self.search_note());
+        if let Some(wanted) = self.uses.get(name.as_str()) {
+            let said = format!("version {} of {name} is asked for here", wanted.version);
+            error = error.label(wanted.span, said);
         }
         error.hint(
             "give the directory that holds the library with `--library DIR` or in MODELICAPATH",

@@ -68,12 +68,15 @@ pub fn connect(
     walk.pair(ctx, [(a.inst, a.subs), (b.inst, b.subs)], full, out)
 }
 
-/// Tells all flow variables of the model, connected or not.
+/// Tells all flow and stream variables of the model, connected or not.
 pub fn flow_leaves(ctx: &Context, out: &mut Connections) {
     for (k, &inst) in ctx.var_insts.iter().enumerate() {
-        if ctx.instances.data(inst).prefixes.flow == Some(FlowPrefix::Flow) {
-            out.leaf(acausal_expr::VarId(k as u32), LeafKind::Flow);
-        }
+        let kind = match ctx.instances.data(inst).prefixes.flow {
+            Some(FlowPrefix::Flow) => LeafKind::Flow,
+            Some(FlowPrefix::Stream) => LeafKind::Stream,
+            None => continue,
+        };
+        out.leaf(acausal_expr::VarId(k as u32), kind);
     }
 }
 

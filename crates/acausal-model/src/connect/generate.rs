@@ -5,7 +5,7 @@
 //! - flows: the sum over the members is zero, inside connectors counting positive, outside ones negative; a flow that
 //!   nothing is connected to is zero;
 //! - parameters and constants: asserted to be equal;
-//! - streams: nothing (they are read by `inStream`).
+//! - streams: what flows in, where it is asked for (`stream`).
 //!
 //! The reference is chosen by declaration order, so the equations do not depend on the order of the `connect`s.
 
@@ -47,12 +47,10 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
     for link in mixed {
         add(link, &mut shapes, &mut links);
     }
-    let is_flow = |port: Port| connections.leaves.get(&port.var) == Some(&LeafKind::Flow);
-    for (&var, _) in connections
-        .leaves
-        .iter()
-        .filter(|(_, kind)| **kind == LeafKind::Flow)
-    {
+    // A flow that nothing is connected to is zero, a stream flows back into the component it came from.
+    let counts_alone = |kind: &LeafKind| matches!(kind, LeafKind::Flow | LeafKind::Stream);
+    let leaf_kind = |port: Port| connections.leaves.get(&port.var);
+    for (&var, _) in (connections.leaves.iter()).filter(|(_, kind)| counts_alone(kind)) {
         let port = Port {
             var,
             face: Face::Inside,
@@ -65,20 +63,21 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
             .or_insert_with(|| model.var(var).dims.clone());
     }
     shapes.retain(|_, dims| dims.iter().all(|&n| n > 0));
-    let alone = |port: Port| is_flow(port) && port.face == Face::Inside;
+    let alone = |port: Port| leaf_kind(port).is_some_and(counts_alone) && port.face == Face::Inside;
     let mut writer = Writer {
         model,
         origins: IndexMap::default(),
     };
     sets.extend(compress(connection_sets(&shapes, &links, alone)));
     sets.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut streams = Vec::new();
     for set in sets {
         let Some(first) = set.strips.first() else {
             continue;
         };
         match connections.leaves.get(&first.port.var) {
             Some(LeafKind::Flow) => writer.flow(&set),
-            Some(LeafKind::Stream) => {}
+            Some(LeafKind::Stream) => streams.push(set),
             Some(LeafKind::Parameter) => writer.equal(&set, None, true),
             _ => match source(writer.model, connections, &set) {
                 Ok(source) => writer.equal(&set, source, false),
@@ -86,18 +85,19 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
             },
         }
     }
+    writer.streams(connections, streams);
     diagnostics
 }
 
-struct Writer<'m> {
-    model: &'m mut FlatModel,
+pub(super) struct Writer<'m> {
+    pub(super) model: &'m mut FlatModel,
     /// Origins with the kind that fits the equation, made on demand.
     origins: IndexMap<(OriginId, OriginKind), OriginId, FxBuildHasher>,
 }
 
 /// The iterators of a family of sets: one per parameter, running over the indices of the reference member.
-struct Frame {
-    domain: Vec<(IterId, Range)>,
+pub(super) struct Frame {
+    pub(super) domain: Vec<(IterId, Range)>,
     /// Per parameter the index of the reference at `t = 0` and its step.
     base: Vec<(i64, i64)>,
 }
@@ -202,7 +202,7 @@ impl Writer<'_> {
     }
 
     /// Iterators over the indices of the reference, so that it is written `v[i]`.
-    fn frame(&mut self, set: &Set, reference: usize) -> Frame {
+    pub(super) fn frame(&mut self, set: &Set, reference: usize) -> Frame {
         let mut frame = Frame {
             domain: Vec::new(),
             base: Vec::new(),
@@ -240,7 +240,7 @@ impl Writer<'_> {
     }
 
     /// The element of a member for the values of the frame's iterators; `free` gives the subscript of a free line.
-    fn element(
+    pub(super) fn element(
         &mut self,
         strip: &Strip,
         frame: &Frame,
@@ -267,7 +267,7 @@ impl Writer<'_> {
         exprs.var(strip.port.var, Kind::Value, &subs, ty)
     }
 
-    fn origin(&mut self, of: OriginId, kind: OriginKind) -> OriginId {
+    pub(super) fn origin(&mut self, of: OriginId, kind: OriginKind) -> OriginId {
         if let Some(&known) = self.origins.get(&(of, kind)) {
             return known;
         }
@@ -281,7 +281,7 @@ impl Writer<'_> {
         id
     }
 
-    fn unconnected(&mut self, strip: &Strip) -> OriginId {
+    pub(super) fn unconnected(&mut self, strip: &Strip) -> OriginId {
         let var = self.model.var(strip.port.var);
         let mut component = var.name.clone();
         component.parts.pop();

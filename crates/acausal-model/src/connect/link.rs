@@ -72,6 +72,28 @@ pub struct Connections {
     pub leaves: IndexMap<VarId, LeafKind, FxBuildHasher>,
     /// The connections, in order.
     pub links: Vec<Link>,
+    /// The stream variables of all connectors.
+    pub streams: IndexMap<VarId, Stream, FxBuildHasher>,
+}
+
+/// A stream variable of a connector and what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The variable with the value that flows in, where it is asked for.
+    pub inside: Option<VarId>,
+    /// The flow of the same connector.
+    pub flow: VarId,
+    /// The flow can have one sign only.
+    pub one_way: Option<OneWay>,
+}
+
+/// The sign that `min` and `max` of a flow allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneWay {
+    /// `min >= 0`: into the component.
+    In,
+    /// `max <= 0`: out of the component.
+    Out,
 }
 
 impl Connections {

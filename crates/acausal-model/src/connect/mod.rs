@@ -16,6 +16,7 @@
 //! | unite cells | [`sets`] | `{r.n[1:N-1], r.p[2:N]}`, `{src.p, r.p[1]}`, `{r.n[N]}` |
 //! | scalars among themselves | `scalar` | nothing here: `src.p` is connected with an element of an array |
 //! | find progressions again | [`compress`] | sets that had to be enumerated become ranges where they are regular |
+//! | what flows in | `stream` | `inStream` of the members, streams of outside connectors |
 //! | write equations | [`generate`](mod@generate) | `r.n.v[i] = r.p.v[i+1]`, `r.n.i[i] + r.p.i[i+1] = 0`, ..., `r.n.i[N] = 0` |
 //!
 //! Cost: linear in the number of links and cells; for regular patterns that is independent of N.
@@ -33,10 +34,11 @@ pub mod generate;
 pub mod link;
 mod scalar;
 pub mod sets;
+mod stream;
 
 #[cfg(test)]
 mod tests;
 
 pub use collect::{connect, flow_leaves};
 pub use generate::generate;
-pub use link::{Connections, End, Face, LeafKind, Link, Port};
+pub use link::{Connections, End, Face, LeafKind, Link, OneWay, Port, Stream};

@@ -4,12 +4,13 @@
 //! clause (arrays of components, `for`) are its domain; those of arrays and loops inside belong to the action.
 
 use acausal_expr::flat::{Action, Equation, OriginKind, When, WhenBranch};
-use acausal_expr::{Kind, Node, split_equation};
+use acausal_expr::{ExprId, Kind, Node, split_equation};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{self, Expr};
 
 use super::equation::Item;
 use super::{Flattener, Spot};
+use crate::clock::Clause;
 use crate::lower::{Result, Type, Value, error};
 
 impl Flattener {
@@ -27,6 +28,13 @@ impl Flattener {
         let mut lowered = Vec::new();
         for (condition, body) in branches {
             let t = self.ctx.tensor(&spot.env, condition)?;
+            if t.ty == Type::Clock && t.is_scalar() {
+                if branches.len() > 1 {
+                    let message = "a `when` of a clock cannot have `elsewhen`";
+                    return Err(error("clocked-when", condition.span, message));
+                }
+                return self.clocked_when(spot, t.body, body, out);
+            }
             if t.ty != Type::Boolean || t.rank() > 1 {
                 let found = self.ctx.describe(&Value::Tensor(t));
                 return Err(error(
@@ -55,6 +63,38 @@ impl Flattener {
             branches: lowered,
             origin,
         }));
+        Ok(())
+    }
+
+    /// `when Clock(c) then`: the equations inside are ordinary ones of that clock (MLS 3.6 §16.6).
+    fn clocked_when(
+        &mut self,
+        spot: &Spot<'_>,
+        clock: ExprId,
+        body: &[ast::Equation],
+        out: &mut Vec<Item>,
+    ) -> Result<()> {
+        let mut items = Vec::new();
+        self.equations(spot, body, &mut items)?;
+        let mut sides = Vec::new();
+        let mut first = None;
+        for item in items {
+            let Item::Equation(eq) = item else {
+                let message = "a `when` of a clock may contain equations only";
+                let span = body.first().map_or(Span::NONE, |e| e.span);
+                return Err(error("clocked-when", span, message));
+            };
+            sides.extend([eq.lhs, eq.rhs]);
+            first.get_or_insert(eq.origin);
+            out.push(Item::Equation(eq));
+        }
+        if let Some(origin) = first {
+            self.clocks.clauses.push(Clause {
+                clock,
+                sides,
+                origin,
+            });
+        }
         Ok(())
     }
 

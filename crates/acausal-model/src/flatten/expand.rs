@@ -11,7 +11,7 @@ use acausal_expr::flat::{
 use acausal_syntax::ast;
 
 use super::Flattener;
-use crate::instance::{EnumId, InstId, Kind, Primitive};
+use crate::instance::{EnumId, InstId, Kind};
 use crate::lower::{Result, Type, error};
 
 impl Flattener {
@@ -52,11 +52,6 @@ impl Flattener {
         self.check_prefixes(inst);
         let span = self.ctx.instances.data(inst).span;
         match self.ctx.instances.kind(inst) {
-            Kind::Primitive(Primitive::Clock) => {
-                self.ctx
-                    .errors
-                    .push(*error("unsupported", span, "clocks are not supported yet"));
-            }
             Kind::Primitive(_) | Kind::ExternalObject => {
                 let result = self.leaf(inst);
                 self.ctx.keep(result);
@@ -130,7 +125,7 @@ impl Flattener {
         let ty = match self.ctx.primitive_type(inst) {
             Some(Type::Real) => VarType::Real,
             Some(Type::Integer | Type::Object) => VarType::Integer,
-            Some(Type::Boolean) => VarType::Boolean,
+            Some(Type::Boolean | Type::Clock) => VarType::Boolean,
             Some(Type::String) => VarType::String,
             Some(Type::Enum(id)) => VarType::Enum(self.enum_index(id)),
             None => return Ok(()),
@@ -181,6 +176,9 @@ impl Flattener {
             span: data.span,
         };
         let id = VarId(self.model.vars.len() as u32);
+        if self.ctx.primitive_type(inst) == Some(Type::Clock) {
+            self.clocks.variables.insert(id);
+        }
         self.model.vars.push(variable);
         self.leaves.push(inst);
         self.ctx.vars.insert(inst, id);

@@ -10,6 +10,8 @@
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
 //! | `when` equations | `clause` |
 //! | potentials against flows, equations against unknowns | `connectors`, `balance` |
+//! | values that depend on themselves | `cycle` |
+//! | variables for what flows in through streams | `stream` |
 //! | constants that decide structure | `constants` |
 //! | the model as Modelica text | `print` |
 //!
@@ -29,6 +31,7 @@ mod branch;
 mod clause;
 mod connectors;
 mod constants;
+mod cycle;
 mod effect;
 mod equation;
 mod expand;
@@ -38,6 +41,7 @@ mod loops;
 mod network;
 mod prefix;
 mod print;
+mod stream;
 mod variable;
 
 pub use print::print_flat;
@@ -133,6 +137,8 @@ pub(crate) struct Flattener {
     enums: IndexMap<EnumId, u32, FxBuildHasher>,
     /// Variables assigned in `when`.
     discrete: FxHashSet<VarId>,
+    /// Clocks, and equations in clocked clauses.
+    clocks: crate::clock::Clocks,
 }
 
 /// Where an equation stands: its environment and the iterators around it.
@@ -163,6 +169,7 @@ impl Flattener {
             connections: Connections::default(),
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
+            clocks: crate::clock::Clocks::default(),
         }
     }
 
@@ -187,8 +194,9 @@ impl Flattener {
             }
         }
         self.experiment();
-        self.finish_variables();
         self.cyclic_parameters();
+        self.finish_variables();
+        self.streams();
         if !self.ctx.errors.is_empty() {
             return;
         }
@@ -201,6 +209,10 @@ impl Flattener {
             } else {
                 self.ctx.warnings.push(m)
             }
+        }
+        if self.ctx.errors.is_empty() {
+            let messages = crate::clock::unclock(&mut self.model, &self.clocks);
+            self.ctx.errors.extend(messages);
         }
         if self.ctx.errors.is_empty() {
             self.balance();

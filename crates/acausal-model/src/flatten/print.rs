@@ -9,7 +9,7 @@ use acausal_expr::{IterId, Printer, Range};
 
 /// The model as readable Modelica.
 pub fn print_flat(model: &FlatModel) -> String {
-    let p = Printer::new(model);
+    let p = Printer::complete(model);
     let mut out = String::new();
     let _ = writeln!(out, "model {}", model.name);
     for v in &model.vars {

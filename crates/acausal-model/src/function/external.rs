@@ -43,11 +43,12 @@ const BINARY: [(&str, Builtin); 4] = [
     ("fmax", Builtin::Max),
 ];
 
-/// Functions without a result that need not be called. The state that the last one sets is that of a generator which gives
+/// Functions without a result that need not be called: files are read as a whole. The state that the last one sets is that of a generator which gives
 /// another number at each call; it has no place in equations that are evaluated any number of times, and is not supported.
-const WITHOUT_RESULT: [&str; 3] = [
+const WITHOUT_RESULT: [&str; 4] = [
     "ModelicaMessage",
     "ModelicaInternal_print",
+    "ModelicaStreams_closeFile",
     "ModelicaRandom_setInternalState_xorshift1024star",
 ];
 
@@ -83,8 +84,9 @@ pub fn call(
     let mut args = Vec::new();
     // Outputs in the order in which the C function gives them: its value, then what it writes through pointers.
     let mut written = Vec::new();
+    let declared = Native::from_name(&name).is_some_and(Native::takes_declared_inputs);
     match &clause.call {
-        Some(call) => {
+        Some(call) if !declared => {
             let env = Env::function(external.scope, &locals, evaluate);
             if let Some(r) = &call.output {
                 written.extend(one_of(ctx, r, &outputs));
@@ -102,7 +104,7 @@ pub fn call(
                 }
             }
         }
-        None => {
+        _ => {
             written.clone_from(&outputs);
             for (_, v) in inputs {
                 match v {

@@ -137,6 +137,7 @@ impl Instances {
         )
         .hint(format!("declare `inner {class_name} {name};` in the model"));
         warning.notes.extend(message);
+        let warning = self.with_chain(warning, outer);
         self.report(warning);
 
         let shape = self.shape(class);

@@ -44,7 +44,7 @@ impl Instances {
         let mut error = with_hint(error, &name, visible.iter().map(|name| name.as_str()));
         if error.hint.is_none() && wanted == Wanted::Package {
             // The first part of a name with dots is often a library that was not found.
-            error.notes.push(self.libraries.search_note());
+            error = self.libraries.explain_missing(error, name);
         }
         self.with_chain(error, scope.inst)
     }

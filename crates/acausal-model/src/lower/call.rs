@@ -128,11 +128,7 @@ impl Context {
             }
             Kind::Primitive(Primitive::Integer) => self.builtin(env, Name::new("Integer"), call),
             Kind::Primitive(Primitive::String) => self.builtin(env, Name::new("String"), call),
-            Kind::Primitive(Primitive::Clock) => Err(error(
-                "unsupported",
-                call.span,
-                "clocks are not supported yet",
-            )),
+            Kind::Primitive(Primitive::Clock) => self.clock_constructor(env, call),
             Kind::Primitive(Primitive::Real) => {
                 let [only] = call.args.as_slice() else {
                     return Err(error(

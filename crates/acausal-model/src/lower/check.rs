@@ -24,6 +24,7 @@ impl Context {
             Type::String => "String".into(),
             Type::Enum(id) => self.instances.enum_type(id).name.clone(),
             Type::Object => "external object".into(),
+            Type::Clock => "Clock".into(),
         }
     }
 
@@ -49,6 +50,7 @@ impl Context {
             Kind::Primitive(Primitive::Boolean) => Some(Type::Boolean),
             Kind::Primitive(Primitive::String) => Some(Type::String),
             Kind::Primitive(Primitive::Enum(id)) => Some(Type::Enum(id)),
+            Kind::Primitive(Primitive::Clock) => Some(Type::Clock),
             Kind::ExternalObject => Some(Type::Object),
             _ => None,
         }

@@ -107,7 +107,7 @@ impl Context {
     }
 
     /// Checks that an expression does not vary during simulation.
-    fn expect_parameter(&mut self, e: ExprId, at: &Expr, what: &str) -> Result<()> {
+    pub(super) fn expect_parameter(&mut self, e: ExprId, at: &Expr, what: &str) -> Result<()> {
         for n in self.exprs.reachable(&[e]) {
             let name = match self.exprs.node(n) {
                 Node::Time => Some("time".to_string()),
@@ -151,6 +151,9 @@ impl Context {
         name: &str,
         call: &Call,
     ) -> Result<Option<Value>> {
+        if name == "sample" && self.is_clocked_sample(env, call)? {
+            return self.clocked_operator(env, name, call).map(Some);
+        }
         let arg = |k: usize, named: &str| self.argument(call, k, named);
         match name {
             "der" => return self.der_call(env, call).map(Some),
@@ -202,20 +205,13 @@ impl Context {
                     t.map(&mut self.exprs, t.ty, |x, e| x.smooth(p, e))
                 })));
             }
-            "sample" if call.args.len() + call.named.len() == 1 => {
-                return Err(error(
-                    "unsupported",
-                    call.span,
-                    "clocked `sample` is not supported yet",
-                ));
-            }
             "sample" => {
                 self.expect_count(call, 2, 2)?;
                 let (Some(a), Some(b)) = (arg(0, "start"), arg(1, "interval")) else {
                     return Err(error(
-                        "unsupported",
+                        "argument-count",
                         call.span,
-                        "clocked `sample` is not supported yet",
+                        "`sample` takes a start and an interval, or a signal and a clock",
                     ));
                 };
                 let (start, interval) = (
@@ -318,19 +314,13 @@ impl Context {
                 let b = self.per_element(&place, call.span, |g, n| g.is_rooted(n))?;
                 return Ok(Some(Value::scalar(Type::Boolean, b)));
             }
+            "inStream" | "actualStream" => return self.stream_call(env, name, call).map(Some),
+            "Clock" => return self.clock_constructor(env, call).map(Some),
+            "previous" | "hold" | "subSample" | "superSample" | "shiftSample" | "backSample"
+            | "noClock" | "interval" | "firstTick" => {
+                return self.clocked_operator(env, name, call).map(Some);
+            }
             "spatialDistribution"
-            | "inStream"
-            | "actualStream"
-            | "Clock"
-            | "previous"
-            | "hold"
-            | "subSample"
-            | "superSample"
-            | "shiftSample"
-            | "backSample"
-            | "noClock"
-            | "interval"
-            | "firstTick"
             | "activeState"
             | "initialState"
             | "ticksInState"

@@ -13,6 +13,8 @@
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
 //! | `call`, `overload` | calls, record constructors, operators on records |
 //! | `math`, `array_function`, `reduction`, `event_function`, `text` | built-in functions |
+//! | `stream` | `inStream` and `actualStream` |
+//! | `clock` | operators of clocks |
 //! | `graph` | the connection graph of overdetermined connectors |
 //! | `check` | types and sizes in messages |
 //!
@@ -24,6 +26,7 @@ mod array_function;
 mod binding;
 mod call;
 mod check;
+mod clock;
 mod component;
 mod event_function;
 mod expression;
@@ -36,6 +39,7 @@ mod operator;
 mod overload;
 mod reduction;
 mod reference;
+pub mod stream;
 mod subscript;
 pub mod tensor;
 mod text;
@@ -53,7 +57,8 @@ pub use value::{FunctionValue, Record, Type, Value};
 use acausal_expr::flat;
 use acausal_expr::{ExprId, Exprs, IterId, Range, VarId};
 use acausal_syntax::{Diagnostic, Name, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::instance::{InstId, Instances, Scope};
 
@@ -90,6 +95,8 @@ pub struct Context {
     pub ranges: FxHashMap<IterId, Range>,
     /// How connectors hang together, for `cardinality` and `Connections.rooted`.
     pub graph: graph::ConnectionGraph,
+    /// What flows in, for each `stream` variable that is asked for it; these variables follow those of `var_insts`.
+    pub streams: IndexMap<VarId, stream::InStream, FxBuildHasher>,
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
@@ -181,6 +188,7 @@ impl Context {
             absent: FxHashSet::default(),
             ranges: FxHashMap::default(),
             graph: graph::ConnectionGraph::default(),
+            streams: IndexMap::default(),
             function_state: crate::function::State::default(),
             known: known::Known::default(),
         }

@@ -78,8 +78,12 @@ impl Context {
         b: &Expr,
         _span: Span,
     ) -> Result<Value> {
-        let x = self.expr(env, a)?;
-        let y = self.expr(env, b)?;
+        let mut x = self.expr(env, a)?;
+        let mut y = self.expr(env, b)?;
+        if matches!(op, BinOp::Mul | BinOp::MulElem) {
+            x = self.quiet_factor(a, x);
+            y = self.quiet_factor(b, y);
+        }
         self.binary(op, x, y, a.span, b.span)
     }
 

@@ -420,7 +420,7 @@ pub fn zero(exprs: &mut Exprs, ty: Type) -> ExprId {
     match ty {
         Type::Real => exprs.real(0.0),
         Type::Integer | Type::Object => exprs.int(0),
-        Type::Boolean => exprs.bool(false),
+        Type::Boolean | Type::Clock => exprs.bool(false),
         Type::String => exprs.str(""),
         Type::Enum(_) => exprs.int(1),
     }

@@ -80,8 +80,8 @@ impl Context {
                 let texts: Vec<ExprId> = names.iter().map(|n| self.exprs.str(n)).collect();
                 self.exprs.select(t.body, &texts)
             }
-            Type::Object => {
-                let message = "`String` does not take external objects";
+            Type::Object | Type::Clock => {
+                let message = "`String` does not take external objects or clocks";
                 return Err(error("type-mismatch", e.span, message));
             }
             Type::Real | Type::Integer => t.body,

@@ -20,6 +20,8 @@ pub enum Type {
     Enum(EnumId),
     /// An external object: the number under which it is kept (MLS 3.6 §12.9.7).
     Object,
+    /// A clock (MLS 3.6 §16.2.1): true while it ticks.
+    Clock,
 }
 
 impl Type {
@@ -28,7 +30,7 @@ impl Type {
         match self {
             Type::Real => Ty::Real,
             Type::Integer | Type::Enum(_) | Type::Object => Ty::Int,
-            Type::Boolean => Ty::Bool,
+            Type::Boolean | Type::Clock => Ty::Bool,
             Type::String => Ty::Str,
         }
     }

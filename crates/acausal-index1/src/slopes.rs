@@ -1,0 +1,115 @@
+//! Derivatives that only initial equations ask for (MLS 3.6 §8.6).
+//!
+//! `initial equation der(y) = 0` may name a variable that is differentiated nowhere else: a current that the states
+//! determine, a speed `w = der(phi)` of which the start wants the acceleration. Such a derivative gets a variable and an equation,
+//! `s = der(y)`, and the initial equations read `s`. Index reduction then differentiates whatever determines `y`, as it does for
+//! a derivative that the user wrote in an equation.
+//!
+//! Example: `der(x) = -x; y = 2*x; initial equation der(y) = -10` becomes `..; s = der(y); initial equation s = -10`, reduced to
+//! `s = 2*der(x)`; so `x` starts at 5.
+//!
+//! `y` shall not become a state because of that: where the user has no wish it gets `StateSelect.avoid`.
+
+use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
+use acausal_expr::{Access, ExprId, Kind, Range, Ty, VarId};
+use acausal_syntax::Name;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::incidence::is_unknown;
+
+/// Adds variables and equations for derivatives that occur in initial equations only.
+pub(crate) fn name_slopes(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
+    let mut wanted: IndexMap<VarId, u8, FxBuildHasher> = IndexMap::default();
+    for eq in &flat.initial_equations {
+        for e in [eq.lhs, eq.rhs] {
+            for (_, a) in flat.exprs.accesses(e) {
+                if let Kind::Der(n) = a.kind
+                    && is_unknown(flat, a.var)
+                {
+                    let most = wanted.entry(a.var).or_insert(0);
+                    *most = (*most).max(n);
+                }
+            }
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let mut known: FxHashMap<VarId, u8> = FxHashMap::default();
+    for eq in equations.iter() {
+        for e in [eq.lhs, eq.rhs] {
+            for (_, a) in flat.exprs.accesses(e) {
+                if let Kind::Der(n) = a.kind {
+                    let most = known.entry(a.var).or_insert(0);
+                    *most = (*most).max(n);
+                }
+            }
+        }
+    }
+    // slopes[v][k] is the variable of the (k+1)-th derivative of v.
+    let mut slopes: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+    for (&var, &order) in &wanted {
+        if known.get(&var).is_some_and(|&k| k >= order) {
+            continue;
+        }
+        let wish = &mut flat.vars[var.index()].state_select;
+        if *wish == StateSelect::Default && !known.contains_key(&var) {
+            *wish = StateSelect::Avoid;
+        }
+        let mut chain = Vec::new();
+        let mut of = var;
+        for _ in 0..order {
+            of = slope(flat, equations, of);
+            chain.push(of);
+        }
+        slopes.insert(var, chain);
+    }
+    let mut initial = std::mem::take(&mut flat.initial_equations);
+    for eq in &mut initial {
+        for side in [&mut eq.lhs, &mut eq.rhs] {
+            *side = flat.exprs.rewrite(*side, |x, e| {
+                let acausal_expr::Node::Var(a) = x.node(e) else {
+                    return None;
+                };
+                let Kind::Der(n) = a.kind else { return None };
+                let var = *slopes.get(&a.var)?.get(n as usize - 1)?;
+                let kind = Kind::Value;
+                Some(x.access(Access { var, kind, ..a }, Ty::Real))
+            });
+        }
+    }
+    flat.initial_equations = initial;
+}
+
+/// A new variable `s` with the equation `s = der(of)`.
+fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarId {
+    let dims = flat.var(of).dims.clone();
+    let iters: Vec<_> = dims.iter().map(|_| flat.exprs.fresh_iter()).collect();
+    let ranges = dims.iter().map(|&n| Range::upto(n));
+    let domain: Vec<_> = iters.iter().copied().zip(ranges).collect();
+    let kind = acausal_expr::flat::Variability::Continuous;
+    let access = crate::auxiliary(flat, &domain, kind);
+    let (name, span) = (flat.var(of).name.plain(), flat.var(of).span);
+    let s = &mut flat.vars[access.var.index()];
+    let part = (Name::new(&format!("der({name})")), dims.len() as u8);
+    s.name = VarName { parts: vec![part] };
+    s.span = span;
+    s.state_select = StateSelect::Avoid;
+    flat.origins.push(Origin {
+        span,
+        component: String::new(),
+        kind: OriginKind::Auxiliary,
+    });
+    let origin = OriginId(flat.origins.len() as u32 - 1);
+    let subs: Vec<ExprId> = iters.iter().map(|&i| flat.exprs.iter(i)).collect();
+    let lhs = flat.exprs.access(access, Ty::Real);
+    let rhs = flat.exprs.var(of, Kind::Der(1), &subs, Ty::Real);
+    equations.push(Equation {
+        domain,
+        lhs,
+        rhs,
+        origin,
+    });
+    access.var
+}

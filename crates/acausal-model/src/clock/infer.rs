@@ -1,0 +1,241 @@
+//! How often each clock ticks, in steps of a grid (MLS 3.6 §16.5, §16.7).
+//!
+//! In: classes with relations. Out: for each clocked class the grid of its base clock, and period and offset in whole steps of it.
+//!
+//! Each class gets an interval and a shift relative to the interval of its base clock, as exact fractions, going through the
+//! relations in both directions from the classes that have a base clock. `subSample(u, n)` makes the interval `n` times as long,
+//! `superSample(u, n)` as many times shorter, `shiftSample(u, c, r)` moves the first tick by `c/r` intervals. The grid is as fine as the
+//! common denominator of all of them.
+//!
+//! Example: `u` on `Clock(0.1)`, `v = superSample(u, 2)`, `w = shiftSample(v, 1, 3)`: intervals 1, 1/2, 1/2, shifts 0, 0, 1/6. The grid has 6
+//! steps per interval: periods 6, 3, 3 and offsets 0, 0, 1.
+
+use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::{Builtin, ExprId, Node};
+use acausal_syntax::Diagnostic;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::partition::{Partitions, Relation};
+
+/// A fraction in lowest terms with a positive denominator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fraction {
+    pub above: i64,
+    pub below: i64,
+}
+
+impl Fraction {
+    pub fn new(above: i64, below: i64) -> Fraction {
+        let divisor = gcd(above.unsigned_abs(), below.unsigned_abs()).max(1) as i64;
+        let sign = if below < 0 { -1 } else { 1 };
+        Fraction {
+            above: sign * above / divisor,
+            below: (sign * below / divisor).max(1),
+        }
+    }
+
+    pub fn whole(n: i64) -> Fraction {
+        Fraction { above: n, below: 1 }
+    }
+
+    fn times(self, other: Fraction) -> Fraction {
+        Fraction::new(
+            self.above.saturating_mul(other.above),
+            self.below.saturating_mul(other.below),
+        )
+    }
+
+    fn over(self, other: Fraction) -> Fraction {
+        self.times(Fraction::new(other.below, other.above))
+    }
+
+    fn plus(self, other: Fraction) -> Fraction {
+        Fraction::new(
+            self.above.saturating_mul(other.below) + other.above.saturating_mul(self.below),
+            self.below.saturating_mul(other.below),
+        )
+    }
+
+    fn minus(self, other: Fraction) -> Fraction {
+        self.plus(Fraction::new(-other.above, other.below))
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The grid of a base clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// The call that makes the clock.
+    pub clock: ExprId,
+    /// Steps per interval.
+    pub fine: i64,
+    pub origin: OriginId,
+}
+
+/// When a class ticks: at the steps `offset + k*period` of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticks {
+    pub grid: usize,
+    pub period: i64,
+    pub offset: i64,
+}
+
+/// Grids, and the ticks of each clocked class.
+pub(super) struct Grids {
+    pub grids: Vec<Grid>,
+    pub ticks: IndexMap<usize, Ticks, FxBuildHasher>,
+}
+
+/// Relative to a base clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rate {
+    grid: usize,
+    interval: Fraction,
+    shift: Fraction,
+}
+
+pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Vec<Diagnostic>> {
+    let mut messages = Vec::new();
+    let mut rates: IndexMap<usize, Rate, FxBuildHasher> = IndexMap::default();
+    let mut grids: Vec<Grid> = Vec::new();
+    for r in &classes.relations {
+        let Relation::Base { of, clock, origin } = *r else {
+            continue;
+        };
+        let grid = match grids.iter().position(|g| g.clock == clock) {
+            Some(k) => k,
+            None => {
+                grids.push(Grid {
+                    clock,
+                    fine: 1,
+                    origin,
+                });
+                grids.len() - 1
+            }
+        };
+        let rate = Rate {
+            grid,
+            interval: Fraction::whole(1),
+            shift: Fraction::whole(0),
+        };
+        note(model, &mut rates, of, rate, origin, &mut messages);
+    }
+    // Going round until nothing is added: each round reaches at least one class more.
+    loop {
+        let before = rates.len();
+        for r in &classes.relations {
+            let Relation::Derived {
+                of,
+                from,
+                slower,
+                shift,
+                origin,
+            } = *r
+            else {
+                continue;
+            };
+            let Some(slower) = slower else { continue };
+            if let Some(&source) = rates.get(&from) {
+                let interval = source.interval.times(slower);
+                let rate = Rate {
+                    interval,
+                    shift: source.shift.plus(interval.times(shift)),
+                    ..source
+                };
+                note(model, &mut rates, of, rate, origin, &mut messages);
+            } else if let Some(&target) = rates.get(&of) {
+                let rate = Rate {
+                    interval: target.interval.over(slower),
+                    shift: target.shift.minus(target.interval.times(shift)),
+                    ..target
+                };
+                note(model, &mut rates, from, rate, origin, &mut messages);
+            }
+        }
+        if rates.len() == before || !messages.is_empty() {
+            break;
+        }
+    }
+    for (class, origin) in classes.clocked() {
+        if !rates.contains_key(&class)
+            && let Some(origin) = origin
+        {
+            let span = model.origin(origin).span;
+            let message = "no clock can be found for the variables of this equation";
+            messages.push(
+                Diagnostic::error("clock-unknown", span, message)
+                    .hint("give one of them a clock, such as `sample(u, Clock(0.1))`"),
+            );
+        }
+    }
+    for rate in rates.values() {
+        let g = &mut grids[rate.grid];
+        for f in [rate.interval, rate.shift] {
+            g.fine = g.fine / gcd(g.fine as u64, f.below as u64) as i64 * f.below;
+        }
+    }
+    let mut ticks: IndexMap<usize, Ticks, FxBuildHasher> = IndexMap::default();
+    for (&class, rate) in &rates {
+        let fine = grids[rate.grid].fine;
+        let steps = |f: Fraction| f.above * (fine / f.below);
+        ticks.insert(
+            class,
+            Ticks {
+                grid: rate.grid,
+                period: steps(rate.interval),
+                offset: steps(rate.shift),
+            },
+        );
+    }
+    for (k, g) in grids.iter().enumerate() {
+        let span = model.origin(g.origin).span;
+        let early = (ticks.values()).any(|t| t.grid == k && t.offset < 0);
+        if early {
+            let message = "`backSample` moves a tick before the first one of its base clock";
+            messages.push(Diagnostic::error("clock-shift", span, message));
+        }
+        let event = matches!(
+            model.exprs.node(g.clock),
+            Node::Call(Builtin::EventClock, _)
+        );
+        if event && g.fine > 1 {
+            let message = "the ticks of a clock with a condition cannot be divided further";
+            messages.push(
+                Diagnostic::error("clock-event", span, message)
+                    .hint("`superSample` and fractions of shifts need a clock with an interval"),
+            );
+        }
+    }
+    match messages.is_empty() {
+        true => Ok(Grids { grids, ticks }),
+        false => Err(messages),
+    }
+}
+
+/// Notes the rate of a class; another one that is noted already is an error.
+fn note(
+    model: &FlatModel,
+    rates: &mut IndexMap<usize, Rate, FxBuildHasher>,
+    class: usize,
+    rate: Rate,
+    origin: OriginId,
+    messages: &mut Vec<Diagnostic>,
+) {
+    let known = *rates.entry(class).or_insert(rate);
+    if known != rate {
+        let span = model.origin(origin).span;
+        let message = "the variables of this equation would have two different clocks";
+        messages.push(
+            Diagnostic::error("clock-conflict", span, message)
+                .hint("`subSample`, `superSample` and the like make a signal of another clock"),
+        );
+    }
+}
