@@ -212,3 +212,16 @@ fn values_that_only_seem_to_depend_on_themselves() {
     let messages = failed.map(|_| ()).unwrap_err().to_string();
     assert!(messages.contains("depends on itself"), "{messages}");
 }
+
+#[test]
+fn a_constant_record_replaces_the_defaults_of_its_class() {
+    let run = simulated(
+        "package G record C String n; Boolean has = false; Real d = -1; end C; \
+         package Data constant C a(n = \"a\", has = true, d = 2); constant C b(n = \"b\", has = true, d = 3); end Data; \
+         partial package P constant Integer n = 1; constant C c[n]; \
+         function f input Integer i; output Real y; algorithm assert(c[i].has, \"none for \" + c[i].n); y := c[i].d; end f; end P; \
+         package Q extends P(n = 2, c = {Data.a, Data.b}); end Q; end G; \
+         model M Real y = G.Q.f(2)*time; end M;",
+    );
+    near(last(&run, "y"), 3.0, 1e-9);
+}

@@ -15,10 +15,15 @@ impl Context {
     /// The binding that is in force for a component: its own, or that of a record around it.
     pub fn effective_binding(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
         let mut best = self.instances.binding(inst).map(|b| (inst, b));
+        let is_constant = |this: &Context, inst: InstId| {
+            this.instances.data(inst).prefixes.variability == Some(Variability::Constant)
+        };
+        let parent = self.instances.data(inst).parent;
         if best.is_some()
-            && self.instances.data(inst).prefixes.variability == Some(Variability::Constant)
+            && is_constant(self, inst)
+            && !parent.is_some_and(|p| is_constant(self, p))
         {
-            return best; // what is constant in a record is the same for all values of it
+            return best; // what is declared constant in a record is the same for all values of it
         }
         let mut at = inst;
         loop {
