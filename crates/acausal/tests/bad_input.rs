@@ -313,7 +313,7 @@ fn classes_that_do_not_fit() {
             "model M\n  model A B c; end A;\n  model B A c; end B;\n  A a;\nend M;",
             &[
                 "contains a component `c` of itself",
-                "M.mo:3:",
+                "M.mo:2:",
                 "declared here",
             ],
         ),

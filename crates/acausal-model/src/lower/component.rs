@@ -63,7 +63,6 @@ impl Context {
                     self.instances.display_name(inst)
                 ),
             )),
-            Kind::Primitive(_) => Err(error("unsupported", span, "clocks are not supported yet")),
             _ => {
                 let class = self.instances.class_name(inst);
                 let name = self.instances.display_name(inst);

@@ -183,7 +183,10 @@ fn every_mistake_has_its_message() {
         ),
         (
             "model M Modelica.Blocks.Sources.Sine s; end M;",
-            &["error[unknown-name]: `Modelica` is not declared in `M`"],
+            &[
+                "error[unknown-name]: `Modelica` is not declared in `M` (give the directory that holds the library with \
+                 `--library DIR` or in MODELICAPATH)",
+            ],
         ),
     ];
     for (source, expected) in table {
