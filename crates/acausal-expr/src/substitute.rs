@@ -30,11 +30,11 @@ impl Exprs {
         root: ExprId,
         mut replace: impl FnMut(&mut Exprs, ExprId) -> Option<ExprId>,
     ) -> ExprId {
-        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for e in self.reachable(&[root]) {
+        let mut done = Images::new(self.reachable(&[root]));
+        while let Some(e) = done.next() {
             let new = self.rebuild(e, &done);
             let new = replace(self, new).unwrap_or(new);
-            done.insert(e, new);
+            done.push(new);
         }
         done[&root]
     }
