@@ -25,7 +25,7 @@ use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Printer, Range, Ty, VarId};
-use acausal_index1::hoist_reductions;
+use acausal_index1::{DiscreteEquation, discrete_start, discrete_target, hoist_reductions};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_syntax::Span;
 use rustc_hash::FxHashSet;
@@ -141,6 +141,8 @@ pub(crate) struct Parts<'a> {
     pub hidden: &'a [acausal_index1::Residual],
     /// Initial equations.
     pub equations: &'a [Equation],
+    /// Equations of discrete variables.
+    pub discrete: &'a [DiscreteEquation],
 }
 
 impl Lowering<'_> {
@@ -168,10 +170,8 @@ impl Lowering<'_> {
             rows.push(&mut code, InitialRow::Hidden, &r.domain, r.value, r.origin);
         }
         code.hidden_len = rows.next - first;
-        let mut assignments = Vec::new();
         for eq in parts.equations {
-            if let Some((target, value)) = discrete_target(self.flat, eq) {
-                self.discrete_items(eq, target, value, &mut assignments);
+            if discrete_target(self.flat, eq).is_some() {
                 continue;
             }
             let value = self.flat.exprs.sub(eq.lhs, eq.rhs);
@@ -190,6 +190,8 @@ impl Lowering<'_> {
             rows.push(&mut code, InitialRow::Start(var), &domain, value, origin);
         }
         code.len = rows.next - first;
+        let assignments = discrete_start(self.flat, parts.discrete);
+        let assignments = self.discrete_items(&assignments);
         code.discrete = self.ordered_program(&assignments)?;
         let dependent = self.plan(&dependent, Order::Dependent)?;
         let hoisted = self.plan(&rows.hoisted, Order::Dependent)?;
@@ -270,27 +272,22 @@ impl Lowering<'_> {
         value
     }
 
-    /// Both `d = value` and `pre(d) = value` set `d` and its left limit: they differ only where an equation or an active
-    /// `when` clause gives `d` another value, and those are evaluated afterwards.
-    fn discrete_items(
-        &mut self,
-        eq: &Equation,
-        target: Access,
-        value: ExprId,
-        items: &mut Vec<Item>,
-    ) {
-        let value = self.hoist(&eq.domain, value, eq.origin, items);
-        for kind in [Kind::Pre, Kind::Value] {
-            let access = Access { kind, ..target };
-            if self.layout.place((access.var, access.kind)).is_some() {
-                items.push(Item {
-                    domain: eq.domain.clone(),
-                    value,
-                    target: Target::Access(access),
-                    origin: eq.origin,
-                });
+    /// Assignments of discrete values and left limits; those without a place in memory are not read anywhere.
+    fn discrete_items(&mut self, assignments: &[DiscreteEquation]) -> Vec<Item> {
+        let mut items = Vec::new();
+        for a in assignments {
+            if (self.layout.place((a.target.var, a.target.kind))).is_none() {
+                continue;
             }
+            let value = self.hoist(&a.domain, a.value, a.origin, &mut items);
+            items.push(Item {
+                domain: a.domain.clone(),
+                value,
+                target: Target::Access(a.target),
+                origin: a.origin,
+            });
         }
+        items
     }
 
     /// Variables whose fixed start needs a row.
@@ -386,26 +383,6 @@ impl Rows {
         });
         self.next += len;
     }
-}
-
-/// An initial equation of the form `d = e`, `pre(d) = e` (or turned round) for a discrete variable, or `p = e` for a
-/// parameter without a value that is no Real.
-fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
-    for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
-        let Node::Var(a) = flat.exprs.node(side) else {
-            continue;
-        };
-        let v = flat.var(a.var);
-        let takes = match v.variability {
-            Variability::Constant => false,
-            Variability::Parameter => v.ty != VarType::Real && v.binding.is_none(),
-            _ => v.is_discrete(),
-        };
-        if takes && v.ty != VarType::String && matches!(a.kind, Kind::Value | Kind::Pre) {
-            return Some((a, other));
-        }
-    }
-    None
 }
 
 impl Compiled {

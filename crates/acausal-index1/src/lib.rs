@@ -2,6 +2,7 @@
 mod branches;
 mod dae;
 mod discrete;
+mod discrete_start;
 pub mod element;
 mod emit;
 mod hoist;
@@ -19,6 +20,7 @@ mod transform;
 mod zeros;
 
 pub use dae::{Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown};
+pub use discrete_start::{discrete_start, discrete_target};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};

@@ -394,3 +394,49 @@ fn derivatives_of_variables_that_are_no_states() {
     );
     first(&r, "x", 10.0);
 }
+
+/// `pre(v)` is an unknown of the start: an initial equation about `active` determines the left limits behind it, against
+/// the direction in which the equations are evaluated later.
+#[test]
+fn initial_equations_determine_left_limits() {
+    for (given, expected) in [("true", 1.0), ("false", 0.0)] {
+        let text = format!(
+            "model Step Boolean active, localActive, newActive, oldActive; Boolean go = time > 0.5; Integer n(start = 0, fixed = true);
+             initial equation active = {given}; pre(newActive) = pre(localActive); pre(oldActive) = pre(localActive);
+             equation active = localActive; localActive = pre(newActive);
+             newActive = if go then not oldActive else localActive;
+             when change(go) then oldActive = localActive; n = pre(n) + 1; end when; end Step;"
+        );
+        let run = start(&text);
+        for name in ["active", "localActive", "newActive", "oldActive"] {
+            first(&run, name, expected);
+        }
+        near(at(&run, "active", 0.4), expected, 0.0);
+        near(last(&run, "active"), 1.0 - expected, 0.0);
+        near(last(&run, "n"), 1.0, 0.0);
+    }
+}
+
+/// A parameter that is zero takes an unknown out of its equation: `i*R = v - w` determines the current unless R is zero.
+/// Without resistance w = v and i = C; without capacity i = 0 and w = v; with both it is a low pass.
+#[test]
+fn zero_parameters_change_the_structure() {
+    for (r, c) in [("0", "1"), ("2", "1"), ("2", "0")] {
+        let text = format!(
+            "model Zero parameter Real R = {r}; parameter Real R1 = R; parameter Real C = {c};
+             Real v, w(start = 0), i; equation v = time; i*R1 = v - w; i = C*der(w) - 0*v; end Zero;"
+        );
+        let model = Model::from_text("Zero.mo", &text, &Load::default());
+        let run = model
+            .unwrap_or_else(|f| panic!("{f}"))
+            .simulate_in_memory(&short());
+        let run = run.unwrap_or_else(|f| panic!("R = {r}, C = {c}: {f}"));
+        let t = 0.5;
+        let w = match (r, c) {
+            ("2", "1") => t - 2.0 * (1.0 - f64::exp(-t / 2.0)),
+            _ => t,
+        };
+        near(at(&run, "w", t), w, 1e-5);
+        near(at(&run, "v", t), t, 1e-12);
+    }
+}
