@@ -622,6 +622,9 @@ impl Exprs {
 
     /// `smooth(p, e)`
     pub fn smooth(&mut self, p: u8, e: ExprId) -> ExprId {
+        if matches!(self.node(e), Node::Real(_) | Node::Int(_)) {
+            return e;
+        }
         self.intern(Node::Smooth(p, e), self.ty(e))
     }
 

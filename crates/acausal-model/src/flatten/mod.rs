@@ -39,6 +39,7 @@ mod expandable;
 mod graph_operator;
 mod loops;
 mod network;
+mod no_flow;
 mod prefix;
 mod print;
 mod stream;
@@ -105,6 +106,7 @@ pub fn flatten(
         }
         // The instances are gone by now: of a large model they take as much memory as the flat model does.
         constants::put_in_constants(&mut model);
+        no_flow::exchange_without_flow(&mut model);
         return Ok((model, warnings));
     }
     errors.extend(warnings);

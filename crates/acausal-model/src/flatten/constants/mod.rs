@@ -24,6 +24,7 @@
 mod finish;
 mod known;
 mod start;
+mod zero;
 
 use std::collections::VecDeque;
 
@@ -42,6 +43,7 @@ const SMALL: usize = 64;
 /// Puts in constants.
 pub(super) fn put_in_constants(model: &mut FlatModel) {
     start::resolve_starts(model);
+    zero::take_out_zeros(model);
     let mut pass = Pass::new(model);
     pass.run();
     pass.finish();
@@ -176,10 +178,13 @@ impl Pass<'_> {
                 }
             }
         }
+        // What an evaluated parameter is bound to need not have been evaluated, so marks alone do not end the search.
+        let mut seen = rustc_hash::FxHashSet::default();
         while let Some(e) = todo.pop() {
             for (_, a) in self.model.exprs.accesses(e) {
                 let v = &mut self.model.vars[a.var.index()];
-                if !std::mem::replace(&mut v.structural, true) {
+                v.structural = true;
+                if seen.insert(a.var) {
                     todo.extend(v.binding.as_ref().map(|b| b.body));
                 }
             }
