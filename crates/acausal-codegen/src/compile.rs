@@ -182,6 +182,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             residuals: (&residual_items, &residual_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
+            discrete: &dae.discrete,
         },
         next,
     )?;
@@ -206,6 +207,13 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     }
     low.index_code(&mut events)?;
     low.cell_code(&mut events)?;
+    crate::algebraic::mark_relations(
+        low.flat,
+        &dae.unknowns,
+        &dae.locals,
+        &initial.jacobian.sparsity,
+        &mut events,
+    );
 
     let outputs = outputs(&low);
     let kernels = low.take_kernels();

@@ -77,6 +77,11 @@ pub struct RelationCode {
     pub expr: ExprId,
     /// True when a time event replaces the indicators.
     pub by_time: bool,
+    /// True when algebraic unknowns or derivatives enter the gap: between events it is then known as exactly as the
+    /// corrector solves for them, not better.
+    pub algebraic: bool,
+    /// True when derivatives enter the gap, or algebraic unknowns that are solved for together with them.
+    pub slopes: bool,
     /// An equation that it occurs in.
     pub origin: OriginId,
 }
@@ -309,6 +314,8 @@ impl Lowering<'_> {
             op,
             expr: g.key.expr,
             by_time: instant.is_some(),
+            algebraic: false,
+            slopes: false,
             origin: g.origin,
         };
         code.relations.push(relation);

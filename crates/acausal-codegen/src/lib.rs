@@ -4,6 +4,7 @@
 //! put the sparse Jacobian together. It knows nothing of how it will be run.
 
 mod address;
+mod algebraic;
 mod body;
 mod calls;
 mod cells;

@@ -35,6 +35,8 @@ pub(crate) struct Line {
 
 /// A difference at an event is a jump when it is larger than this many relative tolerances.
 const JUMP: f64 = 100.0;
+/// Values that differ by less than this fraction are the same.
+const SAME: f64 = 1e-9;
 /// Instants that differ by less than this fraction are the same.
 const NOW: f64 = 1e-14;
 
@@ -124,6 +126,23 @@ impl DelayLines {
         next
     }
 
+    /// Forgets all histories.
+    pub fn forget(&mut self) {
+        for line in &mut self.lines {
+            line.samples.clear();
+            line.jumps.clear();
+        }
+    }
+
+    /// Whether cells hold other values than their delays give at time `t`.
+    pub fn change(&self, t: f64, mem: &[f64]) -> bool {
+        let differs = |l: &Line| {
+            l.at(t - l.delay, self.from_left)
+                .is_some_and(|v| (v - mem[l.cell]).abs() > SAME * v.abs().max(1e-300))
+        };
+        self.lines.iter().any(differs)
+    }
+
     /// Writes the delayed values at time `t` to their cells.
     pub fn write(&self, t: f64, mem: &mut [f64]) {
         for line in &self.lines {
@@ -180,7 +199,8 @@ fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     for width in 1..n {
         for k in 0..n - width {
             let (a, b) = (times[k], times[k + width]);
-            values[k] = ((b - t) * values[k] + (t - a) * values[k + 1]) / (b - a);
+            // In this form a constant stays the very same number, which `integer(delay(n, d))` needs.
+            values[k] += (values[k + 1] - values[k]) * ((t - a) / (b - a));
         }
     }
     values[0]
@@ -209,6 +229,14 @@ mod tests {
                 (l.at(t, false).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
                 "{t}"
             );
+        }
+    }
+
+    #[test]
+    fn a_constant_is_reproduced_exactly() {
+        let l = line(&[0.1, 0.3, 0.7, 1.1, 1.3].map(|t| (t, 3.0)));
+        for k in 0..100 {
+            assert_eq!(l.at(0.1 + k as f64 * 0.012, false), Some(3.0));
         }
     }
 

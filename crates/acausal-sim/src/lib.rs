@@ -10,11 +10,13 @@ mod error;
 mod event;
 mod initial;
 mod integrator;
+mod jump;
 mod machine;
 mod output;
 mod simulate;
 mod statistics;
 mod trace;
+mod watched;
 
 pub use checkpoint::Checkpoint;
 pub use event::watch::Standstill;

@@ -97,6 +97,8 @@ pub struct Machine {
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
     pub(crate) sides: Vec<f64>,
     pub(crate) shifts: Vec<f64>,
+    /// Some indicator needs derivatives that satisfy the equations.
+    pub(crate) watches_slopes: bool,
     /// Time of evaluations is measured.
     pub(crate) profiles: bool,
     pub(crate) seconds: EvaluationSeconds,
@@ -217,6 +219,7 @@ impl Machine {
             fault: None,
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
+            watches_slopes: e.relations.iter().any(|r| r.slopes),
             profiles: false,
             seconds: EvaluationSeconds::default(),
             model,

@@ -19,10 +19,14 @@ use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
+use crate::watched::Watched;
 use crate::{Seconds, Settings, SimError, Sink, Summary};
 
 /// Output intervals that are a long time for a model: its usual number of them.
-const REACH_INTERVALS: f64 = 500.0;
+pub(crate) const REACH_INTERVALS: f64 = 500.0;
+
+/// Bound on the solutions of the start because of delays.
+const MOST_DELAY_ROUNDS: usize = 20;
 
 /// Simulates a compiled model and gives every output row to the sink.
 pub fn simulate(
@@ -106,7 +110,7 @@ pub(crate) struct Run {
     /// Index of the next output instant.
     pub next_output: u64,
     /// Recent events, to notice a standstill.
-    watch: Watch,
+    pub(crate) watch: Watch,
     /// Whether solutions meet.
     meeting: crate::consistent::Meeting,
     /// Output rows are made consistent with the equations.
@@ -128,18 +132,29 @@ impl Run {
         machine.mem[fixed::TIME] = t;
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
-        record_delays(&mut machine, t, &y, &yp);
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
+        record_delays(&mut machine, t, &y, &yp);
+        machine.update(t, &y, &yp);
         events.refresh_start(&mut machine, &y, &yp);
+        EventState::copy_left_limits(&mut machine, &y, &yp);
         machine.run(Which::InitialDiscrete, &y, &yp);
         machine.run(Which::Discrete, &y, &yp);
         let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
         summary.notes.extend(notes);
-        initial
-            .system
-            .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
-            .map_err(SimError::Initialisation)?;
+        // Before the start a delayed expression has the value it has at the start, which the solution may change.
+        for _ in 0..MOST_DELAY_ROUNDS {
+            initial
+                .system
+                .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
+                .map_err(SimError::Initialisation)?;
+            machine.delays.forget();
+            record_delays(&mut machine, t, &y, &yp);
+            if !machine.delays.change(t, &machine.mem) {
+                break;
+            }
+        }
+        machine.update(t, &y, &yp);
         events.start_clocks(&mut machine, t)?;
         let mut ctx = EventContext {
             machine: &mut machine,
@@ -159,6 +174,7 @@ impl Run {
         summary
             .notes
             .extend(remarks.map(|text| crate::Note { text }));
+        machine.delays.forget();
         record_delays(&mut machine, t, &y, &yp);
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, data.nominal, settings);
@@ -310,14 +326,27 @@ impl Run {
             if checkpoint_at > self.t {
                 target = target.min(checkpoint_at);
             }
-            let stepped = bdf.step(&mut self.machine, target);
+            let mut model = Watched {
+                machine: &mut self.machine,
+                system: &mut self.restart,
+                nominal: &self.nominal,
+            };
+            let stepped = bdf.step(&mut model, target);
             self.tracer.step(bdf, &self.machine.model, sink);
             let outcome = match stepped {
                 Ok(outcome) => outcome,
-                Err(e) => {
-                    let error = self.explain(e);
-                    self.last_row(settings, sink);
-                    return Err(error);
+                Err(error) => {
+                    if !self.jump(&error, target, settings, sink, summary)? {
+                        let error = self.explain(error);
+                        self.last_row(settings, sink);
+                        return Err(error);
+                    }
+                    self.meeting.forget();
+                    self.restart_integrator(bdf, &[], settings)?;
+                    next_event =
+                        self.events
+                            .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
+                    continue;
                 }
             };
             let met = (self.meeting).look(&self.restart, &mut self.machine, bdf, self.t);
@@ -355,8 +384,7 @@ impl Run {
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-                self.events
-                    .drop_shifts(&mut self.machine, self.t, &self.y, &self.yp);
+                self.drop_shifts();
             }
             sink.progress(self.t);
             if sink.interrupted() {
@@ -439,11 +467,15 @@ impl Run {
         record_delays(&mut self.machine, self.t, &self.y, &self.yp);
         self.row(self.t, sink)?; // right limit
         self.machine.delays.from_left = true;
-        // An output instant that coincides with the event has been written.
+        self.pass_outputs(settings);
+        Ok(())
+    }
+
+    /// Output instants up to now have been written.
+    pub(crate) fn pass_outputs(&mut self, settings: &Settings) {
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
         }
-        Ok(())
     }
 
     fn restart_integrator(
@@ -482,6 +514,19 @@ impl Run {
         }
         self.machine.update(self.t, &self.y, &self.yp);
         first_step
+    }
+
+    /// Ends the hysteresis of relations that have left their threshold behind.
+    fn drop_shifts(&mut self) {
+        if self.machine.shifts.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
+        if self.machine.watches_slopes {
+            (self.restart).refine(&mut self.machine, self.t, &mut y, &mut yp, &self.nominal);
+        }
+        self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
+        self.machine.update(self.t, &self.y, &self.yp);
     }
 
     fn check_standstill(

@@ -419,3 +419,117 @@ fn clocks_that_do_not_fit() {
         assert!(messages.contains(said), "{text}\n{messages}");
     }
 }
+
+/// A relation of an acceleration that is solved for together with a force: the derivatives of the integrator's polynomial
+/// are wrong by the step size, and must not make events. x = cos(t), the acceleration -x changes its sign at odd
+/// multiples of pi/2.
+#[test]
+fn a_relation_of_an_acceleration_changes_once_per_crossing() {
+    let text = "model M Real x(start = 1, fixed = true), v(start = 0, fixed = true), a, f;
+        Boolean forward = a > 0; discrete Real t1(start = 0, fixed = true);
+        equation der(x) = v; a = der(v); a = f - 2*x; f = x*(1 + 0.1*(a + x)^2);
+        when forward then t1 = time; end when; end M;";
+    let r = run_text(text, &until(7.0));
+    assert_eq!(r.summary.events, 2);
+    near(last(&r, "t1"), std::f64::consts::FRAC_PI_2, 1e-4);
+}
+
+/// Dry friction as the library writes it, with the path parameter `sa`: a mass under a growing force sticks until the
+/// force is 2, then slides against 1.5: v' = t - 1.5 from t = 2 on.
+#[test]
+fn friction_sticks_and_slides() {
+    let text = "model M
+      Real v(start = 0, fixed = true), a, sa, f, tau0 = 1.5, peak = 2;
+      Boolean startForward(start = false, fixed = true), locked(start = false);
+      Integer mode(start = 3, fixed = true);
+    equation
+      a = der(v);
+      a = time - f;
+      startForward = pre(mode) == 0 and (sa > peak or pre(startForward) and sa > tau0) or initial() and v > 0;
+      locked = not (pre(mode) == 1 or startForward);
+      a = if locked then 0 else if startForward then sa - peak else sa - peak;
+      f = if locked then sa else tau0;
+      mode = if (pre(mode) == 1 or startForward) and v > 0 then 1 else 0;
+    end M;";
+    let r = run_text(text, &until(4.0));
+    for (t, v) in [(1.0, 0.0), (2.0, 0.0), (3.0, 1.0), (4.0, 3.0)] {
+        near(at(&r, "v", t), v, 1e-4);
+    }
+    assert!(r.summary.events < 10, "{}", r.summary.events);
+}
+
+/// Both sides of a relation are zero up to rounding: nothing happens.
+#[test]
+fn rounding_errors_are_no_events() {
+    let text = "model M Real x(start = 0.1, fixed = true), y(start = 0.3, fixed = true), s; Integer n(start = 0, fixed = true);
+        equation der(x) = x; der(y) = y; s = (y + x) - (x + y) + (3*x - y)*1e-3;
+        when s > 0 then n = pre(n) + 1; end when; end M;";
+    let r = run_text(text, &until(3.0));
+    assert!(last(&r, "n") <= 1.0 && r.summary.events <= 2);
+}
+
+/// A whole number stays one in a delay: `integer(delay(n, d))` follows n exactly, d later.
+#[test]
+fn a_delayed_integer() {
+    let text = "model M Integer n(start = 1, fixed = true), m; Real r = n;
+        equation when sample(0.3, 0.3) then n = pre(n) + 1; end when;
+        m = integer(delay(r, 0.1)); end M;";
+    let r = run_text(text, &until(2.0));
+    for (t, m) in [
+        (0.2, 1.0),
+        (0.38, 1.0),
+        (0.42, 2.0),
+        (0.98, 3.0),
+        (1.02, 4.0),
+        (2.0, 7.0),
+    ] {
+        near(at(&r, "m", t), m, 0.0);
+    }
+    assert!(r.summary.events < 20, "{}", r.summary.events);
+}
+
+/// A line without losses, matched at its end: what goes in comes out one delay later, a bend included.
+#[test]
+fn a_matched_line_delays() {
+    let text = "model Line Real v1, v2, i1, i2, es, er; parameter Real Z = 50, T = 0.25;
+        equation v1 = (if time < 0.5 then 0 else time - 0.5) - 50*i1; v2 = -50*i2;
+        v1 = Z*i1 + es; v2 = Z*i2 + er;
+        es = 2*delay(v2, T) - delay(er, T); er = 2*delay(v1, T) - delay(es, T); end Line;";
+    let r = run_text(text, &until(2.0));
+    for t in [0.7, 1.0, 1.5, 2.0] {
+        near(at(&r, "v2", t), 0.5 * (t - 0.75f64).max(0.0), 1e-5);
+    }
+}
+
+/// An amplifier with limits and positive feedback, without events: its output jumps where the solution that was followed
+/// ends, at inputs of 5.0 upwards and -5.0 downwards (a third of the limits and the linear range).
+#[test]
+fn a_schmitt_trigger_without_events_switches() {
+    let text = "model Trigger Real u, y, d(start = 5); parameter Real g = 1e4;
+        equation u = 8*sin(time); d = y/3 - u;
+        y = smooth(0, noEvent(if g*d > 15 then 15 else if g*d < -15 then -15 else g*d)); end Trigger;";
+    let r = run_text(text, &until(9.0));
+    let switches = [(0.625f64).asin(), std::f64::consts::PI + (0.625f64).asin()];
+    for (k, t) in switches.into_iter().enumerate() {
+        let after = if k == 0 { -15.0 } else { 15.0 };
+        near(at(&r, "y", t - 0.05), -after, 1e-6);
+        near(at(&r, "y", t + 0.05), after, 1e-6);
+    }
+}
+
+/// The same amplifier with negative feedback: the narrow linear range is found from everywhere, and small currents are
+/// solved for as they must be. y = 2 u.
+#[test]
+fn an_amplifier_with_limits_is_linear_inside() {
+    let text = "model Amplifier Real u, y, d, i, x(start = 0, fixed = true); parameter Real g = 15000, R = 1e6;
+        equation u = 5*cos(3*time); d = u - R*i; y - R*i = R*i; der(x) = y;
+        y = smooth(0, noEvent(if g*d > 15 then 15 else if g*d < -15 then -15 else g*d)); end Amplifier;";
+    let r = run_text(text, &until(3.0));
+    for t in [0.0, 0.6, 1.5, 2.4, 3.0] {
+        near(
+            at(&r, "y", t),
+            10.0 * (3.0 * t).cos() / (1.0 + 2.0 / 15000.0),
+            1e-4,
+        );
+    }
+}

@@ -11,6 +11,7 @@
 //! Tearing is done before: what can be solved explicitly is a local assignment, and the unknowns here are what is left.
 
 mod failure;
+mod far;
 mod meeting;
 mod model;
 
@@ -133,6 +134,26 @@ impl ConsistentSystem {
             Ok(iterations) => Ok(iterations),
             Err(error) => Err(self.failure(machine, t, y, yp, &guess, error)),
         }
+    }
+
+    /// Brings values that are nearly a solution closer to it; they stay as they are where that fails.
+    pub fn refine(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        nominal: &[f64],
+    ) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let options = self.options(machine, nominal);
+        let guess = self.gather(machine, y, yp);
+        let mut x = guess.clone();
+        let solved = self.at_once(machine, t, y, yp, &options, &mut x);
+        let x = if solved.is_ok() { &x } else { &guess };
+        self.scatter(machine, x, y, yp);
     }
 
     /// After an event: all at once from the values before it.

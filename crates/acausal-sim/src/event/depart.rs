@@ -85,7 +85,7 @@ impl EventState {
             }
             departed.extend(&leaving);
             let mut forced: Vec<Forced> = self.toggled(ctx.machine, &leaving);
-            self.copy_left_limits(ctx);
+            EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
             self.iterate(ctx, &mut forced, false, outcome)?;
         }
         Ok(())

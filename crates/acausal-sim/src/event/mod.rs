@@ -69,6 +69,8 @@ pub(crate) struct EventState {
     pub(crate) samples: Vec<SampleClock>,
     /// Per relation: the largest distance from its threshold so far.
     pub(crate) scales: Vec<f64>,
+    /// Per relation: what may be rounding error.
+    rounding: Vec<f64>,
 }
 
 /// What an event asks for.
@@ -156,6 +158,7 @@ impl EventState {
                 Vec::new()
             },
             scales: vec![0.0; model.events.cells],
+            rounding: EventState::rounding(machine),
         })
     }
 
@@ -183,7 +186,7 @@ impl EventState {
         } else {
             self.copy_pre(ctx.machine);
         }
-        self.copy_left_limits(ctx);
+        EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
         let before = self.cells(ctx.machine);
         let mut forced = self.toggled(ctx.machine, crossings);
         self.iterate(ctx, &mut forced, initial, &mut outcome)?;
@@ -254,17 +257,23 @@ impl EventState {
             self.refresh(ctx, forced, initial);
             self.evaluate_discrete(ctx, initial)?;
             let now = self.discrete_values(ctx.machine);
-            if seen.last() == Some(&now) {
+            if seen.last() == Some(&now) && failure.is_none() {
                 return Ok(());
             }
             if seen.contains(&now) {
                 break;
             }
             seen.push(now);
-            if let Err(f) = ctx.solve() {
-                // Another combination of relations may well have a solution.
-                failure = Some(f);
-                break;
+            match ctx.solve() {
+                Ok(()) => failure = None,
+                // Another combination of relations may well have a solution: the one that holds with the values before
+                // the event and what is explicit now, or one that the search finds.
+                Err(f) => {
+                    failure = Some(f);
+                    ctx.y.copy_from_slice(&guess.0);
+                    ctx.yp.copy_from_slice(&guess.1);
+                    ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+                }
             }
         }
         let problem = search::Problem {
@@ -321,12 +330,12 @@ impl EventState {
     }
 
     /// Left limits of continuous variables: they hold for the whole event.
-    fn copy_left_limits(&self, ctx: &mut EventContext<'_>) {
-        let model = ctx.machine.model.clone();
+    pub(crate) fn copy_left_limits(machine: &mut Machine, y: &[f64], yp: &[f64]) {
+        let model = machine.model.clone();
         for &(var, base) in &model.left_limits {
             if let Some(place) = model.layout.place((var, Kind::Value)) {
                 for k in 0..model.flat.var(var).len() {
-                    ctx.machine.mem[base + k] = ctx.machine.value(place.at(k), ctx.y, ctx.yp);
+                    machine.mem[base + k] = machine.value(place.at(k), y, yp);
                 }
             }
         }

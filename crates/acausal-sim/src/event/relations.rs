@@ -5,22 +5,32 @@
 //! cell says, and an event is always a fall below zero. Whatever happens, the cell and the watched side agree, so that no
 //! change is lost because an event ended on the wrong side of a threshold.
 //!
-//! Hysteresis: right after an event the gap may be zero, or on the wrong side by a rounding error or the error of the
+//! Hysteresis: right after an event the gap may be zero, or near it by a rounding error or the error of the
 //! interpolation. Then the indicator is `side * gap + shift` with a shift that makes it start at a small positive value;
-//! the shift is dropped when the gap has reached its side. The small value is [`BAND`] times the tolerance times the
-//! largest gap seen so far.
+//! the shift is dropped when the gap has left the threshold behind. The small value is [`BAND`] times the tolerance times
+//! the largest gap seen so far, and not less than [`ROUNDING`] times the nominal value of its variables. (A clutch that is
+//! not pressed together has `sa > tau0` with both sides zero up to rounding; without this least value every rounding
+//! error would be an event.) Where algebraic unknowns enter the gap, the error of the corrector counts too.
 //!
 //! Example: `h <= 0` is true at h = 0 after `reinit(h, 0)`; side = -1, gap = 0, so the indicator is `-h + 1e-10`. Should h
 //! rise, the relation becomes false at h = 1e-10.
 
 use acausal_codegen::{Compiled, RelationCode};
+use acausal_index1::Role;
 
 use super::{EventContext, EventState, Forced};
 use crate::error::true_above;
+use crate::initial::roles;
 use crate::machine::{Machine, Which};
 
 /// Width of the hysteresis in units of tolerance times scale.
 const BAND: f64 = 1e-4;
+/// Where algebraic unknowns enter the gap: its change when they change by the tolerance of the corrector, times this.
+const CORRECTOR_ERRORS: f64 = 3.0;
+/// What the iteration for algebraic unknowns leaves, in units of rounding errors.
+const SOLUTION_ERROR: f64 = 1e4;
+/// Least width in units of the nominal value: rounding errors of a few terms.
+const ROUNDING: f64 = 1e-13;
 /// A forced value holds while the gap is below this many tolerances: the error of an interpolated algebraic unknown.
 const FORCED: f64 = 10.0;
 
@@ -135,13 +145,18 @@ impl EventState {
     pub(super) fn take_sides(&mut self, ctx: &mut EventContext<'_>) {
         let gaps = self.gaps(ctx);
         let sides = self.sides(ctx.machine);
+        let errors = self.corrector_errors(ctx, &gaps);
         self.note_scales(&gaps);
         ctx.machine.shifts.clear();
         for (k, (&gap, &side)) in gaps.iter().zip(&sides).enumerate() {
-            let shift = if side * gap > 0.0 {
+            let band = self.band(k, ctx.tolerance).max(errors[k]);
+            let algebraic = relation(&ctx.machine.model, k).is_some_and(|r| r.algebraic);
+            // What is near its threshold but on its side may fall back by the error of the gap only.
+            let near = if algebraic { band } else { 0.0 };
+            let shift = if side * gap > near {
                 0.0
             } else {
-                -side * gap + self.band(k, ctx.tolerance)
+                band - side * gap
             };
             ctx.machine.shifts.push(shift);
         }
@@ -150,9 +165,6 @@ impl EventState {
 
     /// Drops shifts of indicators that have reached their side. Called after a step.
     pub fn drop_shifts(&mut self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
-        if machine.shifts.iter().all(|s| *s == 0.0) {
-            return;
-        }
         let mut gaps = vec![0.0; machine.shifts.len()];
         machine.gaps(t, y, yp, &mut gaps);
         self.note_scales(&gaps);
@@ -163,6 +175,35 @@ impl EventState {
         }
     }
 
+    /// Rounding errors of each gap, by the nominal values of the variables in its relation.
+    pub(super) fn rounding(machine: &Machine) -> Vec<f64> {
+        let model = &machine.model;
+        let mut errors = vec![0.0; model.events.cells];
+        for r in model.events.relations.iter().filter(|r| !r.by_time) {
+            let (mut continuous, mut written) = (false, 0.0f64);
+            for (_, access) in model.flat.exprs.accesses(r.expr) {
+                let var = model.flat.var(access.var);
+                if var.is_parameter() || var.is_discrete() || var.is_empty() {
+                    continue;
+                }
+                continuous = true;
+                if let Some(&base) = model.nominal_of.get(&access.var) {
+                    let nominals = machine.mem[base..base + var.len()].iter();
+                    written = nominals
+                        .filter(|v| v.is_finite())
+                        .fold(written, |a, v| a.max(v.abs()));
+                }
+            }
+            let scale = match continuous {
+                true if written > 0.0 => written,
+                true => 1.0,
+                false => 0.0,
+            };
+            errors[r.first..r.first + r.len].fill(ROUNDING * scale);
+        }
+        errors
+    }
+
     fn note_scales(&mut self, gaps: &[f64]) {
         for (scale, gap) in self.scales.iter_mut().zip(gaps) {
             if gap.is_finite() {
@@ -171,8 +212,59 @@ impl EventState {
         }
     }
 
-    /// Half the width of the hysteresis of a relation; never zero.
+    /// How far gaps may be wrong between events because the corrector stops when algebraic unknowns are right to about
+    /// the tolerance. Indicators that are evaluated at exact values are not.
+    fn corrector_errors(&self, ctx: &mut EventContext<'_>, gaps: &[f64]) -> Vec<f64> {
+        let mut errors = vec![0.0; gaps.len()];
+        let model = ctx.machine.model.clone();
+        let concerned = |r: &RelationCode| r.algebraic && !r.slopes;
+        if !model.events.relations.iter().any(concerned) {
+            return errors;
+        }
+        let roles = roles(&model);
+        let mut changed = vec![0.0; gaps.len()];
+        // Two patterns of signs, so that opposite errors are seen as well.
+        for pattern in 0..2 {
+            let mut y = ctx.y.clone();
+            for (k, y) in y.iter_mut().enumerate() {
+                if roles[k] != Role::Algebraic {
+                    continue;
+                }
+                let least = crate::integrator::ALGEBRAIC_FRACTION * ctx.nominal[k];
+                let sign = if pattern == 1 && k % 2 == 1 {
+                    -1.0
+                } else {
+                    1.0
+                };
+                *y += sign * ctx.tolerance * (y.abs() + least);
+            }
+            ctx.machine.gaps(ctx.t, &y, ctx.yp, &mut changed);
+            for r in model.events.relations.iter().filter(|r| concerned(r)) {
+                for k in r.first..r.first + r.len {
+                    let error = CORRECTOR_ERRORS * (changed[k] - gaps[k]).abs();
+                    if error.is_finite() {
+                        errors[k] = error.max(errors[k]);
+                    }
+                }
+            }
+        }
+        ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+        errors
+    }
+
+    /// How far a gap may be wrong at the solution of equations that it takes part in: the hysteresis, and what the
+    /// iteration leaves where algebraic unknowns enter.
+    pub(super) fn solution_error(&self, ctx: &EventContext<'_>, number: usize) -> f64 {
+        let band = self.band(number, ctx.tolerance);
+        match relation(&ctx.machine.model, number) {
+            Some(r) if r.algebraic => band.max(SOLUTION_ERROR * self.rounding[number]),
+            _ => band,
+        }
+    }
+
+    /// How far a gap may be wrong by rounding and interpolation; never zero.
     pub(super) fn band(&self, number: usize, tolerance: f64) -> f64 {
-        (BAND * tolerance * self.scales[number]).max(f64::MIN_POSITIVE)
+        let least = self.rounding[number].max(f64::MIN_POSITIVE);
+        (BAND * tolerance * self.scales[number]).max(least)
     }
 }

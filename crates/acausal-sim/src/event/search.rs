@@ -185,7 +185,7 @@ impl EventState {
             .filter(|&k| self.is_searchable(ctx, k))
             .filter(|&k| {
                 // At the very threshold `>` and `>=` differ.
-                let beyond = sides[k] * gaps[k] < -self.band(k, ctx.tolerance);
+                let beyond = sides[k] * gaps[k] < -self.solution_error(ctx, k);
                 ctx.machine.out[k] != cells[k] && (beyond || gaps[k] == 0.0)
             })
             .collect()

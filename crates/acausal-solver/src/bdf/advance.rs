@@ -137,6 +137,7 @@ impl Bdf {
         let mut error_failures = 0;
         let mut first_failures = 0;
         let mut other_failures = 0;
+        self.corrector_failures = 0;
         if !self.fresh {
             let left = t_stop - self.tn;
             if self.h * (1.0 + STRETCH) >= left {
@@ -218,6 +219,7 @@ impl Bdf {
                         StepLimit::ErrorTest { .. } => {}
                     }
                     other_failures += 1;
+                    self.corrector_failures += 1;
                     self.undo();
                     self.starting = false;
                     self.change_step(factor::CONVERGENCE_FAILURE);

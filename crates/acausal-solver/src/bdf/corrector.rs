@@ -7,6 +7,11 @@
 //! whose rate shows that it will not arrive in time is given up at once, and after a step that needed many iterations the
 //! matrix is renewed before the next one where that is cheap (1,000 diode bridges: 6,709 residuals and 685 Jacobians
 //! without the two rules, 4,400 and 790 with them). All tests are on the weighted step, never on residuals, so they do not depend on the scaling of the equations.
+//!
+//! A matrix from one side of a kink (`smooth(0, noEvent(if u > top then top else gain*u))`) never leads to a solution on
+//! the other side, however small the step. After [`PATIENCE`] failures in one step the matrix is therefore renewed in
+//! every iteration, without a test of the rate: on piecewise linear equations this goes from piece to piece and ends
+//! after a few of them.
 
 use super::options::{
     CJ_RATIO_MIN, FRESH_RATE_FACTOR, HOPELESS, LEAST_UNMEASURED, MAX_RATE, RENEWAL_SHARE,
@@ -14,6 +19,15 @@ use super::options::{
 };
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
+
+/// Failures of the corrector in one step before the matrix is renewed in every iteration.
+const PATIENCE: u32 = 2;
+
+/// Most iterations with a new matrix each.
+const MAX_PIECES: u32 = 20;
+
+/// A correction below this fraction of the tolerance ends the iteration with new matrices.
+const LAST_PIECE: f64 = 0.1;
 
 /// Why an attempt was given up.
 pub(crate) enum Failure {
@@ -59,6 +73,12 @@ impl Bdf {
                 // Repeat with a check after each evaluation, to find out which row is to blame.
                 Iteration::NotFinite if !careful => careful = true,
                 _ => {
+                    if self.corrector_failures >= PATIENCE {
+                        self.predict_again();
+                        if self.iterate_anew(dae, t)? {
+                            return Ok(());
+                        }
+                    }
                     let variable = kernels::largest(&self.d, &self.w, None);
                     let row = self.worst_row(dae, t);
                     return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
@@ -161,6 +181,35 @@ impl Bdf {
         let saved = f64::from(iterations) - f64::from(self.iterations_fresh);
         let cost = 1.0 + 0.5 * self.solver.factor_work();
         self.renew_next = saved > RENEWAL_SHARE * cost;
+    }
+
+    /// The iteration with a new matrix in every turn; true if it converges.
+    fn iterate_anew<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<bool, Failure> {
+        let cj = self.c.cj;
+        for m in 0..MAX_PIECES {
+            self.evaluate_residual(dae, t)?;
+            self.renew_matrix(dae, t)?;
+            self.solver.solve(&mut self.d);
+            self.statistics.newton_iterations += 1;
+            let sum = kernels::correct(
+                m == 0,
+                1.0,
+                cj,
+                &self.d,
+                &self.w,
+                &mut self.e,
+                &mut self.y,
+                &mut self.yp,
+            );
+            let norm = (sum / self.n.max(1) as f64).sqrt();
+            if !norm.is_finite() {
+                return Ok(false);
+            }
+            if norm <= LAST_PIECE * self.options.newton_tolerance {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The iteration no longer gets better. Multipliers may have reached their rounding errors, which are large where the

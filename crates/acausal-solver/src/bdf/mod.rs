@@ -105,6 +105,8 @@ pub struct Bdf {
     renew_next: bool,
     /// Iterations of the last step with a new matrix.
     iterations_fresh: u32,
+    /// Failures of the corrector in the present step.
+    corrector_failures: u32,
 
     roots: RootFinder,
     stability: StabilityGuard,
@@ -176,6 +178,7 @@ impl Bdf {
             rate_factor: options::FRESH_RATE_FACTOR,
             renew_next: false,
             iterations_fresh: 2,
+            corrector_failures: 0,
             roots: RootFinder::default(),
             stability,
             statistics: Statistics::default(),

@@ -6,7 +6,8 @@
 //! The pattern is brought to block triangular form (Duff & Reid 1978). Each block is solved by the damped Newton
 //! iteration with what the blocks before it gave, so a guess matters only to its own block: `m*m = 4; m*y = 1` from
 //! m = 1, y = 0 never sees the singular Jacobian that the whole system has at m = 0. A block from which the iteration
-//! does not converge is tried again by least squares and by a Newton homotopy (see the module `rescue`).
+//! does not converge is tried again by least squares and by a Newton homotopy (see the module `rescue`), and at last alone,
+//! with brackets along the directions (`bracket`).
 //!
 //! Blocks that do not need each other form a *level* and advance in lock step: one evaluation of the whole model serves
 //! all of them, while each has its own damping. Evaluations are thus proportional to the number of levels, not of blocks.
@@ -17,8 +18,9 @@
 //! Worked example: `x0 = 1; x1 = 2; x0*x1*x2 = 8` has the levels {x0, x1}, {x2}.
 
 use super::iteration::{Ask, Iteration};
+use super::one_block::OneBlock;
 use super::rescue::Rescue;
-use super::{NewtonError, NewtonOptions, Nonlinear};
+use super::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 use crate::dae::EvalError;
 use crate::linear::block_form;
 use crate::pattern::Pattern;
@@ -298,10 +300,14 @@ impl LockStep<'_> {
         }
         self.in_lock_step(system, x, &mut running);
         for (run, &(k, error)) in running.iter().zip(failed) {
-            let Ok((solution, statistics)) = run.machine.result() else {
+            let rescued = match run.machine.result() {
+                Ok((solution, statistics)) => Some((solution.to_vec(), statistics)),
+                Err(_) => self.alone(system, x, run.block, &run.options),
+            };
+            let Some((solution, statistics)) = rescued else {
                 return Err(BlockFailure { block: k, error });
             };
-            for (&c, v) in run.block.cols.iter().zip(solution) {
+            for (&c, v) in run.block.cols.iter().zip(&solution) {
                 x[c as usize] = *v;
             }
             if statistics.singular.is_some() {
@@ -310,6 +316,31 @@ impl LockStep<'_> {
             self.statistics.rescued.push(k);
         }
         Ok(())
+    }
+
+    /// The last resort for one block.
+    fn alone<S: Nonlinear + ?Sized>(
+        &mut self,
+        system: &mut S,
+        x: &[f64],
+        block: &Block,
+        options: &NewtonOptions,
+    ) -> Option<(Vec<f64>, NewtonStatistics)> {
+        let guess: Vec<f64> = block.cols.iter().map(|&c| x[c as usize]).collect();
+        let mut one = OneBlock {
+            system,
+            rows: &block.rows,
+            cols: &block.cols,
+            pattern: &block.pattern,
+            entries: &block.entries,
+            point: x.to_vec(),
+            r: &mut self.r,
+            values: &mut self.values,
+            evaluations: 0,
+        };
+        let solved = one.solve(&guess, options).ok();
+        self.statistics.residual_evaluations += one.evaluations;
+        solved
     }
 
     /// Evaluates the model until no block asks for anything any more.

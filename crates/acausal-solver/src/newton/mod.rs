@@ -28,9 +28,11 @@
 //! | [`continuation`] | a solution is followed while a parameter moves from 0 to 1 |
 
 pub mod blocks;
+mod bracket;
 pub mod continuation;
 mod iteration;
 mod least_squares;
+mod one_block;
 mod options;
 mod rescue;
 mod step;

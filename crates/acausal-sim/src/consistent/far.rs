@@ -1,0 +1,97 @@
+//! A solution that is not near the values at hand.
+//!
+//! The output of a comparator with positive feedback jumps without an event when its input reaches the threshold: the
+//! solution that the integrator follows ends there (a fold), and the next one is far away. Near the fold the iteration
+//! goes to and fro along one line, the direction in which the solution runs away. So guesses are laid out along this line,
+//! in both directions and ever further, until one leads to a solution.
+//!
+//! In: values that nearly satisfy the equations. Out: values that do, or none. A few tens of attempts at most; this is
+//! called only when the integrator has given up.
+
+use acausal_solver::linear::{LinearSolver, Lu};
+use acausal_solver::{NewtonOptions, Nonlinear};
+
+use super::ConsistentSystem;
+use super::model::Unknowns;
+use crate::machine::Machine;
+
+/// Distances of the guesses, in units of the nominal values.
+const DISTANCES: [f64; 8] = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0];
+
+impl ConsistentSystem {
+    /// Solves for the unknown entries of `y` and `yp`, also far away from them; false and unchanged without a solution.
+    pub fn solve_far(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        nominal: &[f64],
+    ) -> bool {
+        if self.rows.is_empty() {
+            return false;
+        }
+        let options = self.options(machine, nominal);
+        let guess = self.gather(machine, y, yp);
+        let mut x = guess.clone();
+        let mut solved = self.solve_firmly(machine, t, y, yp, &options, &mut x);
+        if !solved && let Some(line) = self.line(machine, t, y, yp, &options, &guess) {
+            for distance in DISTANCES.iter().flat_map(|d| [-*d, *d]) {
+                for ((x, g), d) in x.iter_mut().zip(&guess).zip(&line) {
+                    *x = g + distance * d;
+                }
+                solved = self.solve_firmly(machine, t, y, yp, &options, &mut x);
+                if solved {
+                    break;
+                }
+            }
+        }
+        let x = if solved { &x } else { &guess };
+        self.scatter(machine, x, y, yp);
+        machine.update_all(t, y, yp);
+        solved
+    }
+
+    /// A solution that the ordinary iteration finds again from itself. At a fold there may be a point whose error is
+    /// just below the tolerance, but no solution.
+    fn solve_firmly(
+        &mut self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        x: &mut [f64],
+    ) -> bool {
+        self.solve_near(machine, t, y, yp, options, x).is_ok()
+            && self.at_once(machine, t, y, yp, options, x).is_ok()
+    }
+
+    /// The direction of a Newton step from the guess, of length one in nominal values.
+    fn line(
+        &self,
+        machine: &mut Machine,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        options: &NewtonOptions,
+        guess: &[f64],
+    ) -> Option<Vec<f64>> {
+        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+        let mut values = vec![0.0; self.pattern.nnz()];
+        let mut dx = vec![0.0; guess.len()];
+        unknowns.residual(guess, &mut dx).ok()?;
+        unknowns.jacobian(guess, &mut values).ok()?;
+        let mut lu = Lu::new();
+        lu.analyse(&self.pattern).ok()?;
+        lu.factor(&values).ok()?;
+        lu.solve(&mut dx);
+        let sizes = dx.iter().zip(&options.nominal).map(|(d, n)| (d / n).abs());
+        let length = sizes.fold(0.0, f64::max);
+        if !(length > 0.0 && length.is_finite()) {
+            return None;
+        }
+        dx.iter_mut().for_each(|d| *d /= length);
+        Some(dx)
+    }
+}

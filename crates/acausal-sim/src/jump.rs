@@ -1,0 +1,84 @@
+//! Where the solution that the integrator follows ends although no relation changes.
+//!
+//! Equations inside of `noEvent` can have several solutions, and the one that was followed can cease to exist: a Schmitt
+//! trigger without an event switches its output when the input reaches the threshold. The integrator then finds no step,
+//! however small. A short time later the equations are solved for the same states but other derivatives and algebraic
+//! unknowns, and the run continues there as after an event. Where there is no solution, or where such jumps follow each
+//! other without end, the integrator's error stands.
+
+use acausal_index1::Role;
+use acausal_solver::{SolverError, StepLimit};
+
+use crate::initial::roles;
+use crate::simulate::{REACH_INTERVALS, Run, absorb};
+use crate::{Settings, SimError, Sink, Summary};
+
+/// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
+const BEYOND: [f64; 3] = [1e-10, 1e-8, 1e-6];
+/// Least distance in units of the rounding error of time.
+const LEAST: f64 = 64.0;
+/// The number that jumps have among the conditions that are watched for chattering.
+const WATCHED: usize = usize::MAX;
+
+impl Run {
+    /// Continues behind the end of a solution; false when the error of the integrator stands.
+    pub(crate) fn jump(
+        &mut self,
+        error: &SolverError,
+        limit: f64,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        summary: &mut Summary,
+    ) -> Result<bool, SimError> {
+        let roles = roles(&self.machine.model);
+        let ends = match error {
+            SolverError::StepTooSmall { limit, .. }
+            | SolverError::RepeatedFailure { limit, .. } => match *limit {
+                StepLimit::Convergence { .. } | StepLimit::Singular { .. } => true,
+                StepLimit::ErrorTest { variable } => roles[variable] == Role::Algebraic,
+                StepLimit::Evaluation(_) => false,
+            },
+            SolverError::SingularMatrix { structural, .. } => !structural,
+            _ => false,
+        };
+        if !ends || !roles.contains(&Role::Algebraic) {
+            return Ok(false);
+        }
+        let reach = REACH_INTERVALS * settings.interval;
+        if self.watch.note(WATCHED, true, self.t, reach).is_some() {
+            return Ok(false);
+        }
+        for beyond in BEYOND {
+            let least = LEAST * f64::EPSILON * self.t.abs();
+            let dt = (beyond * reach).max(least);
+            let t = self.t + dt;
+            if t >= limit {
+                return Ok(false);
+            }
+            let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
+            for (k, _) in roles.iter().enumerate().filter(|r| *r.1 == Role::State) {
+                y[k] += dt * self.yp[k];
+            }
+            let found =
+                self.restart
+                    .solve_far(&mut self.machine, t, &mut y, &mut yp, &self.nominal);
+            if !found {
+                continue;
+            }
+            self.machine.update(self.t, &self.y, &self.yp);
+            self.row(self.t, sink)?;
+            (self.t, self.y, self.yp) = (t, y, yp);
+            self.machine.update(self.t, &self.y, &self.yp);
+            let (events, mut ctx) = self.context(settings);
+            let outcome = events.handle(&mut ctx, &[], false)?;
+            absorb(summary, outcome);
+            summary.events += 1;
+            self.machine.update(self.t, &self.y, &self.yp);
+            self.row(self.t, sink)?;
+            self.pass_outputs(settings);
+            return Ok(true);
+        }
+        self.machine.update(self.t, &self.y, &self.yp);
+        Ok(false)
+    }
+}

@@ -1,0 +1,70 @@
+//! The model as the integrator sees it: event indicators at values that satisfy the equations.
+//!
+//! Between the steps the integrator interpolates. The derivatives of its polynomial, and algebraic unknowns that are solved
+//! for together with derivatives, are then wrong by the step size times the curvature, whatever the tolerance, and jump
+//! from step to step: a relation of an acceleration would change to and fro without a reason. Where a model has such
+//! relations (see `RelationCode::slopes`), derivatives and algebraic unknowns are solved for before the indicators are
+//! evaluated, from the interpolated states. This costs one or two iterations per evaluation. Where no solution is found, the
+//! interpolated values count.
+
+use acausal_solver::{Dae, EvalError, Pattern};
+
+use crate::consistent::ConsistentSystem;
+use crate::machine::Machine;
+
+/// A model together with the system for its derivatives and algebraic unknowns.
+pub(crate) struct Watched<'a> {
+    pub machine: &'a mut Machine,
+    pub system: &'a mut ConsistentSystem,
+    pub nominal: &'a [f64],
+}
+
+impl Dae for Watched<'_> {
+    fn len(&self) -> usize {
+        self.machine.len()
+    }
+
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        self.machine.residual(t, y, yp, r)
+    }
+
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.machine.jacobian(t, y, yp, cj, values)
+    }
+
+    fn jacobian_after_residual(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.machine.jacobian_after_residual(t, y, yp, cj, values)
+    }
+
+    fn pattern(&self) -> &Pattern {
+        self.machine.pattern()
+    }
+
+    fn roots_len(&self) -> usize {
+        self.machine.roots_len()
+    }
+
+    fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
+        if !self.machine.watches_slopes {
+            return self.machine.roots(t, y, yp, g);
+        }
+        let (mut y, mut yp) = (y.to_vec(), yp.to_vec());
+        self.system
+            .refine(self.machine, t, &mut y, &mut yp, self.nominal);
+        self.machine.roots(t, &y, &yp, g)
+    }
+}
