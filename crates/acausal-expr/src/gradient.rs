@@ -82,13 +82,8 @@ impl Exprs {
         if let Some((condition, inner, then)) = self.masked(adjoint) {
             let mut parts = Vec::new();
             self.pass_down(e, inner, &mut |child, part| parts.push((child, part)));
-            let zero = self.real(0.0);
             for (child, part) in parts {
-                let part = if then {
-                    self.if_(condition, part, zero)
-                } else {
-                    self.if_(condition, zero, part)
-                };
+                let part = self.mask(condition, part, then);
                 give(child, part);
             }
             return;
@@ -132,10 +127,9 @@ impl Exprs {
                 }
             }
             Node::If(c, a, b) => {
-                let zero = self.real(0.0);
-                let part = self.if_(c, adjoint, zero);
+                let part = self.mask(c, adjoint, true);
                 give(a, part);
-                let part = self.if_(c, zero, adjoint);
+                let part = self.mask(c, adjoint, false);
                 give(b, part);
             }
             Node::Select(i, l) => {
@@ -229,6 +223,31 @@ impl Exprs {
             plain.push(self.if_(condition, a, b));
         }
         self.add(&plain)
+    }
+
+    /// `inner` where the condition holds (or, without `then`, where it does not), else zero. Nested masks stand in one order and
+    /// each condition once, so that sums under the same conditions meet. Recursion is over the nesting of conditions.
+    fn mask(&mut self, condition: ExprId, inner: ExprId, then: bool) -> ExprId {
+        let zero = self.real(0.0);
+        let outer = match self.node(inner) {
+            Node::If(c, a, b) if self.is_zero(b) => Some((c, a, true)),
+            Node::If(c, a, b) if self.is_zero(a) => Some((c, b, false)),
+            _ => None,
+        };
+        let (condition, inner, then) = match outer {
+            Some((c, _, side)) if c == condition => {
+                return if side == then { inner } else { zero };
+            }
+            Some((c, deeper, side)) if c < condition => {
+                (c, self.mask(condition, deeper, then), side)
+            }
+            _ => (condition, inner, then),
+        };
+        if then {
+            self.if_(condition, inner, zero)
+        } else {
+            self.if_(condition, zero, inner)
+        }
     }
 
     /// Takes apart an adjoint that is zero unless a condition holds (`true`) or unless it does not (`false`).

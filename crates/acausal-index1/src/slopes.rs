@@ -1,4 +1,4 @@
-//! Derivatives that only initial equations ask for (MLS 3.6 §8.6).
+//! Derivatives that only initial equations ask for (MLS 3.6 §8.6), and that index reduction does not bring by itself.
 //!
 //! `initial equation der(y) = 0` may name a variable that is differentiated nowhere else: a current that the states
 //! determine, a speed `w = der(phi)` of which the start wants the acceleration. Such a derivative gets a variable and an equation,
@@ -18,43 +18,53 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::incidence::is_unknown;
 
-/// Adds variables and equations for derivatives that occur in initial equations only.
-pub(crate) fn name_slopes(flat: &mut FlatModel, equations: &mut Vec<Equation>) {
+/// The derivatives, by their highest order, that occur in initial equations and in no equation.
+pub(crate) fn wanted(flat: &FlatModel, equations: &[Equation]) -> Vec<(VarId, u8)> {
     let mut wanted: IndexMap<VarId, u8, FxBuildHasher> = IndexMap::default();
     for eq in &flat.initial_equations {
-        for e in [eq.lhs, eq.rhs] {
-            for (_, a) in flat.exprs.accesses(e) {
-                if let Kind::Der(n) = a.kind
-                    && is_unknown(flat, a.var)
-                {
-                    let most = wanted.entry(a.var).or_insert(0);
-                    *most = (*most).max(n);
-                }
-            }
-        }
+        highest(flat, [eq.lhs, eq.rhs], &mut wanted);
     }
+    wanted.retain(|&var, _| is_unknown(flat, var));
     if wanted.is_empty() {
-        return;
+        return Vec::new();
     }
-    let mut known: FxHashMap<VarId, u8> = FxHashMap::default();
-    for eq in equations.iter() {
-        for e in [eq.lhs, eq.rhs] {
-            for (_, a) in flat.exprs.accesses(e) {
-                if let Kind::Der(n) = a.kind {
-                    let most = known.entry(a.var).or_insert(0);
-                    *most = (*most).max(n);
-                }
+    let mut known: IndexMap<VarId, u8, FxBuildHasher> = IndexMap::default();
+    for eq in equations {
+        highest(flat, [eq.lhs, eq.rhs], &mut known);
+    }
+    wanted.retain(|var, order| known.get(var).is_none_or(|k| k < order));
+    wanted.into_iter().collect()
+}
+
+/// Collects the highest order at which each variable is differentiated.
+fn highest(flat: &FlatModel, sides: [ExprId; 2], orders: &mut IndexMap<VarId, u8, FxBuildHasher>) {
+    for e in sides {
+        for (_, a) in flat.exprs.accesses(e) {
+            if let Kind::Der(n) = a.kind {
+                let most = orders.entry(a.var).or_insert(0);
+                *most = (*most).max(n);
             }
         }
     }
+}
+
+/// Adds variables and equations for these derivatives and lets the initial equations read them.
+pub(crate) fn name_slopes(
+    flat: &mut FlatModel,
+    equations: &mut Vec<Equation>,
+    missing: &[(VarId, u8)],
+) {
     // slopes[v][k] is the variable of the (k+1)-th derivative of v.
     let mut slopes: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
-    for (&var, &order) in &wanted {
-        if known.get(&var).is_some_and(|&k| k >= order) {
-            continue;
-        }
+    for &(var, order) in missing {
+        let differentiated = equations.iter().any(|eq| {
+            let mut all = flat.exprs.accesses(eq.lhs);
+            all.extend(flat.exprs.accesses(eq.rhs));
+            all.iter()
+                .any(|(_, a)| a.var == var && matches!(a.kind, Kind::Der(_)))
+        });
         let wish = &mut flat.vars[var.index()].state_select;
-        if *wish == StateSelect::Default && !known.contains_key(&var) {
+        if *wish == StateSelect::Default && !differentiated {
             *wish = StateSelect::Avoid;
         }
         let mut chain = Vec::new();

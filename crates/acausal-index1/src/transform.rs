@@ -81,7 +81,11 @@ fn run(
     };
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
-    crate::slopes::name_slopes(&mut flat, &mut equations);
+    let wanted = crate::slopes::wanted(&flat, &equations);
+    if !wanted.is_empty() {
+        let missing = missing_slopes(&flat, &equations, wanted);
+        crate::slopes::name_slopes(&mut flat, &mut equations, &missing);
+    }
     equations = crate::zeros::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = crate::scalarise::scalarise(&mut flat, equations);
@@ -139,6 +143,26 @@ fn run(
     watch.lap("emission");
     report.passes = watch.passes;
     Ok((dae, report))
+}
+
+/// The derivatives of initial equations that index reduction does not introduce by itself.
+fn missing_slopes(
+    flat: &FlatModel,
+    equations: &[Equation],
+    mut wanted: Vec<(VarId, u8)>,
+) -> Vec<(VarId, u8)> {
+    let (mut flat, mut equations) = (flat.clone(), equations.to_vec());
+    // A model that cannot be reduced is refused later, with its message.
+    let reduced = crate::regularise::regularise(&mut flat, &mut equations)
+        .and_then(|_| pieces(&mut flat, &mut equations));
+    if let Ok(nodes) = reduced {
+        let is_node = |var, order| {
+            let mut all = nodes.variables.iter();
+            all.any(|v| v.var == var && v.order >= order)
+        };
+        wanted.retain(|&(var, order)| !is_node(var, order));
+    }
+    wanted
 }
 
 /// Arrays are cut into elements to disentangle recurrences if there are at most this many elements.

@@ -137,7 +137,7 @@ fn ms_2_constraints_of_several_orders() {
     table_digits(&r, &names, &table);
 }
 
-/// Six digits of each value.
+/// Six significant digits of each value, to half a unit of the last.
 #[track_caller]
 fn table_digits<const N: usize>(
     r: &acausal::InMemory,
@@ -146,7 +146,12 @@ fn table_digits<const N: usize>(
 ) {
     for (t, row) in table {
         for (name, value) in names.iter().zip(row) {
-            near(at(r, name, *t), *value, 1e-6 * value.abs().max(1e-2));
+            let first_digit = if *value == 0.0 {
+                0.0
+            } else {
+                value.abs().log10().floor()
+            };
+            near(at(r, name, *t), *value, 0.5 * 10f64.powf(first_digit - 5.0));
         }
     }
 }
