@@ -5,7 +5,8 @@
 //!
 //! Method: as in [`crate::segments`], dimensions that run in step share a frame, and a long stretch between two cuts of a
 //! frame looks the same everywhere. It is replaced by a short one, and the short system is eliminated element by element,
-//! exactly, at three lengths, of which the first is congruent to the real one modulo [`PERIOD`]. Each decision is then a set of boxes whose ends move with the cuts: an end that is at the same
+//! exactly, at three lengths, of which the first is congruent to the real one modulo [`PERIOD`] unless the frame is simple
+//! (`simple_frames`). Each decision is then a set of boxes whose ends move with the cuts: an end that is at the same
 //! distance from the beginning of a stretch at all three lengths stands there in the long array too, one that keeps its
 //! distance from the end likewise. If the three answers do not agree in this sense, three larger lengths follow that are all
 //! congruent to the real one (`x[i+1] = -x[i]`, `x[1] = x[N]` is redundant for odd N only), and then
@@ -196,6 +197,7 @@ pub fn decide_arrays(
     let model = system.model();
     assert!(model.check().is_ok(), "an index leaves its array");
     let coordinates = Coordinates::new(&model, &|_| false, false);
+    let simple = simple_frames(system, &coordinates);
     let mut elements = 0;
     let mut look = |short: &Shrunk| {
         let e = Elements::new(system, &coordinates, short);
@@ -204,7 +206,7 @@ pub fn decide_arrays(
         (e, d)
     };
     for attempt in [Lengths::Short, Lengths::Congruent] {
-        let sizes: [Shrunk; 3] = [0, 1, 2].map(|k| Shrunk::new(&coordinates, attempt, k));
+        let sizes: [Shrunk; 3] = [0, 1, 2].map(|k| Shrunk::new(&coordinates, &simple, attempt, k));
         let whole = sizes[0].is_whole();
         if whole || system.shrunk_elements(&coordinates, &sizes[2]) > most {
             break;
@@ -233,6 +235,48 @@ pub fn decide_arrays(
     });
     let d = stated.min_by_key(|d| d.constraints.len())?;
     Some(ArrayDecisions { elements, ..d })
+}
+
+/// See [`simple_frames`].
+const MANY: usize = 64;
+
+/// Whether the arrays along each frame can be taken one after the other, each given by an equation with its neighbours and
+/// arrays taken before. Such an array is a recurrence of order one: its eigenvalue is an integer or the reciprocal of one, and
+/// only 1 and -1 bring anything back. Frames with many equations are not looked at.
+fn simple_frames(system: &ArraySystem, coordinates: &Coordinates) -> Vec<bool> {
+    let along = |v: usize, frame: usize| {
+        let rank = system.variables[v].shape.len();
+        (0..rank).any(|k| coordinates.of_variable(v, k).frame == frame)
+    };
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); coordinates.extents.len()];
+    for (e, row) in system.rows.iter().enumerate() {
+        for k in 0..row.iterators.len() {
+            let list = &mut rows[coordinates.of_equation(e, k).frame];
+            if list.last() != Some(&e) {
+                list.push(e);
+            }
+        }
+    }
+    let is_simple = |frame: usize| {
+        if coordinates.extents[frame].reach > 1 || rows[frame].len() > MANY {
+            return false;
+        }
+        let mut open: Vec<Vec<usize>> = rows[frame]
+            .iter()
+            .map(|&e| {
+                let arrays = system.rows[e].terms.iter().map(|t| t.0.index());
+                let mut arrays: Vec<usize> = arrays.filter(|&v| along(v, frame)).collect();
+                arrays.sort_unstable();
+                arrays.dedup();
+                arrays
+            })
+            .collect();
+        while let Some(v) = open.iter().find(|o| o.len() == 1).map(|o| o[0]) {
+            open.iter_mut().for_each(|o| o.retain(|&w| w != v));
+        }
+        open.iter().all(Vec::is_empty)
+    };
+    (0..coordinates.extents.len()).map(is_simple).collect()
 }
 
 /// How near an element of a constraint must be to its row to be stated relative to it. `x[i] = x[i+1]` is best stated

@@ -13,7 +13,8 @@ use super::PERIOD;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
     /// A little longer than the shifts, growing by one; the first congruent to the real length modulo [`PERIOD`], so that
-    /// what holds for every fourth length, say, is not overlooked by three in a row.
+    /// what holds for every fourth length, say, is not overlooked by three in a row. Not so in frames that are simple (see
+    /// [`super::simple_frames`]): what is repeated there is repeated after one or two elements, which three in a row show.
     Short,
     /// Longer, congruent to the real length modulo [`PERIOD`], growing by that.
     Congruent,
@@ -28,8 +29,9 @@ impl Lengths {
     }
 
     /// The shortest length of a stretch of `len` coordinates.
-    fn first(self, reach: i64, len: i64) -> i64 {
+    fn first(self, reach: i64, simple: bool, len: i64) -> i64 {
         let base = match self {
+            Lengths::Short if simple => return 2 * reach + 3,
             Lengths::Short => 2 * reach + 3,
             Lengths::Congruent => 4 * reach + 8,
         };
@@ -52,19 +54,24 @@ pub(super) struct Shrunk {
 }
 
 impl Shrunk {
-    /// Size number `k` of an attempt.
-    pub(super) fn new(coordinates: &Coordinates, lengths: Lengths, k: i64) -> Shrunk {
+    /// Size number `k` of an attempt; `simple` says so for each frame.
+    pub(super) fn new(
+        coordinates: &Coordinates,
+        simple: &[bool],
+        lengths: Lengths,
+        k: i64,
+    ) -> Shrunk {
         let growth = lengths.growth();
-        let frame = |extent: &Extent| {
+        let frame = |(extent, &simple): (&Extent, &bool)| {
             Frame::new(&extent.cuts, |len| {
-                let first = lengths.first(extent.reach, len);
+                let first = lengths.first(extent.reach, simple, len);
                 // The longest of the three must still be shorter than the real one.
                 let shorter = extent.is_regular() && first + 2 * growth < len;
                 shorter.then_some(first + k * growth)
             })
         };
         Shrunk {
-            frames: coordinates.extents.iter().map(frame).collect(),
+            frames: coordinates.extents.iter().zip(simple).map(frame).collect(),
             growth,
         }
     }
