@@ -440,3 +440,21 @@ fn zero_parameters_change_the_structure() {
         near(at(&run, "v", t), t, 1e-12);
     }
 }
+
+/// What a flow carries through a point without volume: with no flow the enthalpy there lies between those of the two sides.
+/// An `if` that says the same is taken as it is written, and leaves it open.
+#[test]
+fn what_a_flow_carries_when_nothing_flows() {
+    let model = |h: &str| {
+        format!(
+            "model Rest Real m, h; equation m = if time < 2 then 0 else 1; {h}; annotation(experiment(StopTime = 1)); end Rest;"
+        )
+    };
+    let r = start(&model("semiLinear(m, h, 100) + semiLinear(-m, h, 300) = 0"));
+    first(&r, "h", 200.0);
+    let text = model("(if m >= 0 then m*h else m*100) + (if -m >= 0 then -m*h else -m*300) = 0");
+    let model = Model::from_text("Rest.mo", &text, &Load::default());
+    let run = model.and_then(|m| m.simulate_in_memory(&short()).map(|_| ()));
+    let said = run.map(|_| String::new()).unwrap_or_else(|f| f.to_string());
+    assert!(said.contains("error["), "{said}");
+}

@@ -86,6 +86,7 @@ pub fn flatten(
         mut errors,
         mut warnings,
         functions,
+        semi_linear,
         ..
     } = ctx;
     let (bad, rest): (Vec<_>, Vec<_>) = instances
@@ -104,9 +105,9 @@ pub fn flatten(
         if model.functions.is_empty() {
             model.functions = functions;
         }
+        no_flow::exchange_without_flow(&mut model, &semi_linear);
         // The instances are gone by now: of a large model they take as much memory as the flat model does.
         constants::put_in_constants(&mut model);
-        no_flow::exchange_without_flow(&mut model);
         return Ok((model, warnings));
     }
     errors.extend(warnings);

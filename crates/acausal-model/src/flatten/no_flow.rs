@@ -12,28 +12,37 @@
 //! without volume. The error is that of a flow of 1e-10 in its unit, far below any tolerance; where something flows,
 //! nothing else changes.
 //!
-//! In: the flat model. Out: the same model with these terms in its equations; functions are not touched. Linear in
-//! the size of the equations.
+//! In: the flat model and the values of `semiLinear` in it; an `if` that the user wrote is left alone. Out: the same model
+//! with these terms in its equations; functions are not touched. Linear in the size of the equations.
 
 use acausal_expr::flat::{FlatModel, VarType};
-use acausal_expr::{ExprId, Exprs, Kind, Node, RelOp};
+use acausal_expr::{ExprId, Exprs, Kind, Node};
+use rustc_hash::FxHashMap;
 
 /// The flow that remains.
 const EXCHANGE: f64 = 1e-10;
 
-/// Adds the terms.
-pub(super) fn exchange_without_flow(model: &mut FlatModel) {
+/// Adds the terms. `semi_linear` has both slopes for each value of `semiLinear`.
+pub(super) fn exchange_without_flow(
+    model: &mut FlatModel,
+    semi_linear: &FxHashMap<ExprId, (ExprId, ExprId)>,
+) {
+    if semi_linear.is_empty() {
+        return;
+    }
     for k in 0..model.equations.len() {
         let (lhs, rhs) = (model.equations[k].lhs, model.equations[k].rhs);
         let nodes = model.exprs.reachable(&[lhs, rhs]);
-        let found = |&n: &ExprId| carried(model, &model.exprs, n).is_some();
-        if !nodes.iter().any(found) {
+        if !nodes.iter().any(|n| semi_linear.contains_key(n)) {
             continue;
         }
         let mut exprs = std::mem::take(&mut model.exprs);
         let mut side = |e: ExprId| {
             exprs.rewrite(e, |x, n| {
-                let (a, b) = carried(model, x, n)?;
+                let &(a, b) = semi_linear.get(&n)?;
+                if !unknown(model, x, a) && !unknown(model, x, b) {
+                    return None;
+                }
                 let difference = x.sub(a, b);
                 let exchange = x.real(EXCHANGE);
                 let exchanged = x.mul(&[exchange, difference]);
@@ -46,37 +55,12 @@ pub(super) fn exchange_without_flow(model: &mut FlatModel) {
     }
 }
 
-/// The two slopes of a semilinear expression, if one of them is an unknown.
-fn carried(model: &FlatModel, x: &Exprs, e: ExprId) -> Option<(ExprId, ExprId)> {
-    let Node::If(condition, a, b) = x.node(e) else {
-        return None;
+/// Whether `e` is a continuous unknown: only what a flow carries is left open without it.
+fn unknown(model: &FlatModel, x: &Exprs, e: ExprId) -> bool {
+    let Node::Var(access) = x.node(e) else {
+        return false;
     };
-    let Node::Rel(RelOp::Ge, flow, zero) = x.node(condition) else {
-        return None;
-    };
-    if !x.is_zero(zero) || x.as_f64(flow).is_some() {
-        return None;
-    }
-    let (a, b) = (other_factor(x, a, flow)?, other_factor(x, b, flow)?);
-    let unknown = |e: ExprId| match x.node(e) {
-        Node::Var(access) => {
-            let v = model.var(access.var);
-            let varies = !v.is_parameter() && !v.is_discrete();
-            varies && v.ty == VarType::Real && access.kind == Kind::Value
-        }
-        _ => false,
-    };
-    (unknown(a) || unknown(b)).then_some((a, b))
-}
-
-/// `e` of the product `flow*e`.
-fn other_factor(x: &Exprs, product: ExprId, flow: ExprId) -> Option<ExprId> {
-    let Node::Mul(list) = x.node(product) else {
-        return None;
-    };
-    match x.list(list) {
-        [a, b] if *a == flow => Some(*b),
-        [a, b] if *b == flow => Some(*a),
-        _ => None,
-    }
+    let v = model.var(access.var);
+    let varies = !v.is_parameter() && !v.is_discrete();
+    varies && v.ty == VarType::Real && access.kind == Kind::Value
 }

@@ -246,6 +246,10 @@ impl Context {
         let lower = positive.zip(&n, &mut self.exprs, Type::Real, |x, c, v| x.if_(c, zero, v));
         if upper.is_scalar() {
             let body = self.exprs.if_(positive.body, p.body, n.body);
+            if self.exprs.as_f64(args[0].body).is_none() {
+                let slopes = (args[1].body, args[2].body);
+                self.semi_linear.insert(body, slopes);
+            }
             return Ok(Value::scalar(Type::Real, body));
         }
         Ok(Value::Tensor(upper.zip(

@@ -97,6 +97,8 @@ pub struct Context {
     pub graph: graph::ConnectionGraph,
     /// What flows in, for each `stream` variable that is asked for it; these variables follow those of `var_insts`.
     pub streams: IndexMap<VarId, stream::InStream, FxBuildHasher>,
+    /// Values of `semiLinear`, which say what a flow carries, with their slopes in both directions.
+    pub semi_linear: FxHashMap<ExprId, (ExprId, ExprId)>,
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
@@ -189,6 +191,7 @@ impl Context {
             ranges: FxHashMap::default(),
             graph: graph::ConnectionGraph::default(),
             streams: IndexMap::default(),
+            semi_linear: FxHashMap::default(),
             function_state: crate::function::State::default(),
             known: known::Known::default(),
         }
