@@ -39,27 +39,38 @@ impl Fraction {
         Fraction { above: n, below: 1 }
     }
 
-    fn times(self, other: Fraction) -> Fraction {
-        Fraction::new(
-            self.above.saturating_mul(other.above),
-            self.below.saturating_mul(other.below),
-        )
+    /// `None` where the numbers do not fit, as for all of these.
+    fn times(self, other: Fraction) -> Option<Fraction> {
+        let above = self.above.checked_mul(other.above)?;
+        Some(Fraction::new(above, self.below.checked_mul(other.below)?))
     }
 
-    fn over(self, other: Fraction) -> Fraction {
+    fn over(self, other: Fraction) -> Option<Fraction> {
         self.times(Fraction::new(other.below, other.above))
     }
 
-    fn plus(self, other: Fraction) -> Fraction {
-        Fraction::new(
-            self.above.saturating_mul(other.below) + other.above.saturating_mul(self.below),
-            self.below.saturating_mul(other.below),
-        )
+    fn plus(self, other: Fraction) -> Option<Fraction> {
+        let (a, b) = (
+            self.above.checked_mul(other.below)?,
+            other.above.checked_mul(self.below)?,
+        );
+        let below = self.below.checked_mul(other.below)?;
+        Some(Fraction::new(a.checked_add(b)?, below))
     }
 
-    fn minus(self, other: Fraction) -> Fraction {
+    fn minus(self, other: Fraction) -> Option<Fraction> {
         self.plus(Fraction::new(-other.above, other.below))
     }
+
+    /// So many steps of a grid with `fine` steps per unit.
+    fn steps(self, fine: i64) -> Option<i64> {
+        self.above.checked_mul(fine / self.below)
+    }
+}
+
+/// The least common multiple.
+fn lcm(a: i64, b: i64) -> Option<i64> {
+    (a / gcd(a as u64, b as u64) as i64).checked_mul(b)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -100,6 +111,33 @@ struct Rate {
     grid: usize,
     interval: Fraction,
     shift: Fraction,
+}
+
+impl Rate {
+    /// The rate of a clock that is slower, then shifted by so many of its own intervals.
+    fn derived(&self, slower: Fraction, shift: Fraction) -> Option<Rate> {
+        let interval = self.interval.times(slower)?;
+        Some(Rate {
+            interval,
+            shift: self.shift.plus(interval.times(shift)?)?,
+            ..*self
+        })
+    }
+
+    /// The rate of the clock that this one is derived from.
+    fn source(&self, slower: Fraction, shift: Fraction) -> Option<Rate> {
+        Some(Rate {
+            interval: self.interval.over(slower)?,
+            shift: self.shift.minus(self.interval.times(shift)?)?,
+            ..*self
+        })
+    }
+}
+
+fn too_fine(model: &FlatModel, origin: OriginId) -> Diagnostic {
+    let span = model.origin(origin).span;
+    let message = "the factors of these clocks have no common grid that can be counted";
+    Diagnostic::error("clock-factor", span, message).hint("use smaller factors and counters")
 }
 
 pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Vec<Diagnostic>> {
@@ -143,21 +181,16 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
                 continue;
             };
             let Some(slower) = slower else { continue };
-            if let Some(&source) = rates.get(&from) {
-                let interval = source.interval.times(slower);
-                let rate = Rate {
-                    interval,
-                    shift: source.shift.plus(interval.times(shift)),
-                    ..source
-                };
-                note(model, &mut rates, of, rate, origin, &mut messages);
-            } else if let Some(&target) = rates.get(&of) {
-                let rate = Rate {
-                    interval: target.interval.over(slower),
-                    shift: target.shift.minus(target.interval.times(shift)),
-                    ..target
-                };
-                note(model, &mut rates, from, rate, origin, &mut messages);
+            let (class, rate) = if let Some(source) = rates.get(&from) {
+                (of, source.derived(slower, shift))
+            } else if let Some(target) = rates.get(&of) {
+                (from, target.source(slower, shift))
+            } else {
+                continue;
+            };
+            match rate {
+                Some(rate) => note(model, &mut rates, class, rate, origin, &mut messages),
+                None => messages.push(too_fine(model, origin)),
             }
         }
         if rates.len() == before || !messages.is_empty() {
@@ -178,20 +211,30 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
     }
     for rate in rates.values() {
         let g = &mut grids[rate.grid];
-        for f in [rate.interval, rate.shift] {
-            g.fine = g.fine / gcd(g.fine as u64, f.below as u64) as i64 * f.below;
+        let fine = lcm(g.fine, rate.interval.below).and_then(|f| lcm(f, rate.shift.below));
+        match fine {
+            Some(fine) => g.fine = fine,
+            None => messages.push(too_fine(model, g.origin)),
         }
+    }
+    if !messages.is_empty() {
+        return Err(messages);
     }
     let mut ticks: IndexMap<usize, Ticks, FxBuildHasher> = IndexMap::default();
     for (&class, rate) in &rates {
-        let fine = grids[rate.grid].fine;
-        let steps = |f: Fraction| f.above * (fine / f.below);
+        let g = &grids[rate.grid];
+        let (period, offset) = (rate.interval.steps(g.fine), rate.shift.steps(g.fine));
+        let Some((period, offset)) = period.zip(offset) else {
+            messages.push(too_fine(model, g.origin));
+            continue;
+        };
+        let grid = rate.grid;
         ticks.insert(
             class,
             Ticks {
-                grid: rate.grid,
-                period: steps(rate.interval),
-                offset: steps(rate.shift),
+                grid,
+                period,
+                offset,
             },
         );
     }
