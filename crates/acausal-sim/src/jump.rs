@@ -73,6 +73,14 @@ impl Run {
             let outcome = events.handle(&mut ctx, &[], false)?;
             absorb(summary, outcome);
             summary.events += 1;
+            if !self.jumped {
+                // Once is enough: a comparator without events jumps at every cycle.
+                self.jumped = true;
+                summary.warnings.push(format!(
+                    "at time = {}: the solution ends here although no relation changes (equations inside of noEvent); the run goes on with another one",
+                    self.t
+                ));
+            }
             self.machine.update(self.t, &self.y, &self.yp);
             self.row(self.t, sink)?;
             self.pass_outputs(settings);

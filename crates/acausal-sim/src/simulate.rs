@@ -113,6 +113,8 @@ pub(crate) struct Run {
     pub(crate) watch: Watch,
     /// Whether solutions meet.
     meeting: crate::consistent::Meeting,
+    /// A jump to another solution has been reported.
+    pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations.
     pub refines: bool,
     pub seconds: Seconds,
@@ -207,6 +209,7 @@ impl Run {
             next_output: 0,
             watch: Watch::default(),
             meeting: crate::consistent::Meeting::default(),
+            jumped: false,
             seconds: Seconds::default(),
             tracer: Tracer::new(settings.trace),
         }
