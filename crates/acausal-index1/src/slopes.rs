@@ -28,12 +28,18 @@ pub(crate) fn wanted(flat: &FlatModel, equations: &[Equation]) -> Vec<(VarId, u8
     if wanted.is_empty() {
         return Vec::new();
     }
-    let mut known: IndexMap<VarId, u8, FxBuildHasher> = IndexMap::default();
+    let known = differentiated(flat, equations);
+    wanted.retain(|var, order| known.get(var).is_none_or(|k| k < order));
+    wanted.into_iter().collect()
+}
+
+/// The variables that equations differentiate, with the highest order.
+fn differentiated(flat: &FlatModel, equations: &[Equation]) -> IndexMap<VarId, u8, FxBuildHasher> {
+    let mut known = IndexMap::default();
     for eq in equations {
         highest(flat, [eq.lhs, eq.rhs], &mut known);
     }
-    wanted.retain(|var, order| known.get(var).is_none_or(|k| k < order));
-    wanted.into_iter().collect()
+    known
 }
 
 /// Collects the highest order at which each variable is differentiated.
@@ -54,17 +60,12 @@ pub(crate) fn name_slopes(
     equations: &mut Vec<Equation>,
     missing: &[(VarId, u8)],
 ) {
+    let known = differentiated(flat, equations);
     // slopes[v][k] is the variable of the (k+1)-th derivative of v.
     let mut slopes: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
     for &(var, order) in missing {
-        let differentiated = equations.iter().any(|eq| {
-            let mut all = flat.exprs.accesses(eq.lhs);
-            all.extend(flat.exprs.accesses(eq.rhs));
-            all.iter()
-                .any(|(_, a)| a.var == var && matches!(a.kind, Kind::Der(_)))
-        });
         let wish = &mut flat.vars[var.index()].state_select;
-        if *wish == StateSelect::Default && !differentiated {
+        if *wish == StateSelect::Default && !known.contains_key(&var) {
             *wish = StateSelect::Avoid;
         }
         let mut chain = Vec::new();
