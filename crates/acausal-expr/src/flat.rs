@@ -234,6 +234,34 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// A variable of a name and shape of which nothing else is said.
+    pub fn new(name: &str, dims: Vec<usize>, ty: VarType, variability: Variability) -> Variable {
+        Variable {
+            name: VarName {
+                parts: vec![(Name::new(name), dims.len() as u8)],
+            },
+            dims,
+            ty,
+            variability,
+            causality: Causality::Local,
+            binding: None,
+            start: None,
+            fixed: None,
+            min: None,
+            max: None,
+            nominal: None,
+            unit: String::new(),
+            display_unit: String::new(),
+            description: String::new(),
+            state_select: StateSelect::Default,
+            flow: false,
+            protected: false,
+            structural: false,
+            auxiliary: false,
+            span: Span::NONE,
+        }
+    }
+
     /// Number of scalars.
     pub fn len(&self) -> usize {
         self.dims.iter().product()

@@ -3,11 +3,8 @@
 //! A kernel is straight-line code, so `sum(x[i] for i in 1:N)` inside of an expression is moved into a local assignment
 //! that accumulates; the expression then reads the result. Reductions inside of reductions are moved first.
 
-use acausal_expr::flat::{
-    Causality, FlatModel, OriginId, StateSelect, VarName, VarType, Variability, Variable,
-};
+use acausal_expr::flat::{FlatModel, OriginId, VarType, Variability, Variable};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_syntax::{Name, Span};
 
 use crate::Local;
 
@@ -72,29 +69,11 @@ pub fn auxiliary(
         .iter()
         .map(|(_, r)| r.count.max(0) as usize)
         .collect();
+    let name = format!("$aux{}", id.0);
     flat.vars.push(Variable {
-        name: VarName {
-            parts: vec![(Name::new(&format!("$aux{}", id.0)), dims.len() as u8)],
-        },
-        dims,
-        ty: VarType::Real,
-        variability,
-        causality: Causality::Local,
-        binding: None,
-        start: None,
-        fixed: None,
-        min: None,
-        max: None,
-        nominal: None,
-        unit: String::new(),
-        display_unit: String::new(),
-        description: String::new(),
-        state_select: StateSelect::Default,
-        flow: false,
         protected: true,
-        structural: false,
         auxiliary: true,
-        span: Span::NONE,
+        ..Variable::new(&name, dims, VarType::Real, variability)
     });
     let x = &mut flat.exprs;
     let subs: Vec<ExprId> = domain

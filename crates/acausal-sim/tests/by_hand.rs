@@ -5,33 +5,11 @@ use std::sync::Arc;
 use acausal_expr::flat::*;
 use acausal_expr::{ExprId, Kind, Range, Ty, VarId};
 use acausal_sim::{Machine, Settings, Sink, gather, simulate};
-use acausal_syntax::{Name, Span};
+use acausal_syntax::Span;
 
 fn variable(name: &str, dims: &[usize]) -> Variable {
-    Variable {
-        name: VarName {
-            parts: vec![(Name::new(name), dims.len() as u8)],
-        },
-        dims: dims.to_vec(),
-        ty: VarType::Real,
-        variability: Variability::Continuous,
-        causality: Causality::Local,
-        binding: None,
-        start: None,
-        fixed: None,
-        min: None,
-        max: None,
-        nominal: None,
-        unit: String::new(),
-        display_unit: String::new(),
-        description: String::new(),
-        state_select: StateSelect::Default,
-        flow: false,
-        protected: false,
-        structural: false,
-        auxiliary: false,
-        span: Span::NONE,
-    }
+    let (ty, variability) = (VarType::Real, Variability::Continuous);
+    Variable::new(name, dims.to_vec(), ty, variability)
 }
 
 fn model() -> FlatModel {

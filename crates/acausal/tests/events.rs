@@ -412,6 +412,11 @@ fn clocks_that_do_not_fit() {
             "Real y, z; equation y = sample(time, Clock(1)); z = backSample(y, 1, 2);",
             "before the first one",
         ),
+        (
+            "Real u, v, w, y, z; equation u = sample(time, Clock(1)); v = superSample(u, 2147483647); w = superSample(v, 2147483629);
+             y = superSample(w, 2147483587); z = hold(y);",
+            "no common grid",
+        ),
     ] {
         let text = format!("model M {text} end M;");
         let failed = acausal::Model::from_text("M.mo", &text, &acausal::Load::default());
@@ -515,6 +520,9 @@ fn a_schmitt_trigger_without_events_switches() {
         near(at(&r, "y", t - 0.05), -after, 1e-6);
         near(at(&r, "y", t + 0.05), after, 1e-6);
     }
+    // It is said once.
+    let said = r.summary.warnings.iter();
+    assert_eq!(said.filter(|w| w.contains("solution ends")).count(), 1);
 }
 
 /// The same amplifier with negative feedback: the narrow linear range is found from everywhere, and small currents are

@@ -5,9 +5,7 @@
 
 mod common;
 
-use std::sync::Arc;
-
-use acausal::{Failure, InMemory, Load, Model, Phases};
+use acausal::{InMemory, Load};
 use acausal_index1::{Options, Report};
 
 /// A model of `benches/models` with its parameter `N`, from arrays and from single elements.
@@ -86,23 +84,7 @@ fn simulate(
     settings.tolerance = 1e-9;
     settings.max_steps = 100_000;
     settings.interval = (settings.stop - settings.start) / 20.0;
-    let (dae, report) = match acausal_index1::transform_with(flat, options) {
-        Ok(done) => done,
-        Err(diagnostics) => panic!(
-            "{}",
-            Failure {
-                diagnostics,
-                sources
-            }
-        ),
-    };
-    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{:?}", e.1));
-    let model = Model {
-        compiled: Arc::new(compiled),
-        sources,
-        warnings: Vec::new(),
-        phases: Phases::default(),
-    };
+    let (report, model) = common::compiled("family", flat, sources, options);
     let run = model
         .simulate_in_memory(&settings)
         .unwrap_or_else(|f| panic!("{f}"));

@@ -10,11 +10,10 @@
 //! that nothing else determines (unit propagation). Other equations are solved for a variable that is left.
 
 use acausal_expr::flat::{
-    Action, Causality, Equation, FlatModel, OriginId, StateSelect, VarName, VarType, Variability,
-    Variable,
+    Action, Causality, Comprehension, Equation, FlatModel, OriginId, VarType, Variability, Variable,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
-use acausal_syntax::{Diagnostic, Name, Span};
+use acausal_syntax::Diagnostic;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -118,31 +117,10 @@ impl Writer<'_> {
     /// A new discrete variable.
     fn variable(&mut self, name: String, ty: VarType, start: Option<ExprId>) -> VarId {
         self.model.vars.push(Variable {
-            name: VarName {
-                parts: vec![(Name::new(&name), 0)],
-            },
-            dims: Vec::new(),
-            ty,
-            variability: Variability::Discrete,
-            causality: Causality::Local,
-            binding: None,
-            start: start.map(|body| acausal_expr::flat::Comprehension {
-                iters: Vec::new(),
-                body,
-            }),
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            unit: String::new(),
-            display_unit: String::new(),
-            description: String::new(),
-            state_select: StateSelect::Default,
-            flow: false,
+            start: start.map(Comprehension::scalar),
             protected: true,
-            structural: false,
             auxiliary: true,
-            span: Span::NONE,
+            ..Variable::new(&name, Vec::new(), ty, Variability::Discrete)
         });
         VarId(self.model.vars.len() as u32 - 1)
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use acausal_expr::flat::{Causality, FlatModel, Origin, OriginId, OriginKind, VarName, VarType};
-use acausal_expr::flat::{StateSelect, Variability, Variable};
+use acausal_expr::flat::{FlatModel, Origin, OriginId, OriginKind, VarType};
+use acausal_expr::flat::{Variability, Variable};
 use acausal_expr::{Affine, IterId, Node, Printer, Range, Value, VarId};
 use acausal_syntax::Span;
 use proptest::prelude::*;
@@ -12,29 +12,10 @@ use super::*;
 
 /// A variable with a shape.
 pub(super) fn variable(name: &str, dims: &[usize], flow: bool) -> Variable {
+    let (ty, variability) = (VarType::Real, Variability::Continuous);
     Variable {
-        name: VarName {
-            parts: vec![(name.into(), dims.len() as u8)],
-        },
-        dims: dims.to_vec(),
-        ty: VarType::Real,
-        variability: Variability::Continuous,
-        causality: Causality::Local,
-        binding: None,
-        start: None,
-        fixed: None,
-        min: None,
-        max: None,
-        nominal: None,
-        unit: String::new(),
-        display_unit: String::new(),
-        description: String::new(),
-        state_select: StateSelect::Default,
         flow,
-        protected: false,
-        structural: false,
-        auxiliary: false,
-        span: Span::NONE,
+        ..Variable::new(name, dims.to_vec(), ty, variability)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Every model of `examples/`, small enough for a test, compiled and simulated under given options.
 
-use std::sync::Arc;
-
-use acausal::{Failure, InMemory, Load, Model, Phases};
+use acausal::{Failure, InMemory, Load};
 use acausal_index1::{Options, Report};
 
 use crate::common::example_path;
@@ -95,24 +93,7 @@ impl Example {
         settings.stop = settings.stop.min(settings.start + self.stop);
         // Instants that events at round times do not meet.
         settings.interval = (settings.stop - settings.start) / 19.37;
-        let (dae, report) = match acausal_index1::transform_with(flat, options) {
-            Ok(done) => done,
-            Err(diagnostics) => panic!(
-                "{}: {}",
-                self.file,
-                Failure {
-                    diagnostics,
-                    sources
-                }
-            ),
-        };
-        let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{:?}", e.1));
-        let model = Model {
-            compiled: Arc::new(compiled),
-            sources,
-            warnings: Vec::new(),
-            phases: Phases::default(),
-        };
+        let (report, model) = crate::common::compiled(&self.file, flat, sources, options);
         (report, model.simulate_in_memory(&settings))
     }
 }

@@ -74,6 +74,33 @@ pub fn near(found: f64, expected: f64, tolerance: f64) {
     );
 }
 
+/// What structural analysis says about a flat model, and the model ready to run.
+pub fn compiled(
+    what: &str,
+    flat: acausal_expr::flat::FlatModel,
+    sources: acausal_syntax::SourceMap,
+    options: &acausal_index1::Options,
+) -> (acausal_index1::Report, acausal::Model) {
+    let (dae, report) = match acausal_index1::transform_with(flat, options) {
+        Ok(done) => done,
+        Err(diagnostics) => panic!(
+            "{what}: {}",
+            acausal::Failure {
+                diagnostics,
+                sources
+            }
+        ),
+    };
+    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let model = acausal::Model {
+        compiled: std::sync::Arc::new(compiled),
+        sources,
+        warnings: Vec::new(),
+        phases: acausal::Phases::default(),
+    };
+    (report, model)
+}
+
 /// Asserts that two numbers agree to a number of significant digits.
 #[track_caller]
 pub fn digits(found: f64, expected: f64, digits: i32) {
