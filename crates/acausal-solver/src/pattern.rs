@@ -9,13 +9,14 @@
 //! `[2, 1, 3]`.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// Sparsity of a square matrix, compressed by columns.
+/// Sparsity of a square matrix, compressed by columns. Clones share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     size: usize,
-    col_ptr: Vec<u32>,
-    row_idx: Vec<u32>,
+    col_ptr: Arc<Vec<u32>>,
+    row_idx: Arc<Vec<u32>>,
 }
 
 /// Why a pattern was refused.
@@ -85,8 +86,8 @@ impl Pattern {
         }
         Ok(Self {
             size,
-            col_ptr,
-            row_idx,
+            col_ptr: Arc::new(col_ptr),
+            row_idx: Arc::new(row_idx),
         })
     }
 
@@ -126,8 +127,8 @@ impl Pattern {
         let n = size as u32;
         Self {
             size,
-            col_ptr: (0..=n).map(|j| j * n).collect(),
-            row_idx: (0..n).flat_map(|_| 0..n).collect(),
+            col_ptr: Arc::new((0..=n).map(|j| j * n).collect()),
+            row_idx: Arc::new((0..n).flat_map(|_| 0..n).collect()),
         }
     }
 

@@ -82,8 +82,18 @@ impl<T> Rows<T> {
     }
 
     /// From the start of each row (and the end of the last) and all items.
-    pub(crate) fn from_parts(start: Vec<u32>, items: Vec<T>) -> Self {
+    pub fn from_parts(start: Vec<u32>, items: Vec<T>) -> Self {
         debug_assert!(start.last() == Some(&(items.len() as u32)));
+        Rows { start, items }
+    }
+
+    /// A copy of the first rows.
+    pub fn first(&self, rows: usize) -> Self
+    where
+        T: Clone,
+    {
+        let start = self.start[..=rows].to_vec();
+        let items = self.items[..start[rows] as usize].to_vec();
         Rows { start, items }
     }
 

@@ -148,7 +148,7 @@ pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Resul
                     matching.augment(&graph, graph.row(row as usize), row as usize)
                 }
                 other => {
-                    let column = [other.column(n).unwrap_or(0) as u32];
+                    let column = [VarId::new(other.column(n).unwrap_or(0))];
                     let id = matching.virtual_row();
                     matching.augment(&graph, &column, id)
                 }
@@ -238,8 +238,7 @@ fn rank(machine: &Machine, data: &StartData, role: &[Role], steady: bool) -> Ran
 
 /// The pattern by rows, with the columns that may be unknown.
 struct Graph {
-    row_ptr: Vec<u32>,
-    cols: Vec<u32>,
+    rows: Rows<VarId>,
     columns: usize,
 }
 
@@ -257,42 +256,37 @@ impl Graph {
             row_ptr[r + 1] += row_ptr[r];
         }
         let mut next = row_ptr.clone();
-        let mut cols = vec![0u32; row_ptr[s.rows] as usize];
+        let mut cols = vec![VarId(0); row_ptr[s.rows] as usize];
         for c in (0..columns).filter(|&c| eligible(c)) {
             for k in entries(c) {
                 let at = &mut next[s.row_idx[k] as usize];
-                cols[*at as usize] = c as u32;
+                cols[*at as usize] = VarId(c as u32);
                 *at += 1;
             }
         }
         Graph {
-            row_ptr,
-            cols,
+            rows: Rows::from_parts(row_ptr, cols),
             columns,
         }
     }
 
-    fn row(&self, row: usize) -> &[u32] {
-        &self.cols[self.row_ptr[row] as usize..self.row_ptr[row + 1] as usize]
+    fn row(&self, row: usize) -> &[VarId] {
+        self.rows.row(row)
     }
 
     /// The equations of the model, with derivatives and algebraic unknowns as far as possible.
     fn equations(&self, equations: usize, basic: impl Fn(usize) -> bool) -> Matching {
-        let rows: Vec<Vec<usize>> = (0..equations)
-            .map(|r| self.row(r).iter().map(|&c| c as usize).collect())
-            .collect();
-        let slices: Vec<&[usize]> = rows.iter().map(|r| &r[..]).collect();
-        let graph: Rows<VarId> = Rows::of(&slices);
-        let found = maximum_matching(&graph, self.columns, |v| basic(v.index()));
+        let own = self.rows.first(equations);
+        let found = maximum_matching(&own, self.columns, |v| basic(v.index()));
         let mut col_of: Vec<Option<u32>> = found.var_of_eq.iter().map(|v| v.map(|v| v.0)).collect();
-        col_of.resize(self.row_ptr.len() - 1, None);
+        col_of.resize(self.rows.len(), None);
         Matching {
             row_of: found.eq_of_var.iter().map(|e| e.map(|e| e.0)).collect(),
             col_of,
             mark: vec![0; self.columns],
             from: vec![0; self.columns],
             round: 0,
-            rows_of_graph: self.row_ptr.len() - 1,
+            rows_of_graph: self.rows.len(),
         }
     }
 }
@@ -319,7 +313,7 @@ impl Matching {
     }
 
     /// Looks for an alternating path from an unmatched row to an unmatched column, breadth first.
-    fn augment(&mut self, graph: &Graph, first: &[u32], row: usize) -> bool {
+    fn augment(&mut self, graph: &Graph, first: &[VarId], row: usize) -> bool {
         self.round += 1;
         let mut seen = Vec::new();
         let mut queue = std::collections::VecDeque::from([row]);
@@ -333,7 +327,7 @@ impl Matching {
                 continue;
             };
             for &c in cols {
-                let k = c as usize;
+                let k = c.index();
                 if self.mark[k] == self.round || self.mark[k] == DEAD {
                     continue;
                 }

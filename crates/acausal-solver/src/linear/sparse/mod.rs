@@ -19,7 +19,7 @@ mod refactor;
 mod solve;
 
 use super::btf::block_form;
-use super::ordering::minimum_degree;
+use super::ordering::{Adjacency, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
 
@@ -252,27 +252,57 @@ impl LinearSolver for SparseLu {
     }
 }
 
-/// Neighbour lists of the graph of `B + B'` for one diagonal block B.
+/// The graph of `B + B'` for one diagonal block B.
 fn block_graph(
     pattern: &Pattern,
     columns: &[u32],
     position_of_row: &[u32],
     start: usize,
     end: usize,
-) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); end - start];
-    for (j, &column) in columns.iter().enumerate() {
-        for &row in pattern.rows_of(column as usize) {
-            let at = position_of_row[row as usize] as usize;
-            if (start..end).contains(&at) && at - start != j {
-                lists[j].push((at - start) as u32);
-                lists[at - start].push(j as u32);
+) -> Adjacency {
+    let n = end - start;
+    let entries = |each: &mut dyn FnMut(usize, usize)| {
+        for (j, &column) in columns.iter().enumerate() {
+            for &row in pattern.rows_of(column as usize) {
+                let at = position_of_row[row as usize] as usize;
+                if (start..end).contains(&at) && at - start != j {
+                    each(at - start, j);
+                }
+            }
+        }
+    };
+    // Two passes: count, then fill.
+    let mut ptr = vec![0u32; n + 1];
+    entries(&mut |i, j| {
+        ptr[i + 1] += 1;
+        ptr[j + 1] += 1;
+    });
+    for k in 0..n {
+        ptr[k + 1] += ptr[k];
+    }
+    let mut list = vec![0u32; ptr[n] as usize];
+    let mut next = ptr.clone();
+    entries(&mut |i, j| {
+        for (from, to) in [(i, j), (j, i)] {
+            list[next[from] as usize] = to as u32;
+            next[from] += 1;
+        }
+    });
+    // Entries on both sides of the diagonal are there twice.
+    let mut kept = 0;
+    for k in 0..n {
+        let range = std::mem::replace(&mut ptr[k], kept as u32) as usize..next[k] as usize;
+        list[range.clone()].sort_unstable();
+        let mut last = None;
+        for at in range {
+            if last != Some(list[at]) {
+                last = Some(list[at]);
+                list[kept] = list[at];
+                kept += 1;
             }
         }
     }
-    for list in &mut lists {
-        list.sort_unstable();
-        list.dedup();
-    }
-    lists
+    ptr[n] = kept as u32;
+    list.truncate(kept);
+    Adjacency { start: ptr, list }
 }
