@@ -112,19 +112,10 @@ pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Resul
         }
     };
     let cols = 2 * n + data.free.len();
-    let basics = (0..cols).filter(|&c| basic(c)).count();
-    let only_starts = ranked
-        .required
-        .iter()
-        .all(|c| matches!(c, Condition::Start(c) if role[*c as usize] == Role::State));
-    if basics == equations && only_starts && data.free.is_empty() {
-        // An ordinary differential system: every state keeps its start value, and nothing is to be searched.
-        return Ok(Kept {
-            columns: (0..cols).filter(|&c| basic(c)).map(|c| c as u32).collect(),
-            rows: (0..equations as u32).collect(),
-            held: ranked.optional,
-            ..Kept::default()
-        });
+    if data.free.is_empty() && (0..cols).filter(|&c| basic(c)).count() == equations {
+        if let Some(state) = states_by_row(machine, &role, eligible, &ranked.required) {
+            return Ok(explicit(cols, basic, equations, state, ranked));
+        }
     }
     let graph = Graph::new(machine, cols, eligible);
     let mut matching = graph.equations(equations, basic);
@@ -185,6 +176,77 @@ pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Resul
         .map(|c| c as u32)
         .collect();
     Ok(kept)
+}
+
+/// For an ordinary differential system whose conditions each fix one state: the states that rows fix, by row. Nothing if a
+/// condition is of another kind or two of them fix the same state.
+fn states_by_row(
+    machine: &Machine,
+    role: &[Role],
+    eligible: impl Fn(usize) -> bool,
+    required: &[Condition],
+) -> Option<Vec<(u32, u32)>> {
+    let s = &machine.model.initial.jacobian.sparsity;
+    let has_rows = required.iter().any(|c| matches!(c, Condition::Row(_)));
+    // Per row the number of its columns, and their exclusive or: the column, where there is one.
+    let mut columns = vec![(0u32, 0u32); if has_rows { s.rows } else { 0 }];
+    if has_rows {
+        for c in (0..s.cols).filter(|&c| eligible(c)) {
+            for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+                let (count, column) = &mut columns[s.row_idx[k] as usize];
+                *count += 1;
+                *column ^= c as u32;
+            }
+        }
+    }
+    let mut fixed = vec![false; role.len()];
+    let mut rows = Vec::new();
+    for condition in required {
+        let state = match *condition {
+            Condition::Start(c) => c,
+            Condition::Row(row) => {
+                let (count, column) = columns[row as usize];
+                if count != 1 {
+                    return None;
+                }
+                rows.push((row, column));
+                column
+            }
+            Condition::Slope(_) | Condition::Guess(_) => return None,
+        };
+        let is_state = role.get(state as usize) == Some(&Role::State);
+        if !is_state || std::mem::replace(&mut fixed[state as usize], true) {
+            return None;
+        }
+    }
+    Some(rows)
+}
+
+/// The system of [`states_by_row`]: nothing is to be searched.
+fn explicit(
+    cols: usize,
+    basic: impl Fn(usize) -> bool,
+    equations: usize,
+    states: Vec<(u32, u32)>,
+    ranked: Ranked,
+) -> Kept {
+    let mut by_row = vec![false; cols];
+    for &(_, state) in &states {
+        by_row[state as usize] = true;
+    }
+    let unknown = |&c: &usize| basic(c) || by_row[c];
+    let mut rows: Vec<u32> = (0..equations as u32).collect();
+    rows.extend(states.iter().map(|&(row, _)| row));
+    rows.sort_unstable();
+    let needed = |c: &Condition| matches!(c, Condition::Start(c) if !by_row[*c as usize]);
+    let (held, released) = ranked.optional.iter().partition(|c| needed(c));
+    Kept {
+        columns: (0..cols).filter(unknown).map(|c| c as u32).collect(),
+        rows,
+        held,
+        released,
+        ..Kept::default()
+    }
 }
 
 fn rank(machine: &Machine, data: &StartData, role: &[Role], steady: bool) -> Ranked {
