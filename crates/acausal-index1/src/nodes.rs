@@ -8,8 +8,9 @@ use acausal_expr::flat::Equation;
 use acausal_expr::{ExprId, Range, VarId};
 use acausal_structure::flow::Graph;
 use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
-use acausal_structure::segments::{Analysis, Index, Span, size_of};
+use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_of};
 use acausal_structure::{EqId, Rows, VarId as NodeId};
+use rustc_hash::FxHashMap;
 
 use crate::incidence::Incidence;
 
@@ -31,6 +32,8 @@ pub struct EquationNode {
     pub source: usize,
     /// The equation restricted to the piece.
     pub piece: Equation,
+    /// The box of its iterators, counted from 0.
+    pub spans: Vec<Span>,
     /// Per access of the flat equation: the box of elements that the piece touches and the access itself.
     pub touched: Vec<Touched>,
 }
@@ -44,6 +47,8 @@ pub struct Touched {
     pub order: u8,
     /// Box of elements.
     pub spans: Vec<Span>,
+    /// Its index expressions over the iterators.
+    pub index: Vec<Index>,
     /// The access in the flat equation.
     pub node: ExprId,
     /// True when each element of the piece touches one element, and different ones touch different elements.
@@ -61,6 +66,8 @@ pub struct Nodes {
     pub differentiated: Differentiated,
     /// The pieces of each variable at each derivative order, ascending.
     pub by_quantity: Quantities,
+    /// Per variable and dimension: direction, sign and shift of its coordinate ([`Directions`]). Empty without arrays.
+    pub directions: FxHashMap<VarId, Vec<(usize, i64, i64)>>,
 }
 
 /// The pieces of each variable at each derivative order.
@@ -106,6 +113,21 @@ pub fn nodes(equations: &[Equation], inc: &Incidence, analysis: &Analysis) -> Op
         .iter()
         .enumerate()
         .all(|(k, s)| d.differentiations(EqId::new(k)) as u32 == s.differentiations);
+    agrees.then_some(out)
+}
+
+/// The nodes of a cut by state selection, under the same condition.
+pub fn cut_nodes(equations: &[Equation], inc: &Incidence, cut: &Cut) -> Option<Nodes> {
+    let segments: Vec<(usize, &[Span])> = (cut.equations.iter())
+        .map(|(e, spans, _)| (e.index(), &spans[..]))
+        .collect();
+    let boxes: Vec<(usize, Vec<Span>)> = (cut.variables.iter())
+        .map(|(v, spans)| (v.index(), spans.clone()))
+        .collect();
+    let out = build(equations, inc, &segments, &boxes)?;
+    let d = &out.differentiated;
+    let mut all = cut.equations.iter().enumerate();
+    let agrees = all.all(|(k, e)| d.differentiations(EqId::new(k)) as u32 == e.2);
     agrees.then_some(out)
 }
 
@@ -162,31 +184,16 @@ fn build(
     let mut elen = Vec::new();
     let mut incidence: Rows<NodeId> = Rows::new();
     for &(e, segment) in segments {
-        let piece = restrict(&equations[e], segment);
-        let mut touched = Vec::with_capacity(inc.model.equations[e].accesses.len());
+        let node = equation_node(equations, inc, e, segment);
         let mut row: Vec<NodeId> = Vec::new();
-        for (a, access) in inc.model.equations[e].accesses.iter().enumerate() {
-            let (var, order) = inc.quantity[access.variable.index()];
-            let spans: Vec<Span> = access.index.iter().map(|i| image(*i, segment)).collect();
-            let elementwise = is_elementwise(&access.index, segment);
-            row.extend(lookup.meet((var, order), &spans).map(NodeId::new));
-            touched.push(Touched {
-                var,
-                order,
-                spans,
-                node: inc.access_nodes[e][a],
-                elementwise,
-            });
+        for t in &node.touched {
+            row.extend(lookup.meet((t.var, t.order), &t.spans).map(NodeId::new));
         }
         row.sort_unstable();
         row.dedup();
         incidence.push(row);
         elen.push(size_of(segment));
-        equation_nodes.push(EquationNode {
-            source: e,
-            piece,
-            touched,
-        });
+        equation_nodes.push(node);
     }
     let graph = Graph {
         elen,
@@ -208,12 +215,55 @@ fn build(
             all[d.index()] = next;
         }
     }
+    let arrays = inc.model.variables.iter().any(|v| !v.shape.is_empty());
+    let directions = arrays.then(|| Directions::new(&inc.model));
     Some(Nodes {
+        directions: directions.map_or_else(FxHashMap::default, |d| directions_of(inc, &d)),
         by_quantity: Quantities::new(&all),
         variables: all,
         equations: equation_nodes,
         differentiated,
     })
+}
+
+/// A box of an equation with what it touches.
+pub fn equation_node(
+    equations: &[Equation],
+    inc: &Incidence,
+    e: usize,
+    segment: &[Span],
+) -> EquationNode {
+    let accesses = inc.model.equations[e].accesses.iter().enumerate();
+    let touched = accesses.map(|(a, access)| {
+        let (var, order) = inc.quantity[access.variable.index()];
+        Touched {
+            var,
+            order,
+            spans: access.index.iter().map(|i| image(*i, segment)).collect(),
+            index: access.index.clone(),
+            node: inc.access_nodes[e][a],
+            elementwise: is_elementwise(&access.index, segment),
+        }
+    });
+    EquationNode {
+        source: e,
+        piece: restrict(&equations[e], segment),
+        spans: segment.to_vec(),
+        touched: touched.collect(),
+    }
+}
+
+/// The directions of the dimensions of every variable.
+fn directions_of(
+    inc: &Incidence,
+    directions: &Directions,
+) -> FxHashMap<VarId, Vec<(usize, i64, i64)>> {
+    let of = |(k, &(var, order)): (usize, &(VarId, u8))| {
+        let dims = inc.model.variables[k].shape.len();
+        let along = |d| directions.of_variable(NodeId::new(k), d);
+        (order == 0).then(|| (var, (0..dims).map(along).collect()))
+    };
+    inc.quantity.iter().enumerate().filter_map(of).collect()
 }
 
 /// The boxes of each order-0 variable: what single segments determine, or whole variable segments where that is open.

@@ -146,6 +146,17 @@ impl Solvable {
     }
 }
 
+/// What dividing by the coefficient of each access of an equation would mean, for every element: accesses that are not
+/// elementwise are no pivots.
+pub fn access_pivots(flat: &mut FlatModel, eq: &EquationNode) -> Vec<Pivot> {
+    let coefficients = coefficients(flat, eq, &mut Sum::default());
+    let pivots = pivots(flat, eq, &coefficients);
+    let admitted = eq.touched.iter().zip(pivots);
+    admitted
+        .map(|(t, p)| if t.elementwise { p } else { Pivot::No })
+        .collect()
+}
+
 /// `v = der(x)`, up to a factor: a variable and the derivative of another one, and nothing else.
 fn is_name_of_derivative(
     flat: &FlatModel,

@@ -1,16 +1,17 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect};
+use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_expr::{Kind, Printer, VarId};
 use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::segments::{Error, analyse};
-use acausal_structure::state_selection::{Form, Preferences, Selection, Sorted, select, sort};
-use acausal_structure::{EqId, VarId as NodeId};
+use acausal_structure::state_selection::{Form, Selection, Sorted, select, select_pieces, sort};
 use acausal_syntax::{Diagnostic, Span};
-use rustc_hash::FxHashSet;
 
+use crate::disentangle::{disentangled, is_entangled};
+use crate::gaps::Distances;
 use crate::incidence::{Incidence, incidence, is_unknown};
 use crate::nodes::{Nodes, nodes, scalar_nodes};
+use crate::preferences::preferences;
 use crate::report::Report;
 use crate::solvable::{Scope, Solvable};
 use crate::{Dae, singular};
@@ -105,9 +106,12 @@ fn run(
     let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
     watch.lap("singularities");
     let empty = add_dummy(&mut flat, &mut equations);
-    let mut plan = Plan::new(&mut flat, &mut equations, options, &mut watch)?;
-    if let Some(mut finer) = plan.without_entangled(&mut flat, &equations) {
-        let other = Plan::new(&mut flat, &mut finer, options, &mut watch)?;
+    let first = pieces(&mut flat, &mut equations)?;
+    let mut plan = Plan::new(&mut flat, first, options, &mut watch)?;
+    if is_entangled(&plan)
+        && let Some(finer) = disentangled(&mut flat, &equations, options)
+    {
+        let other = Plan::new(&mut flat, finer, options, &mut watch)?;
         if other.form.unknowns() < plan.form.unknowns() {
             plan = other;
         }
@@ -165,15 +169,12 @@ fn missing_slopes(
     wanted
 }
 
-/// Arrays are cut into elements to disentangle recurrences if there are at most this many elements.
-const MOST_DISENTANGLED: usize = 1_000;
-
 /// What the structural passes decide.
-struct Plan {
-    pieces: Nodes,
-    solvable: Solvable,
-    blocks: Blocks,
-    selection: Selection,
+pub(crate) struct Plan {
+    pub pieces: Nodes,
+    pub solvable: Solvable,
+    pub blocks: Blocks,
+    pub selection: Selection,
     sorted: Sorted,
     form: Form,
 }
@@ -181,11 +182,10 @@ struct Plan {
 impl Plan {
     fn new(
         flat: &mut FlatModel,
-        equations: &mut Vec<Equation>,
+        pieces: Nodes,
         options: &Options,
         watch: &mut Stopwatch,
     ) -> Result<Plan, Vec<Diagnostic>> {
-        let pieces = pieces(flat, equations)?;
         watch.lap("index reduction");
         let scope = if options.no_state_selection {
             Scope::Given {
@@ -199,13 +199,16 @@ impl Plan {
         let d = &pieces.differentiated;
         let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
         watch.lap("blocks");
-        let selection = select(
-            d,
-            &blocks,
-            &preferences(flat, &pieces, &blocks, options),
-            |e, v| solvable.pivot(e, v),
-            |e| solvable.is_constant_linear(e),
-        );
+        let preferences = preferences(flat, &pieces, &blocks, options);
+        let pivot = |e, v| solvable.pivot(e, v);
+        let linear = |e| solvable.is_constant_linear(e);
+        let selection = if pieces.directions.is_empty() {
+            select(d, &blocks, &preferences, pivot, linear)
+        } else {
+            let distances = Distances::new(&pieces, &solvable);
+            let gaps = |e, v, w| distances.gaps(e, v, w);
+            select_pieces(d, &blocks, &preferences, pivot, linear, &gaps)
+        };
         watch.lap("state selection");
         let sorted =
             sort(d, &selection).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
@@ -219,51 +222,6 @@ impl Plan {
             sorted,
             form,
         })
-    }
-
-    /// Recurrences through several arrays, such as rotation matrices `T[i] = R[i]*T[i - 1]` along a chain of bodies, close
-    /// cycles between pieces although none between elements: a piece is computed by one loop, and no order of loops
-    /// fits. Such a piece is left over although it could be solved for an array. If that happens in a block with few elements,
-    /// these are the equations with the arrays of the block taken apart; long ones are iterated on.
-    fn without_entangled(
-        &self,
-        flat: &mut FlatModel,
-        equations: &[Equation],
-    ) -> Option<Vec<Equation>> {
-        let d = &self.pieces.differentiated;
-        let integral = d.eq_integral();
-        let root = |e: EqId| std::iter::successors(Some(e), |e| integral[e.index()]).last();
-        let left: FxHashSet<EqId> = self.selection.constraints.iter().copied().collect();
-        let torn: FxHashSet<NodeId> = self.selection.torn.iter().copied().collect();
-        let mut apart = vec![false; equations.len()];
-        let mut elements = 0;
-        for (block, _) in self.blocks.iter() {
-            let roots: Vec<EqId> = block.iter().filter_map(|e| root(*e)).collect();
-            let entangled = roots.iter().any(|e| {
-                d.graph.elen[e.index()] > 1
-                    && self.solvable.is_solvable_by_element(*e)
-                    && (left.contains(e) || d.graph.row(*e).iter().any(|v| torn.contains(v)))
-            });
-            if !entangled {
-                continue;
-            }
-            for e in roots {
-                elements += d.graph.elen[e.index()] as usize;
-                apart[self.pieces.equations[e.index()].source] = true;
-            }
-        }
-        if elements == 0 || elements > MOST_DISENTANGLED {
-            return None;
-        }
-        let mut out = Vec::new();
-        for (eq, apart) in equations.iter().zip(apart) {
-            if apart {
-                out.extend(crate::scalarise::scalarise(flat, vec![eq.clone()]));
-            } else {
-                out.push(eq.clone());
-            }
-        }
-        Some(out)
     }
 }
 
@@ -393,97 +351,4 @@ fn structural_error(
             ),
         )],
     }
-}
-
-/// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter. Where an
-/// equation stands alone there are no ties: names and texts are made only for blocks of several equations.
-fn preferences(flat: &FlatModel, nodes: &Nodes, blocks: &Blocks, options: &Options) -> Preferences {
-    let d = &nodes.differentiated;
-    let integral = d.eq_integral();
-    let mut ties = vec![false; nodes.equations.len()];
-    let mut named = vec![false; nodes.variables.len()];
-    for (block, _) in blocks.iter().filter(|b| b.0.len() > 1) {
-        for &e in block {
-            let mut e = Some(e);
-            while let Some(id) = e {
-                d.graph.row(id).iter().for_each(|v| named[v.index()] = true);
-                if id.index() < ties.len() {
-                    ties[id.index()] = true;
-                }
-                e = integral[id.index()];
-            }
-        }
-    }
-    // Elements by number, not by digits: neighbours in a chain are neighbours here, which is what tearing likes.
-    let pieces = nodes.variables.iter().enumerate();
-    let mut names: Vec<_> = pieces
-        .map(|(i, v)| match named[i] {
-            true => (flat.var(v.var).name.plain(), v.order, &v.spans[..], i),
-            false => (String::new(), 0, &[][..], i),
-        })
-        .collect();
-    names.sort_unstable();
-    let mut rank = vec![0i32; nodes.variables.len()];
-    for (position, (_, _, _, i)) in names.iter().enumerate() {
-        let v = &nodes.variables[*i];
-        let var = flat.var(v.var);
-        let class = match var.state_select {
-            StateSelect::Always => 0,
-            StateSelect::Prefer => 1,
-            StateSelect::Default => 2,
-            StateSelect::Avoid => 3,
-            StateSelect::Never => 4,
-        };
-        let wished = options.prefer_states.iter().any(|p| *p == var.name.plain());
-        let class = if wished { 0 } else { class };
-        // A fixed start asks for a state most, a written start next; a derivative asks least.
-        let start = if v.order > 0 {
-            3
-        } else if is_fixed(flat, v.var) {
-            0
-        } else if var.start.is_some() {
-            1
-        } else {
-            2
-        };
-        rank[*i] = (class * 4 + start) * SLOTS + (position as i32).min(SLOTS - 1);
-    }
-    let printer = Printer::nameless(flat);
-    let mut texts: Vec<(u8, String, usize)> = nodes
-        .equations
-        .iter()
-        .enumerate()
-        .filter(|(k, _)| ties[*k])
-        .map(|(k, e)| {
-            let kind = flat.origin(e.piece.origin).kind;
-            let connection = matches!(
-                kind,
-                OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
-            );
-            (connection as u8, printer.equation(&e.piece), k)
-        })
-        .collect();
-    texts.sort();
-    let mut equation_rank = vec![0i64; d.graph.elen.len()];
-    for (position, (_, _, k)) in texts.iter().enumerate() {
-        let mut e = Some(acausal_structure::EqId::new(*k));
-        while let Some(id) = e {
-            equation_rank[id.index()] = position as i64;
-            e = d.eq_derivative[id.index()];
-        }
-    }
-    Preferences {
-        variable_rank: rank,
-        equation_rank,
-    }
-}
-
-/// Room for the alphabetical position inside of one class of preference.
-const SLOTS: i32 = 1 << 26;
-
-fn is_fixed(flat: &FlatModel, var: VarId) -> bool {
-    flat.var(var)
-        .fixed
-        .as_ref()
-        .is_some_and(|f| flat.exprs.as_bool(f.body) == Some(true))
 }

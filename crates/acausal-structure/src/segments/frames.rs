@@ -178,6 +178,23 @@ impl Coordinates {
     }
 }
 
+/// The directions along which the arrays of a model run: dimensions whose indices run in step have the same one.
+pub struct Directions(Coordinates);
+
+impl Directions {
+    /// The directions of a model.
+    pub fn new(model: &Model) -> Directions {
+        Directions(Coordinates::new(model, &|_| false, false))
+    }
+
+    /// Direction of dimension `k` of variable `v`, and the sign and shift that make a coordinate of an index:
+    /// `sign*index + shift`.
+    pub fn of_variable(&self, v: crate::VarId, k: usize) -> (usize, i64, i64) {
+        let dim = self.0.of_variable(v.index(), k);
+        (dim.frame, dim.sign, dim.shift)
+    }
+}
+
 /// All frames, and the dimensions of variables (first) and equations.
 pub(super) struct Frames {
     pub(super) frames: Vec<Frame>,

@@ -17,7 +17,8 @@
 //!    the arrays of just that frame are enumerated element by element; the result says which ones
 //!    ([`Analysis::enumerated`]).
 //!
-//! Inside a coupled block the cuts depend on an arbitrary matching; [`Analysis::coarsened`] removes them.
+//! Inside a coupled block the cuts depend on an arbitrary matching; [`Analysis::coarsened`] removes them, and
+//! [`cut_by_selection`] cuts by what is solved for what instead.
 //!
 //! A singular model is reported only from elements that were not shortened, so the verdict is exact too.
 //! Equations whose iterators no index uses, and dimensions that are only touched as ranges, are single nodes with a
@@ -48,13 +49,16 @@ pub(crate) mod lift;
 mod model;
 mod order;
 mod result;
+mod selected;
 mod ties;
 
 use std::collections::BTreeSet;
 
+pub use frames::Directions;
 pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_of};
 pub use order::{Block, Direction, Kind};
 pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};
+pub use selected::{Cut, Wishes, cut_by_selection};
 
 use crate::dulmage_mendelsohn::Part;
 use crate::flow::Reached;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::frames::Frames;
 use super::model::{Index, Model};
 use crate::blt::strong_components;
+use crate::tearing::loops::potentials;
 
 /// How the elements of a block depend on each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +228,10 @@ fn classify(
             .map(|(a, o)| (place(a.from), place(a.to), o[k]))
             .collect();
         let reversed: Vec<(usize, usize, i64)> = arcs.iter().map(|&(f, t, o)| (f, t, -o)).collect();
-        let (down, up) = (align(part.len(), &arcs), align(part.len(), &reversed));
+        let (down, up) = (
+            potentials(part.len(), &arcs),
+            potentials(part.len(), &reversed),
+        );
         let iterator = frames.of_equation(nodes[part[0]].equation)[dims[0][k]];
         let (direction, p) = match (down, up) {
             (Some(p), Some(_)) => (Direction::Independent, p),
@@ -279,24 +283,6 @@ fn classify(
         },
         dims,
     }
-}
-
-/// Alignments p with `offset + p(to) - p(from) <= 0` on all arcs, if there are any.
-fn align(n: usize, arcs: &[(usize, usize, i64)]) -> Option<Vec<i64>> {
-    let mut p = vec![0i64; n];
-    for _ in 0..=n {
-        let mut changed = false;
-        for &(from, to, offset) in arcs {
-            if offset + p[to] - p[from] > 0 {
-                p[to] = p[from] - offset;
-                changed = true;
-            }
-        }
-        if !changed {
-            return Some(p);
-        }
-    }
-    None
 }
 
 /// For each iterator of the using segment with more than one element: the iterator of the determining segment that runs

@@ -18,10 +18,10 @@
 //! Cost: the incidences of the level times the logarithm of their number; the greedy plan is quadratic in the size of a
 //! small block, and costs a bounded number of passes over a large one.
 
-use super::{Pivot, Preferences, Solved};
+use super::{Pivot, Preferences, Sets, Solved};
 use crate::blt::Level;
 use crate::flow::Graph;
-use crate::tearing::Tear;
+use crate::tearing::TearSet;
 use crate::tearing::cellier::{tear_greedily, tear_in_order, tear_some};
 use crate::{EqId, Rows, VarId};
 
@@ -48,10 +48,12 @@ struct Pair {
 }
 
 impl Task<'_> {
-    /// Tears the level on top of what was lifted from below; `solved` becomes complete.
+    /// Tears the level on top of what was lifted from below; `solved` becomes complete. Below the last level recurrences
+    /// between pieces of arrays are accepted if that leaves fewer unknowns open, and then on all levels above as well,
+    /// where the derivatives form the same ones.
     pub fn tear(
         &self,
-        tear: &mut Tear<'_>,
+        sets: &mut Sets<'_>,
         solved: &mut Solved,
         preferences: &Preferences,
         pivot: impl Fn(EqId, VarId) -> Pivot,
@@ -75,30 +77,66 @@ impl Task<'_> {
         }
         pairs.sort_by_key(|p| p.key);
         let lifted = std::mem::take(&mut solved.pairs);
-        let mut best = Plan::new(tear, &unknowns, &lifted, &order, &[], pairs.iter());
-        if !self.top && !best.residuals.is_empty() {
-            // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
-            // way later; taking states from the most preferred one on leaves that open.
-            let usable: Vec<&Pair> = pairs.iter().collect();
-            let hints = self.greedy(&unknowns, &lifted, &order, preferences, &usable);
-            let plan = Plan::new(tear, &unknowns, &lifted, &order, &hints, usable.into_iter());
+        let long = |e: &EqId| self.graph.elen[e.index()] > 1;
+        let mut best = self.plan(
+            sets.of(solved.loops),
+            &unknowns,
+            &lifted,
+            &order,
+            preferences,
+            &pairs,
+        );
+        if !self.top && !solved.loops && sets.loops.is_some() && best.residuals.iter().any(long) {
+            let plan = self.plan(
+                sets.of(true),
+                &unknowns,
+                &lifted,
+                &order,
+                preferences,
+                &pairs,
+            );
             if plan.open < best.open {
                 best = plan;
+                solved.loops = true;
             }
-        }
-        if self.top && best.open > 0 {
-            best = self.tear_loop(tear, &unknowns, &lifted, &order, preferences, &pairs);
         }
         solved.pairs = best.solved;
         solved.residuals.extend(best.residuals);
         solved.open = best.unsolved;
     }
 
+    /// The best plan that one way of accepting pairs gives.
+    fn plan(
+        &self,
+        tear: &mut dyn TearSet,
+        unknowns: &[VarId],
+        lifted: &[(EqId, VarId)],
+        order: &[EqId],
+        preferences: &Preferences,
+        pairs: &[Pair],
+    ) -> Plan {
+        let mut best = Plan::new(tear, unknowns, lifted, order, &[], pairs.iter());
+        if !self.top && !best.residuals.is_empty() {
+            // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
+            // way later; taking states from the most preferred one on leaves that open.
+            let usable: Vec<&Pair> = pairs.iter().collect();
+            let hints = self.greedy(unknowns, lifted, order, preferences, &usable);
+            let plan = Plan::new(tear, unknowns, lifted, order, &hints, usable.into_iter());
+            if plan.open < best.open {
+                best = plan;
+            }
+        }
+        if self.top && best.open > 0 {
+            best = self.tear_loop(tear, unknowns, lifted, order, preferences, pairs);
+        }
+        best
+    }
+
     /// The first plan with the fewest open unknowns: without conditional pivots before with them, dominant pivots first
     /// before preferences first, the greedy choice last.
     fn tear_loop(
         &self,
-        tear: &mut Tear<'_>,
+        tear: &mut dyn TearSet,
         unknowns: &[VarId],
         lifted: &[(EqId, VarId)],
         order: &[EqId],
@@ -225,7 +263,7 @@ struct Plan {
 impl Plan {
     /// Solves the lifted pairs, then the hints, then the pairs in their order, as far as no cycle arises.
     fn new<'p>(
-        tear: &mut Tear<'_>,
+        tear: &mut dyn TearSet,
         unknowns: &[VarId],
         lifted: &[(EqId, VarId)],
         order: &[EqId],

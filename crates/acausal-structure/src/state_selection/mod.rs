@@ -37,7 +37,8 @@ pub use form::{Form, Sorted, sort};
 
 use crate::blt::{Blocks, constraint_sets};
 use crate::pantelides::Differentiated;
-use crate::tearing::Tear;
+use crate::tearing::loops::{Gaps, LoopTear};
+use crate::tearing::{Tear, TearSet};
 use crate::{EqId, VarId};
 
 /// What the caller would like to see as states, and in which order decisions are to be taken.
@@ -115,6 +116,27 @@ impl From<bool> for Pivot {
     }
 }
 
+/// Selects states among pieces of arrays: like [`select`], but recurrences between pieces count as solved. `gaps` says how
+/// far apart the elements are that an equation relates ([`crate::tearing::loops`]).
+pub fn select_pieces<P: Into<Pivot>>(
+    d: &Differentiated,
+    blocks: &Blocks,
+    preferences: &Preferences,
+    solvable: impl Fn(EqId, VarId) -> P,
+    constant_linear: impl Fn(EqId) -> bool,
+    gaps: Gaps<'_>,
+) -> Selection {
+    let loops = LoopTear::new(&d.graph.incidence, d.graph.vlen.len(), gaps);
+    select_by(
+        d,
+        blocks,
+        preferences,
+        solvable,
+        constant_linear,
+        Some(loops),
+    )
+}
+
 /// Selects states. `solvable(e, v)` says whether original equation `e` can be solved for `v` (asked only for equal
 /// lengths; a [`Pivot`] or just true or false), `constant_linear(e)` whether original equation `e` is linear with
 /// constant coefficients in all unknowns.
@@ -125,11 +147,25 @@ pub fn select<P: Into<Pivot>>(
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
 ) -> Selection {
+    select_by(d, blocks, preferences, solvable, constant_linear, None)
+}
+
+fn select_by<P: Into<Pivot>>(
+    d: &Differentiated,
+    blocks: &Blocks,
+    preferences: &Preferences,
+    solvable: impl Fn(EqId, VarId) -> P,
+    constant_linear: impl Fn(EqId) -> bool,
+    loops: Option<LoopTear<'_>>,
+) -> Selection {
     let var_integral = d.var_integral();
     let eq_integral = d.eq_integral();
     let mut out = Selection::default();
     let mut is_dummy = vec![false; d.graph.vlen.len()];
-    let mut tear = Tear::new(&d.graph.incidence, d.graph.vlen.len());
+    let mut sets = Sets {
+        plain: Tear::new(&d.graph.incidence, d.graph.vlen.len()),
+        loops,
+    };
     for levels in constraint_sets(d, blocks) {
         let mut below = Solved::default();
         for (m, level) in levels.iter().enumerate() {
@@ -156,7 +192,7 @@ pub fn select<P: Into<Pivot>>(
                 new: &new,
                 top,
             };
-            task.tear(&mut tear, &mut solved, preferences, pivot);
+            task.tear(&mut sets, &mut solved, preferences, pivot);
             let supply: u64 = level
                 .equations
                 .iter()
@@ -243,9 +279,26 @@ fn distribute(
     }
 }
 
+/// The two ways of accepting pairs.
+struct Sets<'a> {
+    plain: Tear<'a>,
+    loops: Option<LoopTear<'a>>,
+}
+
+impl Sets<'_> {
+    fn of(&mut self, loops: bool) -> &mut dyn TearSet {
+        match &mut self.loops {
+            Some(tear) if loops => tear,
+            _ => &mut self.plain,
+        }
+    }
+}
+
 /// What a level has solved, and what is left.
 #[derive(Default)]
 struct Solved {
+    /// Some pairs form recurrences.
+    loops: bool,
     pairs: Vec<(EqId, VarId)>,
     linear: Vec<LinearSet>,
     residuals: Vec<EqId>,
@@ -258,6 +311,7 @@ fn lift(d: &Differentiated, below: &Solved) -> Solved {
     let equation = |e: EqId| d.eq_derivative[e.index()].unwrap_or(e);
     let variable = |v: VarId| d.var_derivative[v.index()].unwrap_or(v);
     Solved {
+        loops: below.loops,
         pairs: below
             .pairs
             .iter()

@@ -4,7 +4,8 @@
 //! cycle arises. The cycle test is incremental (Algorithm N of Bender, Fineman, Gilbert & Tarjan 2009). In: incidence,
 //! unknowns, the order in which equations are tried, and which pairs are admissible (explicitly solvable without losing
 //! solutions, equal length). Out: [`Torn`]: solved pairs in evaluation order, residual equations, tearing variables.
-//! [`cellier`] has the greedy heuristic of Cellier & Kofman for small sets, which needs no given order.
+//! [`cellier`] has the greedy heuristic of Cellier & Kofman for small sets, which needs no given order; [`loops`] accepts
+//! recurrences between pieces of arrays as well.
 //!
 //! Invariant: for every accepted pair (v from e) and every other unknown w of e, `level(v) < level(w)`. A new pair whose
 //! variable nobody uses yet gets a level below all others at once; otherwise levels are raised along the arcs until they
@@ -26,6 +27,7 @@
 //! ```
 
 pub mod cellier;
+pub mod loops;
 
 use std::fmt;
 
@@ -42,6 +44,30 @@ pub struct Torn {
     pub tearing: Vec<VarId>,
     /// Arcs that cycle tests looked at (a measure of the work).
     pub visits: usize,
+}
+
+/// Pairs of one set are accepted one by one.
+pub trait TearSet {
+    /// Starts a new set with nothing solved. Variables that are not among the `unknowns` count as known.
+    fn begin(&mut self, unknowns: &[VarId]);
+    /// Solves equation `e` for its unknown `v`, unless one of them is taken or they could not be evaluated in any order.
+    fn try_solve(&mut self, e: EqId, v: VarId) -> bool;
+    /// The result; `order` are the equations that may remain as residuals.
+    fn finish(&mut self, order: &[EqId]) -> Torn;
+}
+
+impl TearSet for Tear<'_> {
+    fn begin(&mut self, unknowns: &[VarId]) {
+        Tear::begin(self, unknowns);
+    }
+
+    fn try_solve(&mut self, e: EqId, v: VarId) -> bool {
+        Tear::try_solve(self, e, v)
+    }
+
+    fn finish(&mut self, order: &[EqId]) -> Torn {
+        Tear::finish(self, order)
+    }
 }
 
 /// Tears the equations `order` (tried in this order) with respect to `unknowns`. An equation is solved for the first of
