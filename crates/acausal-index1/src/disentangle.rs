@@ -19,20 +19,90 @@ use crate::preferences::{class, is_connection};
 use crate::solvable::access_pivots;
 use crate::transform::Plan;
 
-/// Whether constraints between arrays or unknowns are left over although each of their elements can be solved for an
-/// element of an array.
+/// Arrays of a block that is still entangled are taken apart if there are at most this many elements.
+const MOST_TAKEN_APART: usize = 1_000;
+
+/// What a piece of an equation is left over with.
+enum Left {
+    /// It is a constraint between states.
+    Constraint,
+    /// It contains an unknown that nothing is solved for.
+    Unknown,
+}
+
+/// Constraints and unknowns that are left over.
+type LeftSets = (FxHashSet<EqId>, FxHashSet<NodeId>);
+
+fn left_sets(plan: &Plan) -> LeftSets {
+    let selection = &plan.selection;
+    (
+        selection.constraints.iter().copied().collect(),
+        selection.torn.iter().copied().collect(),
+    )
+}
+
+/// The pieces of a block that are left over although each of their elements can be solved for an element of an array.
+fn left_over<'a>(
+    plan: &'a Plan,
+    sets: &'a LeftSets,
+    equations: &'a [EqId],
+) -> impl Iterator<Item = Left> + 'a {
+    let d = &plan.pieces.differentiated;
+    let long = |e: &&EqId| d.graph.elen[e.index()] > 1 && plan.solvable.is_solvable_by_element(**e);
+    equations.iter().filter(long).filter_map(move |e| {
+        if sets.0.contains(e) {
+            return Some(Left::Constraint);
+        }
+        let mut row = d.graph.row(*e).iter();
+        row.any(|v| sets.1.contains(v)).then_some(Left::Unknown)
+    })
+}
+
+/// Whether constraints between arrays are left over although each of their elements can be solved for an element of an
+/// array.
 pub(crate) fn is_entangled(plan: &Plan) -> bool {
     let d = &plan.pieces.differentiated;
-    let left: FxHashSet<EqId> = plan.selection.constraints.iter().copied().collect();
-    let torn: FxHashSet<NodeId> = plan.selection.torn.iter().copied().collect();
-    if left.is_empty() && torn.is_empty() {
-        return false;
+    let all: Vec<EqId> = (0..d.original_equations).map(EqId::new).collect();
+    !plan.selection.constraints.is_empty()
+        && left_over(plan, &left_sets(plan), &all).any(|l| matches!(l, Left::Constraint))
+}
+
+/// The equations with the arrays of entangled blocks taken apart, if these are few: what the pieces do not solve, single
+/// elements may. Cycles through several pieces are recurrences for state selection, but they are still evaluated as a system
+/// of equations, so a short one is better computed element by element.
+pub(crate) fn taken_apart(
+    plan: &Plan,
+    flat: &mut FlatModel,
+    equations: &[Equation],
+) -> Option<Vec<Equation>> {
+    let d = &plan.pieces.differentiated;
+    let integral = d.eq_integral();
+    let root = |e: EqId| std::iter::successors(Some(e), |e| integral[e.index()]).last();
+    let sets = left_sets(plan);
+    let mut apart = vec![false; equations.len()];
+    let mut elements = 0;
+    for (block, _) in plan.blocks.iter() {
+        let roots: Vec<EqId> = block.iter().filter_map(|e| root(*e)).collect();
+        if left_over(plan, &sets, &roots).next().is_none() {
+            continue;
+        }
+        for e in roots {
+            elements += d.graph.elen[e.index()] as usize;
+            apart[plan.pieces.equations[e.index()].source] = true;
+        }
     }
-    (0..d.original_equations).map(EqId::new).any(|e| {
-        d.graph.elen[e.index()] > 1
-            && plan.solvable.is_solvable_by_element(e)
-            && (left.contains(&e) || d.graph.row(e).iter().any(|v| torn.contains(v)))
-    })
+    if elements == 0 || elements > MOST_TAKEN_APART {
+        return None;
+    }
+    let mut out = Vec::new();
+    for (eq, apart) in equations.iter().zip(apart) {
+        if apart {
+            out.extend(crate::scalarise::scalarise(flat, vec![eq.clone()]));
+        } else {
+            out.push(eq.clone());
+        }
+    }
+    Some(out)
 }
 
 /// The pieces by what is solved for.

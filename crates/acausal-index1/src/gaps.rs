@@ -10,7 +10,7 @@
 //!
 //! Example: `a[i + 1] = b[i]` solved for `a` uses b one behind; the gap is -1 in the direction of i.
 
-use acausal_structure::segments::{Index, Span};
+use acausal_structure::segments::{Index, Span, size_of};
 use acausal_structure::tearing::loops::{Gap, Reach};
 use acausal_structure::{EqId, VarId as NodeId};
 
@@ -36,8 +36,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// The gaps between `v`, which `e` is solved for, and what it uses of `w`. An access without a common direction gives an
-    /// empty gap.
+    /// The gaps between `v`, which `e` is solved for, and what it uses of `w`. An access without a common direction gives a
+    /// gap without distances.
     pub fn gaps(&self, e: EqId, v: NodeId, w: NodeId) -> Vec<Gap> {
         let (mut root, mut solved, mut times) = (e, Some(v), 0);
         while let Some(integral) = self.eq_integral[root.index()] {
@@ -51,7 +51,7 @@ impl<'a> Distances<'a> {
             .and_then(|v| self.solvable.access(root, v))
             .and_then(|(node, _)| eq.touched.iter().find(|t| t.node == node));
         let Some(own) = own else {
-            return vec![Gap::new()];
+            return vec![Gap::default()];
         };
         let meets = |t: &&Touched| {
             t.node != own.node
@@ -72,36 +72,80 @@ impl<'a> Distances<'a> {
         t: &Touched,
         w: &VariableNode,
     ) -> Gap {
-        let (Some(from), Some(to)) = (
-            self.nodes.directions.get(&own.var),
-            self.nodes.directions.get(&t.var),
-        ) else {
-            return Gap::new();
+        let place = |t: &Touched, v: &VariableNode| Place {
+            directions: (self.nodes.directions.get(&t.var)).map_or(&[][..], |d| &d[..]),
+            single: size_of(&v.spans) == 1,
         };
-        let mut gap = Gap::new();
-        for (k, &(direction, sign, shift)) in from.iter().enumerate() {
-            // An array with two dimensions in one direction is followed along the first.
-            let along = |d: &&(usize, i64, i64)| d.0 == direction;
-            let first = from.iter().position(|d| along(&d)) == Some(k);
-            let Some(j) = to.iter().position(|d| along(&d)).filter(|_| first) else {
-                continue;
-            };
-            let mut distance = Linear::new(&eq.spans);
-            distance.add(t.index[j], to[j].1, to[j].2);
-            distance.subtract(own.index[k], sign, shift);
-            let (lo, hi) = distance.bounds(&eq.spans);
-            let (there, here) = (
-                coordinates(w.spans[j], to[j].1, to[j].2),
-                coordinates(v.spans[k], sign, shift),
-            );
-            gap.push(Reach {
-                direction,
-                lo: lo.max(there.lo - here.hi),
-                hi: hi.min(there.hi - here.lo),
-            });
+        let (here, there) = (place(own, v), place(t, w));
+        let box_ = within(&eq.spans, t, w);
+        let mut directions: Vec<usize> = here.directions.iter().map(|d| d.0).collect();
+        directions.extend(there.directions.iter().map(|d| d.0));
+        directions.sort_unstable();
+        directions.dedup();
+        let reach = |direction| {
+            let mut distance = Linear::new(&box_);
+            if let Some((k, sign, shift)) = there.dimension(direction)? {
+                distance.add(t.index[k], sign, shift);
+            }
+            if let Some((k, sign, shift)) = here.dimension(direction)? {
+                distance.add(own.index[k], -sign, -shift);
+            }
+            let (mut lo, mut hi) = distance.bounds(&box_);
+            let (a, b) = (there.extent(direction, w)?, here.extent(direction, v)?);
+            lo = lo.max(a.lo - b.hi);
+            hi = hi.min(a.hi - b.lo);
+            Some(Reach { direction, lo, hi })
+        };
+        Gap {
+            reaches: directions.into_iter().filter_map(reach).collect(),
+            single: here.single && there.single,
         }
-        gap
     }
+}
+
+/// Where a piece of a variable lies.
+struct Place<'a> {
+    /// Direction, sign and shift per dimension.
+    directions: &'a [(usize, i64, i64)],
+    single: bool,
+}
+
+impl Place<'_> {
+    /// The dimension along a direction with its sign and shift; `Some(None)` for a single element that has none, whose
+    /// coordinate is 0, and `None` for a longer piece. An array with two dimensions in one direction is followed along the first.
+    fn dimension(&self, direction: usize) -> Option<Option<(usize, i64, i64)>> {
+        let k = self.directions.iter().position(|d| d.0 == direction);
+        match k {
+            Some(k) => Some(Some((k, self.directions[k].1, self.directions[k].2))),
+            None => self.single.then_some(None),
+        }
+    }
+
+    /// The coordinates of a piece along a direction.
+    fn extent(&self, direction: usize, v: &VariableNode) -> Option<Span> {
+        let dimension = self.dimension(direction)?;
+        Some(dimension.map_or(Span::new(0, 0), |(k, sign, shift)| {
+            coordinates(v.spans[k], sign, shift)
+        }))
+    }
+}
+
+/// The part of an iteration box in which an access lies in a piece, as far as single iterators tell.
+fn within(spans: &[Span], t: &Touched, w: &VariableNode) -> Vec<Span> {
+    let mut out = spans.to_vec();
+    for (index, s) in t.index.iter().zip(&w.spans) {
+        if let Index::Affine {
+            iterator,
+            coefficient: c @ (1 | -1),
+            offset,
+        } = *index
+        {
+            let (a, b) = (c * (s.lo - offset), c * (s.hi - offset));
+            let own = &mut out[iterator];
+            *own = Span::new(own.lo.max(a.min(b)), own.hi.min(a.max(b)));
+        }
+    }
+    out
 }
 
 /// The coordinates of a range of indices.
@@ -134,23 +178,17 @@ impl Linear {
                 offset,
             } => {
                 self.coefficients[iterator] += sign * coefficient;
-                self.constant(sign * offset + shift, sign * offset + shift);
+                self.constant(Span::new(offset, offset), sign, shift);
             }
-            Index::Fixed(i) => self.constant(sign * i + shift, sign * i + shift),
-            Index::All(s) => {
-                let s = coordinates(s, sign, shift);
-                self.constant(s.lo, s.hi);
-            }
+            Index::Fixed(i) => self.constant(Span::new(i, i), sign, shift),
+            Index::All(s) => self.constant(s, sign, shift),
         }
     }
 
-    fn subtract(&mut self, index: Index, sign: i64, shift: i64) {
-        self.add(index, -sign, -shift);
-    }
-
-    fn constant(&mut self, lo: i64, hi: i64) {
-        self.lo += lo;
-        self.hi += hi;
+    fn constant(&mut self, s: Span, sign: i64, shift: i64) {
+        let s = coordinates(s, sign, shift);
+        self.lo += s.lo;
+        self.hi += s.hi;
     }
 
     fn bounds(&self, spans: &[Span]) -> (i64, i64) {

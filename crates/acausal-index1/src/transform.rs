@@ -7,7 +7,7 @@ use acausal_structure::segments::{Error, analyse};
 use acausal_structure::state_selection::{Form, Selection, Sorted, select, select_pieces, sort};
 use acausal_syntax::{Diagnostic, Span};
 
-use crate::disentangle::{disentangled, is_entangled};
+use crate::disentangle::{disentangled, is_entangled, taken_apart};
 use crate::gaps::Distances;
 use crate::incidence::{Incidence, incidence, is_unknown};
 use crate::nodes::{Nodes, nodes, scalar_nodes};
@@ -112,6 +112,13 @@ fn run(
         && let Some(finer) = disentangled(&mut flat, &equations, options)
     {
         let other = Plan::new(&mut flat, finer, options, &mut watch)?;
+        if other.form.unknowns() < plan.form.unknowns() {
+            plan = other;
+        }
+    }
+    if let Some(mut apart) = taken_apart(&plan, &mut flat, &equations) {
+        let elements = pieces(&mut flat, &mut apart)?;
+        let other = Plan::new(&mut flat, elements, options, &mut watch)?;
         if other.form.unknowns() < plan.form.unknowns() {
             plan = other;
         }

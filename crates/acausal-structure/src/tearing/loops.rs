@@ -23,11 +23,11 @@
 //!
 //! Worked example: `b[i] = f(a[i])` and `a[i] = g(b[i - 1])`.
 //! ```
-//! use acausal_structure::{EqId, Rows, VarId, tearing::{loops::{LoopTear, Reach}, TearSet}};
+//! use acausal_structure::{EqId, Rows, VarId, tearing::{loops::{Gap, LoopTear, Reach}, TearSet}};
 //! let rows = Rows::of(&[&[0, 1], &[0, 1]]); // variables a, b
 //! let gaps = |_, v: VarId, _| {
 //!     let ahead = if v == VarId(0) { -1 } else { 0 };
-//!     vec![vec![Reach { direction: 0, lo: ahead, hi: ahead }]]
+//!     vec![Gap { reaches: vec![Reach { direction: 0, lo: ahead, hi: ahead }], single: false }]
 //! };
 //! let mut t = LoopTear::new(&rows, 2, &gaps);
 //! t.begin(&[VarId(0), VarId(1)]);
@@ -51,8 +51,25 @@ pub struct Reach {
     pub hi: i64,
 }
 
-/// One access: its reach along every direction that both arrays have.
-pub type Gap = Vec<Reach>;
+/// One access: its reach along the directions in which both elements have a coordinate. An element that is not part of a
+/// longer piece has one along every direction: it may be put anywhere, because the potentials move it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// By direction.
+    pub reaches: Vec<Reach>,
+    /// Both are single elements: the distance along all other directions is 0.
+    pub single: bool,
+}
+
+impl Gap {
+    /// The distances along a direction.
+    fn along(&self, direction: usize) -> Option<(i64, i64)> {
+        let known = self.reaches.iter().find(|r| r.direction == direction);
+        known
+            .map(|r| (r.lo, r.hi))
+            .or(self.single.then_some((0, 0)))
+    }
+}
 
 /// The accesses of an equation to a variable, seen from the variable that it is solved for. No access but the one that is
 /// solved for may be missing; both variables may be the same.
@@ -164,18 +181,20 @@ impl<'a> LoopTear<'a> {
                 }
             }
         }
-        let Some((_, _, first)) = arcs.first() else {
-            return false;
-        };
-        let reach = |gap: &Gap, direction| gap.iter().copied().find(|r| r.direction == direction);
-        first.iter().any(|r| {
-            let along: Option<Vec<(usize, usize, Reach)>> = arcs
+        let mut directions: Vec<usize> = (arcs.iter())
+            .flat_map(|a| a.2.reaches.iter().map(|r| r.direction))
+            .collect();
+        directions.sort_unstable();
+        directions.dedup();
+        directions.into_iter().any(|direction| {
+            let along: Option<Vec<(usize, usize, (i64, i64))>> = arcs
                 .iter()
-                .map(|(from, to, gap)| Some((*from, *to, reach(gap, r.direction)?)))
+                .map(|(from, to, gap)| Some((*from, *to, gap.along(direction)?)))
                 .collect();
             along.is_some_and(|along| {
-                order(component.len(), along.iter().map(|a| (a.0, a.1, a.2.hi))).is_some()
-                    || order(component.len(), along.iter().map(|a| (a.0, a.1, -a.2.lo))).is_some()
+                let n = component.len();
+                order(n, along.iter().map(|&(v, w, (_, hi))| (v, w, hi))).is_some()
+                    || order(n, along.iter().map(|&(v, w, (lo, _))| (v, w, -lo))).is_some()
             })
         })
     }
