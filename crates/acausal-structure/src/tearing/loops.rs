@@ -25,7 +25,10 @@
 //! ```
 //! use acausal_structure::{EqId, Rows, VarId, tearing::{loops::{Gap, LoopTear, Reach}, TearSet}};
 //! let rows = Rows::of(&[&[0, 1], &[0, 1]]); // variables a, b
-//! let gaps = |_, v: VarId, _| {
+//! let gaps = |_, v: VarId, w: VarId| {
+//!     if v == w {
+//!         return Vec::new(); // no second access to what is solved for
+//!     }
 //!     let ahead = if v == VarId(0) { -1 } else { 0 };
 //!     vec![Gap { reaches: vec![Reach { direction: 0, lo: ahead, hi: ahead }], single: false }]
 //! };

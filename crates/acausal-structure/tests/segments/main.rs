@@ -3,3 +3,4 @@
 mod families;
 mod random;
 mod scalarised;
+mod selected;

@@ -23,7 +23,7 @@ impl Dice {
 }
 
 /// A model in which every element has an equation of its own most of the time, plus random accesses.
-fn random_model(seed: u64, n: i64) -> Model {
+pub(crate) fn random_model(seed: u64, n: i64) -> Model {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     for _ in 0..5 {
         dice.roll(2);
@@ -129,7 +129,7 @@ proptest! {
 
 /// Most random models are lifted, not enumerated, and then cost the same at any size.
 #[test]
-fn random_models_do_not_grow() {
+pub(crate) fn random_models_do_not_grow() {
     let (mut regular, mut lifted) = (0, 0);
     for seed in 0..400 {
         if let Ok(a) = analyse(&random_model(seed, 50)) {
