@@ -252,8 +252,8 @@ impl Cells<'_> {
         type Chain = (u32, Vec<(usize, u32, u32)>);
         let mut chains: BTreeMap<Chain, u32> = BTreeMap::new();
         let mut variables = vec![0; instance.root.len()];
-        for slot in 0..variables.len() {
-            let root = instance.root[slot] as usize;
+        for (label, &root) in variables.iter_mut().zip(&instance.root) {
+            let root = root as usize;
             let owner = |&(e, access): &(u32, u32)| {
                 let e = e as usize;
                 (instance.equation_of(e), access, self.orders.equations[e])
@@ -262,7 +262,7 @@ impl Cells<'_> {
             owners.sort_unstable();
             let next = chains.len() as u32;
             let chain = (self.orders.variables[root], owners);
-            variables[slot] = *chains.entry(chain).or_insert(next);
+            *label = *chains.entry(chain).or_insert(next);
         }
         let mut known: BTreeMap<(u32, Option<(u32, u32)>), u32> = BTreeMap::new();
         let mut equations = vec![0; instance.entries.len()];

@@ -190,14 +190,13 @@ impl<'a> LoopTear<'a> {
         directions.sort_unstable();
         directions.dedup();
         directions.into_iter().any(|direction| {
-            let along: Option<Vec<(usize, usize, (i64, i64))>> = arcs
-                .iter()
-                .map(|(from, to, gap)| Some((*from, *to, gap.along(direction)?)))
-                .collect();
-            along.is_some_and(|along| {
+            let reaches: Option<Vec<(i64, i64)>> =
+                arcs.iter().map(|a| a.2.along(direction)).collect();
+            reaches.is_some_and(|reaches| {
                 let n = component.len();
-                order(n, along.iter().map(|&(v, w, (_, hi))| (v, w, hi))).is_some()
-                    || order(n, along.iter().map(|&(v, w, (lo, _))| (v, w, -lo))).is_some()
+                let along = || arcs.iter().zip(&reaches);
+                order(n, along().map(|(a, r)| (a.0, a.1, r.1))).is_some()
+                    || order(n, along().map(|(a, r)| (a.0, a.1, -r.0))).is_some()
             })
         })
     }
