@@ -229,6 +229,8 @@ pub struct Variable {
     pub structural: bool,
     /// Introduced by the compiler; not part of the results.
     pub auxiliary: bool,
+    /// Computed from another variable, which takes its place in the equations: no unknown of the structural analysis.
+    pub alias: bool,
     /// The declaration.
     pub span: Span,
 }
@@ -258,6 +260,7 @@ impl Variable {
             protected: false,
             structural: false,
             auxiliary: false,
+            alias: false,
             span: Span::NONE,
         }
     }

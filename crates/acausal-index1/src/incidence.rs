@@ -26,7 +26,7 @@ pub struct Incidence {
 /// True for variables that the continuous equations determine.
 pub fn is_unknown(flat: &FlatModel, id: VarId) -> bool {
     let v = flat.var(id);
-    !v.is_discrete() && v.causality != Causality::Input && !v.is_empty()
+    !v.is_discrete() && v.causality != Causality::Input && !v.is_empty() && !v.alias
 }
 
 /// The derivative order of an access to an unknown.

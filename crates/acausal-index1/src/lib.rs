@@ -1,4 +1,5 @@
 //! From the flat model to the special index-one DAE.
+mod alias;
 mod branches;
 mod dae;
 mod discrete;

@@ -28,6 +28,9 @@ pub struct Options {
     pub derivative_names: bool,
     /// Variables that shall be states if possible, by name.
     pub prefer_states: Vec<String>,
+    /// Variables that equal others are taken out before the analysis if there are at least this many scalar equations;
+    /// `None` chooses a number.
+    pub aliases_from: Option<usize>,
 }
 
 /// Transforms a flat model into the index-one DAE.
@@ -103,26 +106,41 @@ fn run(
         );
         return Err(messages);
     }
-    let regularised = crate::regularise::regularise(&mut flat, &mut equations)?;
-    watch.lap("singularities");
-    let empty = add_dummy(&mut flat, &mut equations);
-    let first = pieces(&mut flat, &mut equations)?;
-    let mut plan = Plan::new(&mut flat, first, options, &mut watch)?;
-    if is_entangled(&plan)
-        && let Some(finer) = disentangled(&mut flat, &equations, options)
-    {
-        let other = Plan::new(&mut flat, finer, options, &mut watch)?;
-        if other.form.unknowns() < plan.form.unknowns() {
-            plan = other;
+    // Whether wishes were fulfilled is told by the names of the states.
+    let describe = describe || !options.prefer_states.is_empty();
+    let total: usize = equations.iter().map(Equation::len).sum();
+    // A report tells of all equations, and so does the full form.
+    let whole = describe || options.no_state_selection;
+    let reduced = if total < options.aliases_from.unwrap_or(MANY) || whole {
+        None
+    } else {
+        crate::alias::reduce(&mut flat, &equations)
+    };
+    watch.lap("aliases");
+    let mut aliases = Vec::new();
+    let mut found = None;
+    if let Some(mut reduced) = reduced {
+        let analysed = Analysed::new(&mut flat, &mut reduced.equations, options, &mut watch);
+        match analysed.ok().filter(Analysed::is_plain) {
+            Some(analysed) => {
+                aliases = reduced.locals;
+                equations = Vec::new();
+                found = Some(analysed);
+            }
+            // Whatever there is to say is said about the equations as they were written.
+            None => reduced.undo(&mut flat),
         }
     }
-    if let Some(mut apart) = taken_apart(&plan, &mut flat, &equations) {
-        let elements = pieces(&mut flat, &mut apart)?;
-        let other = Plan::new(&mut flat, elements, options, &mut watch)?;
-        if other.form.unknowns() < plan.form.unknowns() {
-            plan = other;
-        }
-    }
+    let Analysed {
+        regularised,
+        empty,
+        plan,
+        branches,
+    } = match found {
+        Some(analysed) => analysed,
+        None => Analysed::new(&mut flat, &mut equations, options, &mut watch)?,
+    };
+    drop(equations);
     let Plan {
         pieces,
         solvable,
@@ -131,29 +149,85 @@ fn run(
         sorted,
         form,
     } = plan;
-    // Whether wishes were fulfilled is told by the names of the states.
-    let describe = describe || !options.prefer_states.is_empty();
     let mut report = if empty || !describe {
         Report::default()
     } else {
         Report::new(&flat, &pieces, &blocks, &selection, &sorted, &form)
     };
+    drop(blocks);
     report.notes = regularised.notes.clone();
     report.regularised = regularised;
     report.notes.extend(wishes(&flat, options, &report));
     watch.lap("report");
-    let branches = crate::branches::warnings(&mut flat, &pieces, &blocks);
     let branching = !branches.is_empty();
     report.notes.extend(branches);
-    watch.lap("branches");
     let (mut dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
     dae.branching = branching;
+    dae.locals.extend(aliases);
     report.form.add(back.counts);
     watch.lap("emission");
     report.passes = watch.passes;
     Ok((dae, report))
+}
+
+/// From this many scalar equations on aliases are taken out first.
+const MANY: usize = 2_000;
+
+/// What is found out about the equations.
+struct Analysed {
+    regularised: crate::Regularised,
+    /// There are no equations.
+    empty: bool,
+    plan: Plan,
+    /// Warnings about derivatives that are not determined uniquely.
+    branches: Vec<Diagnostic>,
+}
+
+impl Analysed {
+    fn new(
+        flat: &mut FlatModel,
+        equations: &mut Vec<Equation>,
+        options: &Options,
+        watch: &mut Stopwatch,
+    ) -> Result<Analysed, Vec<Diagnostic>> {
+        let regularised = crate::regularise::regularise(flat, equations)?;
+        watch.lap("singularities");
+        let empty = add_dummy(flat, equations);
+        let first = pieces(flat, equations)?;
+        let mut plan = Plan::new(flat, first, options, watch)?;
+        if is_entangled(&plan)
+            && let Some(finer) = disentangled(flat, equations, options)
+        {
+            let other = Plan::new(flat, finer, options, watch)?;
+            if other.form.unknowns() < plan.form.unknowns() {
+                plan = other;
+            }
+        }
+        if let Some(mut apart) = taken_apart(&plan, flat, equations) {
+            let elements = pieces(flat, &mut apart)?;
+            let other = Plan::new(flat, elements, options, watch)?;
+            if other.form.unknowns() < plan.form.unknowns() {
+                plan = other;
+            }
+        }
+        let branches = crate::branches::warnings(flat, &plan.pieces, &plan.blocks);
+        watch.lap("branches");
+        Ok(Analysed {
+            regularised,
+            empty,
+            plan,
+            branches,
+        })
+    }
+
+    /// There is nothing to say about the equations.
+    fn is_plain(&self) -> bool {
+        let r = &self.regularised;
+        let untouched = r.removed.is_empty() && r.replaced.is_empty() && r.freed.is_empty();
+        untouched && r.notes.is_empty() && self.branches.is_empty() && !self.empty
+    }
 }
 
 /// The derivatives of initial equations that index reduction does not introduce by itself.

@@ -173,6 +173,7 @@ impl Flattener {
             protected: self.is_protected(inst),
             structural: false,
             auxiliary: object,
+            alias: false,
             span: data.span,
         };
         let id = VarId(self.model.vars.len() as u32);

@@ -69,6 +69,7 @@ impl Structure {
             no_state_selection: self.no_state_selection,
             derivative_names: self.derivative_names,
             prefer_states: self.prefer_state.clone(),
+            ..acausal_index1::Options::default()
         }
     }
 }

@@ -1,0 +1,353 @@
+//! Variables that equal another one up to the sign are taken out of the structural analysis.
+//!
+//! In: the continuous equations. Out: fewer equations for fewer unknowns, and one assignment for each variable that was taken out. In a
+//! network that is written out, more than half of the equations only say that two potentials are equal or that a current flows through; without
+//! them every later pass has less than half of the work.
+//!
+//! The equations `a = b`, `a = -b`, `a + b = 0` and `a - b = 0` between scalars are the edges of a forest. Each tree has a *representative*, the
+//! variable that deserves most to stay (a derivative, a fixed or written start, a wish of the user; then by name). The forest is
+//! directed towards the representatives, so that every other variable belongs to one equation, that with its parent. It is taken out with this
+//! equation unless something is said about it that the representative does not say too; where it occurs in equations
+//! the representative takes its place. `when` clauses, assertions and initial equations are not changed: they read the assignment.
+//!
+//! ```text
+//! c.v = c.p.v;  r.n.v = c.p.v;  C*der(c.v) = c.p.i;  r.n.i + c.p.i = 0;  r.p.i + r.n.i = 0;  r.p.v - r.n.v = R*r.p.i
+//! C*der(c.v) = c.p.i;  r.p.v - c.v = -R*c.p.i;  with  c.p.v := c.v;  r.n.v := c.v;  r.n.i := -c.p.i;  r.p.i := c.p.i
+//! ```
+//!
+//! A tree in which an equation closes a cycle stays as it is: one of its equations is redundant or a contradiction, which is for
+//! [`crate::regularise`] to say in the user's own equations. Whoever finds anything wrong with the smaller system looks at the
+//! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations but for the
+//! inverse of Ackermann's function.
+
+use acausal_expr::flat::{Action, Equation, FlatModel, OriginId, StateSelect};
+use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Ty, VarId};
+
+use crate::Local;
+use crate::incidence::is_unknown;
+
+/// The smaller system.
+pub(crate) struct Reduced {
+    /// What is left of the equations.
+    pub(crate) equations: Vec<Equation>,
+    /// Assignments of the variables that were taken out, in no particular order: each reads a variable that stays.
+    pub(crate) locals: Vec<Local>,
+}
+
+impl Reduced {
+    /// Makes the variables unknowns again.
+    pub(crate) fn undo(self, flat: &mut FlatModel) {
+        for local in self.locals {
+            flat.vars[local.target.var.index()].alias = false;
+        }
+    }
+}
+
+/// `a = sign*b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Edge {
+    a: VarId,
+    b: VarId,
+    negative: bool,
+}
+
+/// Takes variables out. `None` if there are none.
+pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Reduced> {
+    let edges: Vec<(usize, Edge)> = equations
+        .iter()
+        .enumerate()
+        .filter_map(|(k, eq)| edge(flat, eq).map(|edge| (k, edge)))
+        .collect();
+    if edges.is_empty() {
+        return None;
+    }
+    let special = special(flat);
+    let deserves = |v: VarId| Merit::of(flat, v, special[v.index()]);
+    let forest = Forest::new(flat.vars.len(), &edges);
+    let parents = forest.directed(flat, deserves);
+    // Per variable that is taken out: its representative, and whether the sign differs.
+    let mut image: Vec<Option<(VarId, bool)>> = vec![None; flat.vars.len()];
+    let mut gone = vec![false; equations.len()];
+    let mut locals = Vec::new();
+    for Parent {
+        of,
+        parent,
+        negative,
+        equation,
+    } in parents
+    {
+        // Parents come first, so their images are known.
+        let (to, negative) = match image[parent.index()] {
+            Some((to, sign)) => (to, sign != negative),
+            None => (parent, negative),
+        };
+        if special[of.index()] || !says_nothing(flat, of, to) {
+            continue;
+        }
+        image[of.index()] = Some((to, negative));
+        gone[equation] = true;
+        locals.push((of, to, negative, equations[equation].origin));
+    }
+    if locals.is_empty() {
+        return None;
+    }
+    let mut left = Vec::with_capacity(equations.len() - locals.len());
+    for (eq, _) in equations.iter().zip(gone).filter(|(_, gone)| !gone) {
+        let mut eq = eq.clone();
+        eq.lhs = replace(&mut flat.exprs, eq.lhs, &image);
+        eq.rhs = replace(&mut flat.exprs, eq.rhs, &image);
+        left.push(eq);
+    }
+    let locals = locals
+        .into_iter()
+        .map(|(of, to, negative, origin)| assignment(flat, of, to, negative, origin))
+        .collect();
+    Some(Reduced {
+        equations: left,
+        locals,
+    })
+}
+
+fn assignment(
+    flat: &mut FlatModel,
+    of: VarId,
+    to: VarId,
+    negative: bool,
+    origin: OriginId,
+) -> Local {
+    flat.vars[of.index()].alias = true;
+    let x = &mut flat.exprs;
+    let value = x.scalar_var(to, Kind::Value, Ty::Real);
+    let value = if negative { x.neg(value) } else { value };
+    Local {
+        domain: Vec::new(),
+        target: acausal_expr::Access {
+            var: of,
+            kind: Kind::Value,
+            subs: x.make_list(&[]),
+        },
+        value,
+        origin,
+    }
+}
+
+fn replace(x: &mut Exprs, side: ExprId, image: &[Option<(VarId, bool)>]) -> ExprId {
+    let of = |x: &Exprs, e: ExprId| match x.node(e) {
+        Node::Var(a) if a.kind == Kind::Value => image[a.var.index()],
+        _ => None,
+    };
+    x.rewrite(side, |x, e| {
+        let (to, negative) = of(x, e)?;
+        let new = x.scalar_var(to, Kind::Value, Ty::Real);
+        Some(if negative { x.neg(new) } else { new })
+    })
+}
+
+/// Whether an equation is one between two scalar unknowns up to the sign.
+fn edge(flat: &FlatModel, eq: &Equation) -> Option<Edge> {
+    if !eq.domain.is_empty() {
+        return None;
+    }
+    let x = &flat.exprs;
+    // A side as a plain unknown and whether it is negative.
+    let plain = |e: ExprId| -> Option<(VarId, bool)> {
+        let (e, negative) = match x.node(e) {
+            Node::Mul(l) => match *x.list(l) {
+                [c, rest] if x.as_f64(c) == Some(-1.0) => (rest, true),
+                _ => return None,
+            },
+            _ => (e, false),
+        };
+        match x.node(e) {
+            Node::Var(a) if a.kind == Kind::Value && flat.var(a.var).dims.is_empty() => {
+                is_unknown(flat, a.var).then_some((a.var, negative))
+            }
+            _ => None,
+        }
+    };
+    let of_sum = |sum: ExprId, zero: ExprId| -> Option<[(VarId, bool); 2]> {
+        let Node::Add(l) = x.node(sum) else {
+            return None;
+        };
+        match *x.list(l) {
+            [a, b] if x.is_zero(zero) => {
+                let (b, negative) = plain(b)?;
+                Some([plain(a)?, (b, !negative)])
+            }
+            _ => None,
+        }
+    };
+    let [a, b] = match plain(eq.lhs) {
+        Some(a) => [a, plain(eq.rhs)?],
+        None => of_sum(eq.lhs, eq.rhs).or_else(|| of_sum(eq.rhs, eq.lhs))?,
+    };
+    (a.0 != b.0).then_some(Edge {
+        a: a.0,
+        b: b.0,
+        negative: a.1 != b.1,
+    })
+}
+
+/// Variables of which more than the value is asked for: derivatives, left limits, start values, and states that are set anew.
+fn special(flat: &FlatModel) -> Vec<bool> {
+    let x = &flat.exprs;
+    let mut special = vec![false; flat.vars.len()];
+    for e in x.ids() {
+        match x.node(e) {
+            Node::Var(a) if a.kind != Kind::Value => {
+                // Shapes of values that were not needed in the end are accesses to no variable.
+                if let Some(s) = special.get_mut(a.var.index()) {
+                    *s = true;
+                }
+            }
+            Node::Call(Builtin::Start, l) => {
+                for (_, a) in x.list(l).iter().flat_map(|&e| x.accesses(e)) {
+                    if let Some(s) = special.get_mut(a.var.index()) {
+                        *s = true;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let branches = flat.whens.iter().flat_map(|w| &w.branches);
+    for action in branches.flat_map(|b| &b.actions) {
+        if let Action::Reinit { target, .. } | Action::Assign { target, .. } = action {
+            special[target.var.index()] = true;
+        }
+    }
+    special
+}
+
+/// Whether everything that is said about a variable is said about its representative too.
+fn says_nothing(flat: &FlatModel, of: VarId, to: VarId) -> bool {
+    let (v, w) = (flat.var(of), flat.var(to));
+    let same = |a: &Option<acausal_expr::flat::Comprehension>,
+                b: &Option<acausal_expr::flat::Comprehension>| a.is_none() || a == b;
+    v.fixed.is_none()
+        && v.state_select == StateSelect::Default
+        && same(&v.start, &w.start)
+        && same(&v.nominal, &w.nominal)
+}
+
+/// What speaks for a variable as the representative, most important first; a larger one wins, and among equals the first by name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Merit {
+    special: bool,
+    fixed: bool,
+    wish: StateSelect,
+    start: bool,
+    nominal: bool,
+    written: bool,
+}
+
+impl Merit {
+    fn of(flat: &FlatModel, v: VarId, special: bool) -> Merit {
+        let v = flat.var(v);
+        Merit {
+            special,
+            fixed: v.fixed.is_some(),
+            wish: v.state_select,
+            start: v.start.is_some(),
+            nominal: v.nominal.is_some(),
+            written: !v.auxiliary,
+        }
+    }
+}
+
+/// A variable, the one next to it on the way to the representative, and the equation between them.
+struct Parent {
+    of: VarId,
+    parent: VarId,
+    negative: bool,
+    equation: usize,
+}
+
+/// The edges of the variables, as lists through one table, and which trees are none because an edge closes a cycle.
+struct Forest<'e> {
+    edges: &'e [(usize, Edge)],
+    /// Per variable: the last end at it, plus one. End `2*k` is `a` of edge `k`, end `2*k + 1` is `b`.
+    last: Vec<u32>,
+    /// Per end: the end before it at the same variable, plus one.
+    before: Vec<u32>,
+    /// Union-find: the parent of each variable, and at the roots whether there is a cycle.
+    up: Vec<u32>,
+    cyclic: Vec<bool>,
+}
+
+impl Forest<'_> {
+    fn new(vars: usize, edges: &[(usize, Edge)]) -> Forest<'_> {
+        let mut forest = Forest {
+            edges,
+            last: vec![0; vars],
+            before: Vec::with_capacity(2 * edges.len()),
+            up: (0..vars as u32).collect(),
+            cyclic: vec![false; vars],
+        };
+        for (_, edge) in edges {
+            for v in [edge.a, edge.b] {
+                forest.before.push(forest.last[v.index()]);
+                forest.last[v.index()] = forest.before.len() as u32;
+            }
+            let (a, b) = (forest.root(edge.a.index()), forest.root(edge.b.index()));
+            // The smaller number is the root; the paths are halved, which alone makes them short.
+            forest.up[a.max(b)] = a.min(b) as u32;
+            let cyclic = a == b || forest.cyclic[a] || forest.cyclic[b];
+            forest.cyclic[a.min(b)] = cyclic;
+        }
+        forest
+    }
+
+    fn root(&mut self, mut v: usize) -> usize {
+        while self.up[v] as usize != v {
+            self.up[v] = self.up[self.up[v] as usize];
+            v = self.up[v] as usize;
+        }
+        v
+    }
+
+    /// The edges of the trees from their representatives outwards.
+    fn directed(mut self, flat: &FlatModel, merit: impl Fn(VarId) -> Merit) -> Vec<Parent> {
+        let mut best: Vec<Option<(Merit, VarId)>> = vec![None; self.last.len()];
+        let members: Vec<usize> = (0..self.last.len()).filter(|&v| self.last[v] > 0).collect();
+        for &v in &members {
+            let root = self.root(v);
+            if self.cyclic[root] {
+                continue;
+            }
+            let id = VarId(v as u32);
+            let merit = merit(id);
+            let better = best[root].is_none_or(|(most, other)| {
+                let name = |v: VarId| flat.var(v).name.parts.iter().map(|p| p.0.as_str());
+                merit > most || merit == most && name(id).lt(name(other))
+            });
+            if better {
+                best[root] = Some((merit, id));
+            }
+        }
+        let mut out = Vec::with_capacity(self.edges.len());
+        let mut todo: Vec<(VarId, usize)> = Vec::new();
+        for (_, representative) in best.into_iter().flatten() {
+            todo.push((representative, usize::MAX));
+            while let Some((v, from)) = todo.pop() {
+                let mut end = self.last[v.index()] as usize;
+                while end > 0 {
+                    let k = (end - 1) / 2;
+                    if k != from {
+                        let (equation, edge) = self.edges[k];
+                        let of = if edge.a == v { edge.b } else { edge.a };
+                        out.push(Parent {
+                            of,
+                            parent: v,
+                            negative: edge.negative,
+                            equation,
+                        });
+                        todo.push((of, k));
+                    }
+                    end = self.before[end - 1] as usize;
+                }
+            }
+        }
+        out
+    }
+}
