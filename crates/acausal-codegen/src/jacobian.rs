@@ -4,11 +4,12 @@
 //! accesses in it. The Jacobian row of a residual is the sum over its accesses of partial × row of what is accessed:
 //! a unit vector for an unknown, `cj` times a unit vector for a derivative, and for a local assignment the row that was
 //! put together before. All of this is multiply-adds `acc[dst] += partial[p] * acc[src]`, made once ([`crate::schedule`]);
-//! `acc[0] = 1` and `acc[1] = cj` stand for the unit vectors. An array equation gives a few long runs of them. The pattern
-//! is exact and the cost of an evaluation is the number of these operations.
+//! `acc[0] = 1` and `acc[1] = cj` stand for the unit vectors. An array equation gives a few long runs of them. A partial
+//! derivative that is the same for all points of an array equation (a literal, a parameter) is kept and computed once. The
+//! pattern is exact and the cost of an evaluation is the number of these operations.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Access, ExprId, Kind, Node};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range};
 use acausal_jit::kernel::{Address, Bank, Call, Program, Store};
 
 use crate::CodegenError;
@@ -36,8 +37,8 @@ pub struct Sparsity {
 pub struct Jacobian {
     /// Computes the partial derivatives that change, into bank `Out`.
     pub partials: Program,
-    /// Partial derivatives that are literals: `(first, count, value)`.
-    pub constants: Vec<(usize, usize, f64)>,
+    /// Partial derivatives that are literals: where, and the value.
+    pub constants: Vec<(usize, f64)>,
     /// Number of partial derivatives.
     pub partials_len: usize,
     /// The multiply-adds, in order.
@@ -50,15 +51,17 @@ pub struct Jacobian {
     pub sparsity: Sparsity,
 }
 
-/// `acc[dst + j*dst_step] += partial[partial + j] * acc[src + j*src_step]` for `j` in `0..count`
+/// `acc[dst + j*dst_step] += partial[partial + j*partial_step] * acc[src + j*src_step]` for `j` in `0..count`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MulAdds {
     /// Number of multiply-adds.
     pub count: u32,
     /// First accumulated entry.
     pub dst: u32,
-    /// First partial derivative; the others follow it.
+    /// First partial derivative.
     pub partial: u32,
+    /// 1, or 0 if all have the same.
+    pub partial_step: u32,
     /// First entry of a row that is complete, or one of the two units.
     pub src: u32,
     /// Distance of accumulated entries.
@@ -83,12 +86,31 @@ pub enum Columns<'a> {
 pub(crate) struct ItemRows {
     /// Where the value lies, point by point.
     pub target: Locations,
-    /// Per access: location of the accessed scalar and first partial derivative.
-    pub accesses: Vec<(Locations, usize)>,
+    /// Per access: location of the accessed scalar and its partial derivatives.
+    pub accesses: Vec<(Locations, Partials)>,
     /// Number of points.
     pub count: usize,
     /// No point reads the value of another one.
     pub independent: bool,
+}
+
+/// The partial derivatives of one access, point by point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Partials {
+    /// The first.
+    pub first: usize,
+    /// 1, or 0 if all points have the same.
+    pub step: usize,
+}
+
+impl Jacobian {
+    /// Room for the partial derivatives of an access at `count` points, or for one that all have in common.
+    fn partials_for(&mut self, count: usize, common: bool) -> Partials {
+        let first = self.partials_len;
+        self.partials_len += if common { 1 } else { count };
+        let step = usize::from(!common);
+        Partials { first, step }
+    }
 }
 
 impl Lowering<'_> {
@@ -131,20 +153,20 @@ impl Lowering<'_> {
         let mut outputs = Vec::new();
         let mut accesses = Vec::new();
         for &(leaf, literal) in &partials.entries {
-            let first = jac.partials_len;
-            jac.partials_len += count;
+            let partials = jac.partials_for(count, literal.is_some());
             match literal {
-                Some(v) => jac.constants.push((first, count, v)),
+                Some(v) => jac.constants.push((partials.first, v)),
                 None => outputs.push((
                     Address::Affine {
                         bank: Bank::Out,
-                        base: first,
+                        base: partials.first,
                         stride: 1,
                     },
                     Store::Set,
                 )),
             }
-            accesses.push((Locations::List(batch.leaves[leaf as usize].clone()), first));
+            let leaf = batch.leaves[leaf as usize].clone();
+            accesses.push((Locations::List(leaf), partials));
         }
         if let Some((kernel, leaves)) = &partials.kernel {
             jac.partials.push(Call {
@@ -176,8 +198,9 @@ impl Lowering<'_> {
             self.locate_target(item.target, &x.domain, item.origin)?
         };
         let gradient = self.active_gradient(item, &x)?;
-        let mut outputs = Vec::new();
-        let mut places = Vec::new();
+        // What differs from point to point, and what all points have in common.
+        let mut each = (Vec::new(), Vec::new());
+        let mut common = (Vec::new(), Vec::new());
         let mut accesses = Vec::new();
         for (access, partial) in gradient {
             let place =
@@ -189,27 +212,32 @@ impl Lowering<'_> {
                     })?;
             let locations =
                 crate::address::locate(self.flat, place, &x.domain, access, item.origin)?;
-            let first = jac.partials_len;
-            jac.partials_len += count;
-            match self.flat.exprs.as_f64(partial) {
-                Some(v) => jac.constants.push((first, count, v)),
+            let literal = self.flat.exprs.as_f64(partial);
+            let shared = literal.is_some() || self.is_common(partial, &x.domain);
+            let partials = jac.partials_for(count, shared);
+            match literal {
+                Some(v) => jac.constants.push((partials.first, v)),
                 None => {
+                    let (outputs, places) = if shared { &mut common } else { &mut each };
                     outputs.push(partial);
                     places.push(Locations::Strided {
                         bank: Bank::Out,
-                        base: first,
+                        base: partials.first,
                         stride: 1,
                     });
                 }
             }
-            accesses.push((locations, first));
+            accesses.push((locations, partials));
         }
-        if !outputs.is_empty() && count > 0 {
+        for ((outputs, places), domain) in [(each, &x.domain[..]), (common, &[])] {
+            if outputs.is_empty() || count == 0 {
+                continue;
+            }
             self.new_cells = false;
-            let lowered = self.lower(&x.domain, &outputs, item.origin);
+            let lowered = self.lower(domain, &outputs, item.origin);
             self.new_cells = true;
             let lowered = lowered?;
-            let calls = self.outputs_calls(&lowered, &x.domain, places, item.origin)?;
+            let calls = self.outputs_calls(&lowered, domain, places, item.origin)?;
             jac.partials.extend(calls);
         }
         Ok(ItemRows {
@@ -218,6 +246,20 @@ impl Lowering<'_> {
             count,
             independent: false,
         })
+    }
+
+    /// Whether a partial derivative is the same at all points of a domain. Those with relations are left out: their cells
+    /// belong to points.
+    fn is_common(&self, partial: ExprId, domain: &[(IterId, Range)]) -> bool {
+        let exprs = &self.flat.exprs;
+        let plain = |&n: &ExprId| {
+            !matches!(
+                exprs.node(n),
+                Node::Rel(..) | Node::If(..) | Node::Reduce { .. }
+            )
+        };
+        exprs.reachable(&[partial]).iter().all(plain)
+            && domain.iter().all(|d| !exprs.depends_on_iter(partial, d.0))
     }
 
     /// The gradient with respect to accesses that depend on the unknowns.
@@ -274,8 +316,8 @@ impl Lowering<'_> {
 impl Jacobian {
     /// Partial derivatives that never change, written once.
     pub fn fill_constants(&self, partials: &mut [f64]) {
-        for &(first, count, v) in &self.constants {
-            partials[first..first + count].fill(v);
+        for &(place, v) in &self.constants {
+            partials[place] = v;
         }
     }
 
@@ -285,21 +327,21 @@ impl Jacobian {
         acc[0] = one;
         acc[1] = cj;
         for run in &self.runs {
-            let count = run.count as usize;
-            let partials = &partials[run.partial as usize..][..count];
             let (mut dst, mut src) = (run.dst as usize, run.src as usize);
-            if run.src_step == 0 {
-                let factor = acc[src];
-                for p in partials {
-                    acc[dst] += p * factor;
+            let mut partial = run.partial as usize;
+            if run.src_step == 0 && run.partial_step == 0 {
+                let increment = partials[partial] * acc[src];
+                for _ in 0..run.count {
+                    acc[dst] += increment;
                     dst = dst.wrapping_add_signed(run.dst_step as isize);
                 }
                 continue;
             }
-            for p in partials {
-                acc[dst] += p * acc[src];
+            for _ in 0..run.count {
+                acc[dst] += partials[partial] * acc[src];
                 dst = dst.wrapping_add_signed(run.dst_step as isize);
                 src = src.wrapping_add_signed(run.src_step as isize);
+                partial += run.partial_step as usize;
             }
         }
     }

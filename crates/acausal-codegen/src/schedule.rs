@@ -40,7 +40,7 @@ pub(crate) fn schedule(
     let mut one = 0;
     if matches!(columns, Columns::Separate { units } if !units.is_empty()) {
         one = jac.partials_len as u32;
-        jac.constants.push((jac.partials_len, 1, 1.0));
+        jac.constants.push((jac.partials_len, 1.0));
         jac.partials_len += 1;
     }
     let mut walk = Walk {
@@ -172,9 +172,9 @@ impl Walk<'_> {
 
     fn row(&mut self, item: &ItemRows, j: usize, visit: &mut impl Visit) {
         let mut lane = 0;
-        for (locations, first) in &item.accesses {
+        for (locations, partials) in &item.accesses {
             let source = locations.at(j);
-            let partial = (first + j) as u32;
+            let partial = (partials.first + j * partials.step) as u32;
             match source.bank() {
                 Bank::Y => {
                     let dst = self.entry(source.index());
@@ -280,12 +280,13 @@ impl Visit for Runs {
         }
         let open = &mut self.lanes[lane];
         if let Some(run) = open {
-            if run.count == 1 && partial == run.partial + 1 {
+            if run.count == 1 && partial.wrapping_sub(run.partial) <= 1 {
+                run.partial_step = partial - run.partial;
                 run.dst_step = dst.wrapping_sub(run.dst) as i32;
                 run.src_step = src.wrapping_sub(run.src) as i32;
             }
             let k = run.count;
-            if partial == run.partial + k
+            if partial == run.partial + run.partial_step * k
                 && dst == run.dst.wrapping_add((run.dst_step as u32).wrapping_mul(k))
                 && src == run.src.wrapping_add((run.src_step as u32).wrapping_mul(k))
             {
@@ -298,6 +299,7 @@ impl Visit for Runs {
             count: 1,
             dst,
             partial,
+            partial_step: 0,
             src,
             dst_step: 0,
             src_step: 0,
@@ -358,9 +360,14 @@ fn number_by_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jacobian::Partials;
 
     fn strided(bank: Bank, base: usize, stride: isize) -> Locations {
         Locations::Strided { bank, base, stride }
+    }
+
+    fn each(first: usize) -> Partials {
+        Partials { first, step: 1 }
     }
 
     /// `d[j] = x[j+1] - x[j]` (local), `0 = x'[j] - d[j]`: the runs give the matrix, whatever the length is.
@@ -370,15 +377,25 @@ mod tests {
             let items = [
                 ItemRows {
                     target: strided(Bank::Mem, 0, 1),
-                    accesses: vec![(strided(Bank::Y, 1, 1), 0), (strided(Bank::Y, 0, 1), count)],
+                    accesses: vec![
+                        (strided(Bank::Y, 1, 1), each(0)),
+                        (strided(Bank::Y, 0, 1), each(count)),
+                    ],
                     count,
                     independent: false,
                 },
                 ItemRows {
                     target: strided(Bank::Out, 0, 1),
                     accesses: vec![
-                        (strided(Bank::Yp, 0, 1), 2 * count),
-                        (strided(Bank::Mem, 0, 1), 3 * count),
+                        (strided(Bank::Yp, 0, 1), each(2 * count)),
+                        // All points have this one in common.
+                        (
+                            strided(Bank::Mem, 0, 1),
+                            Partials {
+                                first: 3 * count,
+                                step: 0,
+                            },
+                        ),
                     ],
                     count,
                     independent: false,
@@ -387,9 +404,9 @@ mod tests {
             let mut jac = Jacobian::default();
             schedule(&mut jac, &items, count, count + 1, count, Columns::Combined);
             assert!(jac.runs.len() <= 12, "{:?}", jac.runs);
-            let mut partials = vec![1.0; 4 * count];
+            let mut partials = vec![1.0; 3 * count + 1];
             partials[count..2 * count].fill(-1.0);
-            partials[3 * count..].fill(-1.0);
+            partials[3 * count] = -1.0;
             let mut acc = vec![0.0; jac.acc_len];
             let cj = 10.0;
             jac.accumulate(&partials, 1.0, cj, &mut acc);
@@ -416,22 +433,22 @@ mod tests {
         let items = [
             ItemRows {
                 target: strided(Bank::Mem, 0, 1),
-                accesses: vec![(strided(Bank::Y, 0, 1), 0)],
+                accesses: vec![(strided(Bank::Y, 0, 1), each(0))],
                 count: 1,
                 independent: false,
             },
             ItemRows {
                 target: strided(Bank::Mem, 1, 1),
                 accesses: vec![
-                    (strided(Bank::Mem, 0, 1), 1),
-                    (strided(Bank::Y, 1, 1), 1 + count),
+                    (strided(Bank::Mem, 0, 1), each(1)),
+                    (strided(Bank::Y, 1, 1), each(1 + count)),
                 ],
                 count,
                 independent: false,
             },
             ItemRows {
                 target: strided(Bank::Out, 0, 1),
-                accesses: vec![(strided(Bank::Mem, count, 1), 1 + 2 * count)],
+                accesses: vec![(strided(Bank::Mem, count, 1), each(1 + 2 * count))],
                 count: 1,
                 independent: false,
             },

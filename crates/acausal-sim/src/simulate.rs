@@ -178,6 +178,10 @@ impl Run {
             .extend(remarks.map(|text| crate::Note { text }));
         machine.delays.forget();
         record_delays(&mut machine, t, &y, &yp);
+        // Only events ask for the Jacobian of the start again; it is made anew then.
+        machine.initial_partials = Vec::new();
+        machine.initial_acc = Vec::new();
+        drop(initial);
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, data.nominal, settings);
         (run.y, run.yp) = (y, yp);

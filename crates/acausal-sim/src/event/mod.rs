@@ -249,6 +249,10 @@ impl EventState {
         forced: &[Forced],
         initial: bool,
     ) -> Result<(), SimError> {
+        if initial && !self.is_discrete(ctx.machine) {
+            // The start has just been solved, and nothing can change it.
+            return Ok(());
+        }
         let guess = (ctx.y.clone(), ctx.yp.clone());
         let start = self.cells(ctx.machine);
         let mut seen: Vec<Vec<f64>> = Vec::new();
