@@ -9,6 +9,7 @@
 use acausal_index1::Role;
 use acausal_solver::{SolverError, StepLimit};
 
+use crate::consistent::Point;
 use crate::initial::roles;
 use crate::simulate::{REACH_INTERVALS, Run, absorb};
 use crate::{Settings, SimError, Sink, Summary};
@@ -59,9 +60,13 @@ impl Run {
             for (k, _) in roles.iter().enumerate().filter(|r| *r.1 == Role::State) {
                 y[k] += dt * self.yp[k];
             }
-            let found =
-                self.restart
-                    .solve_far(&mut self.machine, t, &mut y, &mut yp, &self.nominal);
+            let found = self.restart.solve_far(&mut Point {
+                machine: &mut self.machine,
+                t,
+                y: &mut y,
+                yp: &mut yp,
+                nominal: &self.nominal,
+            });
             if !found {
                 continue;
             }

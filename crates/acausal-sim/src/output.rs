@@ -7,6 +7,7 @@ use acausal_codegen::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
+use crate::consistent::Point;
 use crate::machine::{Machine, Which};
 use crate::simulate::Run;
 use crate::{Settings, SimError, Sink};
@@ -83,12 +84,14 @@ impl Run {
 
     /// For large models this would cost too much.
     fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
-        if self.refines
-            && self
-                .restart
-                .solve(&mut self.machine, t, y, yp, &self.nominal)
-                .is_err()
-        {
+        let mut at = Point {
+            machine: &mut self.machine,
+            t,
+            y,
+            yp,
+            nominal: &self.nominal,
+        };
+        if self.refines && self.restart.solve(&mut at).is_err() {
             // Near a singularity the interpolated values are the best there is.
             self.refines = false;
         }

@@ -11,6 +11,7 @@ use acausal_codegen::{Compiled, fixed};
 use acausal_solver::{Integrator, StepOutcome};
 
 use crate::checkpoint::Checkpoint;
+use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::depart::look_ahead;
 use crate::event::watch::{Standstill, Watch};
@@ -146,10 +147,14 @@ impl Run {
         summary.notes.extend(notes);
         // Before the start a delayed expression has the value it has at the start, which the solution may change.
         for _ in 0..MOST_DELAY_ROUNDS {
-            initial
-                .system
-                .solve(&mut machine, t, &mut y, &mut yp, &data.nominal)
-                .map_err(SimError::Initialisation)?;
+            let mut at = Point {
+                machine: &mut machine,
+                t,
+                y: &mut y,
+                yp: &mut yp,
+                nominal: &data.nominal,
+            };
+            initial.solve(&mut at, &data, &mut summary.notes)?;
             machine.delays.forget();
             record_delays(&mut machine, t, &y, &yp);
             if !machine.delays.change(t, &machine.mem) {
@@ -530,7 +535,13 @@ impl Run {
         }
         let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
         if self.machine.watches_slopes {
-            (self.restart).refine(&mut self.machine, self.t, &mut y, &mut yp, &self.nominal);
+            self.restart.refine(&mut Point {
+                machine: &mut self.machine,
+                t: self.t,
+                y: &mut y,
+                yp: &mut yp,
+                nominal: &self.nominal,
+            });
         }
         self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);

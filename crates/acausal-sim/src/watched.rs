@@ -9,7 +9,7 @@
 
 use acausal_solver::{Dae, EvalError, Pattern};
 
-use crate::consistent::ConsistentSystem;
+use crate::consistent::{ConsistentSystem, Point};
 use crate::machine::Machine;
 
 /// A model together with the system for its derivatives and algebraic unknowns.
@@ -63,8 +63,13 @@ impl Dae for Watched<'_> {
             return self.machine.roots(t, y, yp, g);
         }
         let (mut y, mut yp) = (y.to_vec(), yp.to_vec());
-        self.system
-            .refine(self.machine, t, &mut y, &mut yp, self.nominal);
+        self.system.refine(&mut Point {
+            machine: self.machine,
+            t,
+            y: &mut y,
+            yp: &mut yp,
+            nominal: self.nominal,
+        });
         self.machine.roots(t, &y, &yp, g)
     }
 }

@@ -458,3 +458,40 @@ fn what_a_flow_carries_when_nothing_flows() {
     let said = run.map(|_| String::new()).unwrap_or_else(|f| f.to_string());
     assert!(said.contains("error["), "{said}");
 }
+
+#[test]
+fn start_values_choose_where_the_numbers_leave_something_open() {
+    // Two nodes without a way for their charge: der(q) = 0 holds for every charge. The written start value is kept.
+    let r = start(
+        "model Floating parameter Real g[2] = {0, 0}, leak = 0; Real q[2](start = {0.3, 0.1}), v[2](each start = 7);
+         initial equation der(q[1]) = 0; der(q[2]) = 0;
+         equation for i in 1:2 loop q[i] = 2*v[i]; der(q[i]) = -g[i]*v[i] - leak*v[i]^3; end for; end Floating;",
+    );
+    first(&r, "q[1]", 0.3);
+    first(&r, "v[2]", 0.05);
+    let said = notes(&r);
+    for part in [
+        "the conditions of the start do not determine q[1], q[2]",
+        "were used: q[1] = 0.3, q[2] = 0.1",
+        "that the others imply: ",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    // The same as a steady state on request, where the slopes of zero are left out.
+    let text = "model Floating parameter Real g = 0; Real q(start = 0.3), w(start = 5), v;
+         equation q = 2*v; der(q) = -g*v; der(w) = 3 - w; end Floating;";
+    let steady = Settings {
+        steady_state: true,
+        ..short()
+    };
+    let r = run_text(text, &steady);
+    first(&r, "q", 0.3);
+    first(&r, "w", 3.0);
+    assert!(notes(&r).contains("were used: q = 0.3"), "{}", notes(&r));
+    // With a source there is no steady state at all, and that is an error.
+    refused(
+        "model Fed parameter Real g = 0; Real q(start = 0.3), v;
+         initial equation der(q) = 0; equation q = 2*v; der(q) = 1 - g*v; end Fed;",
+        &["initial-singular", "does not determine"],
+    );
+}

@@ -6,30 +6,25 @@ use acausal_solver::newton::Nonlinear;
 use acausal_solver::{EvalReason, NewtonError};
 
 use super::model::Unknowns;
-use super::{ConsistentSystem, Trouble};
+use super::{ConsistentSystem, Point, Trouble};
 use crate::error::{InitialFailure, InitialKind};
-use crate::machine::Machine;
 
 /// Equations and unknowns of a block that are named.
 const SHOWN: usize = 8;
 
 impl ConsistentSystem {
     /// Describes a failure at the point in `y`, `yp`.
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn failure(
         &self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         guess: &[f64],
         trouble: Trouble,
     ) -> Box<InitialFailure> {
         let count = self.rows.len();
-        let x = self.gather(machine, y, yp);
+        let x = self.gather(at);
         let (mut r, mut values) = (vec![0.0; count], vec![0.0; self.pattern.nnz()]);
         {
-            let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+            let mut unknowns = Unknowns::new(self, at);
             // These evaluations write plain numbers; what is not finite is named below.
             let _ = unknowns.residual(&x, &mut r);
             let _ = unknowns.jacobian(&x, &mut values);
@@ -44,7 +39,8 @@ impl ConsistentSystem {
             }
             None => ((0..count).collect(), (0..count).collect()),
         };
-        let mut failure = InitialFailure::new(InitialKind::NoConvergence, t);
+        let mut failure = InitialFailure::new(InitialKind::NoConvergence, at.t);
+        failure.solved = trouble.solved;
         failure.block = block.map(|(k, blocks)| (k + 1, blocks.len(), rows.len()));
         let deficiency = match block {
             Some((k, blocks)) => {
@@ -57,7 +53,7 @@ impl ConsistentSystem {
             None if values.iter().all(|v| v.is_finite()) => rank_deficiency(&self.pattern, &values),
             None => None,
         };
-        let name = |j: usize| machine.column_text(self.columns[j] as usize);
+        let name = |j: usize| at.machine.column_text(self.columns[j] as usize);
         if let (NewtonError::Singular { .. }, Some(d)) = (trouble.error, &deficiency) {
             failure.kind = InitialKind::Singular;
             failure.rows = (d.rows.iter())

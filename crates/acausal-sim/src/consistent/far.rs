@@ -11,73 +11,48 @@
 use acausal_solver::linear::{LinearSolver, Lu};
 use acausal_solver::{NewtonOptions, Nonlinear};
 
-use super::ConsistentSystem;
 use super::model::Unknowns;
-use crate::machine::Machine;
+use super::{ConsistentSystem, Point};
 
 /// Distances of the guesses, in units of the nominal values.
 const DISTANCES: [f64; 8] = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0];
 
 impl ConsistentSystem {
     /// Solves for the unknown entries of `y` and `yp`, also far away from them; false and unchanged without a solution.
-    pub fn solve_far(
-        &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        nominal: &[f64],
-    ) -> bool {
+    pub fn solve_far(&mut self, at: &mut Point) -> bool {
         if self.rows.is_empty() {
             return false;
         }
-        let options = self.options(machine, nominal);
-        let guess = self.gather(machine, y, yp);
+        let options = self.options(at);
+        let guess = self.gather(at);
         let mut x = guess.clone();
-        let mut solved = self.solve_firmly(machine, t, y, yp, &options, &mut x);
-        if !solved && let Some(line) = self.line(machine, t, y, yp, &options, &guess) {
+        let mut solved = self.solve_firmly(at, &options, &mut x);
+        if !solved && let Some(line) = self.line(at, &options, &guess) {
             for distance in DISTANCES.iter().flat_map(|d| [-*d, *d]) {
                 for ((x, g), d) in x.iter_mut().zip(&guess).zip(&line) {
                     *x = g + distance * d;
                 }
-                solved = self.solve_firmly(machine, t, y, yp, &options, &mut x);
+                solved = self.solve_firmly(at, &options, &mut x);
                 if solved {
                     break;
                 }
             }
         }
         let x = if solved { &x } else { &guess };
-        self.scatter(machine, x, y, yp);
-        machine.update_all(t, y, yp);
+        self.scatter(at, x);
+        at.update();
         solved
     }
 
     /// A solution that the ordinary iteration finds again from itself. At a fold there may be a point whose error is
     /// just below the tolerance, but no solution.
-    fn solve_firmly(
-        &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        options: &NewtonOptions,
-        x: &mut [f64],
-    ) -> bool {
-        self.solve_near(machine, t, y, yp, options, x).is_ok()
-            && self.at_once(machine, t, y, yp, options, x).is_ok()
+    fn solve_firmly(&mut self, at: &mut Point, options: &NewtonOptions, x: &mut [f64]) -> bool {
+        self.solve_near(at, options, x).is_ok() && self.at_once(at, options, x).is_ok()
     }
 
     /// The direction of a Newton step from the guess, of length one in nominal values.
-    fn line(
-        &self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        options: &NewtonOptions,
-        guess: &[f64],
-    ) -> Option<Vec<f64>> {
-        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+    fn line(&self, at: &mut Point, options: &NewtonOptions, guess: &[f64]) -> Option<Vec<f64>> {
+        let mut unknowns = Unknowns::new(self, at);
         let mut values = vec![0.0; self.pattern.nnz()];
         let mut dx = vec![0.0; guess.len()];
         unknowns.residual(guess, &mut dx).ok()?;

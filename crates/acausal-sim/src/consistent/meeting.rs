@@ -91,7 +91,7 @@ impl Meeting {
             bdf.interpolate(at, &mut y, &mut yp);
         }
         let mut failure = InitialFailure::new(InitialKind::SolutionsMeet, at);
-        let value = system.gather(machine, &y, &yp)[col];
+        let value = machine.column_value(system.columns[col] as usize, &y, &yp);
         failure.rows = vec![(system.rows[row] as usize, 0.0)];
         failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
         Err(Box::new(failure))

@@ -14,6 +14,7 @@ mod failure;
 mod far;
 mod meeting;
 mod model;
+mod null_space;
 
 pub(crate) use meeting::Meeting;
 
@@ -26,7 +27,9 @@ use acausal_codegen::fixed;
 use crate::error::InitialFailure;
 use crate::initial::StartData;
 use crate::machine::Machine;
+pub(crate) use model::Point;
 use model::Unknowns;
+pub(crate) use null_space::NullSpace;
 
 /// Systems with more unknowns are first tried all at once.
 const BLOCKS_FIRST: usize = 2_000;
@@ -47,6 +50,8 @@ pub(crate) struct ConsistentSystem {
     /// Made when first needed.
     newton: Option<Newton>,
     blocks: Option<BlockNewton>,
+    /// Blocks whose matrix was singular at the last solution.
+    singular: Vec<usize>,
     /// Set for the system of the start.
     start: Option<Start>,
     remarks: Vec<String>,
@@ -92,6 +97,7 @@ impl ConsistentSystem {
             entries,
             newton: None,
             blocks: None,
+            singular: Vec::new(),
             start: None,
             remarks: Vec::new(),
         })
@@ -106,101 +112,80 @@ impl ConsistentSystem {
         self
     }
 
-    /// Solves for the unknown entries of `y` and `yp` and for free parameters. `nominal` has one value per component of
-    /// `x`.
-    pub fn solve(
-        &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        nominal: &[f64],
-    ) -> Result<usize, Box<InitialFailure>> {
+    /// Solves for the unknown entries of `y` and `yp` and for free parameters.
+    pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
         if self.rows.is_empty() {
-            machine.update_all(t, y, yp);
+            at.update();
             return Ok(0);
         }
-        let options = self.options(machine, nominal);
-        let guess = self.gather(machine, y, yp);
+        let options = self.options(at);
+        let guess = self.gather(at);
         let mut x = guess.clone();
         let solved = if self.start.is_some() {
-            self.solve_start(machine, t, y, yp, &options, &mut x)
+            self.solve_start(at, &options, &mut x)
         } else {
-            self.solve_near(machine, t, y, yp, &options, &mut x)
+            self.solve_near(at, &options, &mut x)
         };
-        self.scatter(machine, &x, y, yp);
-        machine.update_all(t, y, yp);
+        self.scatter(at, &x);
+        at.update();
         match solved {
             Ok(iterations) => Ok(iterations),
-            Err(error) => Err(self.failure(machine, t, y, yp, &guess, error)),
+            Err(error) => Err(self.failure(at, &guess, error)),
         }
     }
 
     /// Brings values that are nearly a solution closer to it; they stay as they are where that fails.
-    pub fn refine(
-        &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        nominal: &[f64],
-    ) {
+    pub fn refine(&mut self, at: &mut Point) {
         if self.rows.is_empty() {
             return;
         }
-        let options = self.options(machine, nominal);
-        let guess = self.gather(machine, y, yp);
+        let options = self.options(at);
+        let guess = self.gather(at);
         let mut x = guess.clone();
-        let solved = self.at_once(machine, t, y, yp, &options, &mut x);
+        let solved = self.at_once(at, &options, &mut x);
         let x = if solved.is_ok() { &x } else { &guess };
-        self.scatter(machine, x, y, yp);
+        self.scatter(at, x);
     }
 
     /// After an event: all at once from the values before it.
     fn solve_near(
         &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         let guess = x.to_vec();
-        match self.at_once(machine, t, y, yp, options, x) {
+        match self.at_once(at, options, x) {
             Ok(iterations) => Ok(iterations),
             Err(error) => {
                 x.copy_from_slice(&guess);
                 if self.too_deep() {
                     return Err(error);
                 }
-                self.by_blocks(machine, t, y, yp, options, x)
+                self.by_blocks(at, options, x)
             }
         }
     }
 
     fn solve_start(
         &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         let guess = x.to_vec();
-        let first = match self.attempt(machine, t, y, yp, options, x) {
+        let first = match self.attempt(at, options, x) {
             Ok(iterations) => return Ok(iterations),
             Err(error) => error,
         };
         let failed_at = x.to_vec();
-        if machine.model.initial.homotopy {
+        if at.machine.model.initial.homotopy {
             x.copy_from_slice(&guess);
             let followed = continuation(x, |lambda, x| {
-                machine.mem[fixed::HOMOTOPY] = lambda;
-                self.attempt(machine, t, y, yp, options, x).map(|_| ())
+                at.machine.mem[fixed::HOMOTOPY] = lambda;
+                self.attempt(at, options, x).map(|_| ())
             });
-            machine.mem[fixed::HOMOTOPY] = 1.0;
+            at.machine.mem[fixed::HOMOTOPY] = 1.0;
             if let Ok(problems) = followed {
                 return Ok(problems as usize);
             }
@@ -212,8 +197,8 @@ impl ConsistentSystem {
         };
         for (other, moved) in others {
             x.copy_from_slice(&other);
-            if let Ok(iterations) = self.attempt(machine, t, y, yp, options, x) {
-                self.remark(machine, &moved);
+            if let Ok(iterations) = self.attempt(at, options, x) {
+                self.remark(at.machine, &moved);
                 return Ok(iterations);
             }
         }
@@ -224,17 +209,14 @@ impl ConsistentSystem {
     /// One attempt from one guess: by blocks, or all at once where that costs less.
     fn attempt(
         &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         if self.rows.len() > BLOCKS_FIRST {
-            return self.solve_near(machine, t, y, yp, options, x);
+            return self.solve_near(at, options, x);
         }
-        self.by_blocks(machine, t, y, yp, options, x)
+        self.by_blocks(at, options, x)
     }
 
     /// Guesses for unknowns without a written start: their nominal value, positive and negative, instead of zero. With
@@ -281,51 +263,45 @@ impl ConsistentSystem {
 
     fn at_once(
         &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         let mut newton = self.newton.take();
-        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+        let mut unknowns = Unknowns::new(self, at);
         let made = match newton.take() {
             Some(newton) => Ok(newton),
             None => Newton::new(&unknowns),
         };
-        let mut newton = made.map_err(|error| Trouble { block: None, error })?;
+        let mut newton = made.map_err(Trouble::new)?;
         let solved = newton.solve(&mut unknowns, x, options);
         self.newton = Some(newton);
         match solved {
             Ok(s) => match s.singular {
                 None => Ok(s.iterations as usize),
                 Some((row, col)) => Err(Trouble {
-                    block: None,
-                    error: NewtonError::Singular { row, col },
+                    solved: true,
+                    ..Trouble::new(NewtonError::Singular { row, col })
                 }),
             },
-            Err(error) => Err(Trouble { block: None, error }),
+            Err(error) => Err(Trouble::new(error)),
         }
     }
 
     fn by_blocks(
         &mut self,
-        machine: &mut Machine,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
+        at: &mut Point,
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         if self.blocks.is_none() {
             let made = BlockNewton::new(&self.pattern);
-            self.blocks = Some(made.map_err(|error| Trouble { block: None, error })?);
+            self.blocks = Some(made.map_err(Trouble::new)?);
         }
         let Some(blocks) = self.blocks.take() else {
             return Ok(0);
         };
-        let mut unknowns = Unknowns::new(self, machine, t, y, yp);
+        let mut unknowns = Unknowns::new(self, at);
         let solved = blocks.solve(&mut unknowns, x, options);
         let result = match solved {
             Ok(s) => match s.singular.first() {
@@ -333,15 +309,17 @@ impl ConsistentSystem {
                 Some(&k) => {
                     let (rows, cols) = blocks.block(k);
                     let (row, col) = (rows[0] as usize, cols[0] as usize);
+                    self.singular = s.singular;
                     Err(Trouble {
                         block: Some(k),
+                        solved: true,
                         error: NewtonError::Singular { row, col },
                     })
                 }
             },
             Err(f) => Err(Trouble {
                 block: Some(f.block),
-                error: f.error,
+                ..Trouble::new(f.error)
             }),
         };
         self.blocks = Some(blocks);
@@ -357,23 +335,22 @@ impl ConsistentSystem {
             .is_none_or(|b| b.levels().saturating_mul(self.rows.len()) > MOST_WORK)
     }
 
-    fn gather(&self, machine: &Machine, y: &[f64], yp: &[f64]) -> Vec<f64> {
-        let value = |&c: &u32| machine.column_value(c as usize, y, yp);
-        self.columns.iter().map(value).collect()
+    fn gather(&self, at: &Point) -> Vec<f64> {
+        self.columns.iter().map(|&c| at.column(c)).collect()
     }
 
-    fn scatter(&self, machine: &mut Machine, x: &[f64], y: &mut [f64], yp: &mut [f64]) {
+    fn scatter(&self, at: &mut Point, x: &[f64]) {
         for (&c, &v) in self.columns.iter().zip(x) {
-            machine.set_column(c as usize, v, y, yp);
+            at.set_column(c, v);
         }
     }
 
-    fn options(&self, machine: &Machine, nominal: &[f64]) -> NewtonOptions {
-        let n = nominal.len();
+    fn options(&self, at: &Point) -> NewtonOptions {
+        let n = at.nominal.len();
         let size = |&c: &u32| match c as usize {
-            c if c < n => nominal[c],
-            c if c < 2 * n => nominal[c - n],
-            c => machine.column_value(c, &[], &[]).abs().max(1.0),
+            k if k < n => at.nominal[k],
+            k if k < 2 * n => at.nominal[k - n],
+            _ => at.column(c).abs().max(1.0),
         };
         NewtonOptions {
             nominal: self.columns.iter().map(size).collect(),
@@ -416,4 +393,16 @@ struct Trouble {
     /// The block, if the system was solved by blocks; rows and columns of the error are then those of the block.
     block: Option<usize>,
     error: NewtonError,
+    /// The equations hold at the values that were reached, but do not determine them.
+    solved: bool,
+}
+
+impl Trouble {
+    fn new(error: NewtonError) -> Trouble {
+        Trouble {
+            block: None,
+            error,
+            solved: false,
+        }
+    }
 }

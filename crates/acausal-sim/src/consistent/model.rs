@@ -1,4 +1,4 @@
-//! The model as a nonlinear system of the unknowns that are solved for.
+//! The model at a point, and as a nonlinear system of the unknowns that are solved for.
 
 use acausal_solver::newton::Nonlinear;
 use acausal_solver::{EvalError, Pattern};
@@ -6,13 +6,37 @@ use acausal_solver::{EvalError, Pattern};
 use super::ConsistentSystem;
 use crate::machine::Machine;
 
-/// A system with the model and the point it is evaluated at.
-pub(super) struct Unknowns<'a> {
+/// A model with an instant and values, some of which are unknown.
+pub(crate) struct Point<'a> {
+    pub machine: &'a mut Machine,
+    pub t: f64,
+    pub y: &'a mut [f64],
+    pub yp: &'a mut [f64],
+    /// Nominal values, one per component of `x`.
+    pub nominal: &'a [f64],
+}
+
+impl Point<'_> {
+    /// Evaluates everything that depends on the values.
+    pub fn update(&mut self) {
+        self.machine.update_all(self.t, self.y, self.yp);
+    }
+
+    /// Value of a column of the initial Jacobian.
+    pub fn column(&self, c: u32) -> f64 {
+        self.machine.column_value(c as usize, self.y, self.yp)
+    }
+
+    /// Sets a column of the initial Jacobian.
+    pub fn set_column(&mut self, c: u32, value: f64) {
+        self.machine.set_column(c as usize, value, self.y, self.yp);
+    }
+}
+
+/// A system with the point it is evaluated at.
+pub(super) struct Unknowns<'a, 'p> {
     system: Shape<'a>,
-    machine: &'a mut Machine,
-    t: f64,
-    y: &'a mut [f64],
-    yp: &'a mut [f64],
+    at: &'a mut Point<'p>,
     /// All rows of the initial system.
     full: Vec<f64>,
 }
@@ -25,15 +49,9 @@ struct Shape<'a> {
     entries: &'a [u32],
 }
 
-impl<'a> Unknowns<'a> {
-    pub fn new(
-        system: &'a ConsistentSystem,
-        machine: &'a mut Machine,
-        t: f64,
-        y: &'a mut [f64],
-        yp: &'a mut [f64],
-    ) -> Unknowns<'a> {
-        let full = vec![0.0; machine.model.n + machine.model.initial.len];
+impl<'a, 'p> Unknowns<'a, 'p> {
+    pub fn new(system: &'a ConsistentSystem, at: &'a mut Point<'p>) -> Unknowns<'a, 'p> {
+        let full = vec![0.0; at.machine.model.n + at.machine.model.initial.len];
         Unknowns {
             system: Shape {
                 columns: &system.columns,
@@ -41,30 +59,27 @@ impl<'a> Unknowns<'a> {
                 pattern: &system.pattern,
                 entries: &system.entries,
             },
-            machine,
-            t,
-            y,
-            yp,
+            at,
             full,
         }
     }
 
     fn place(&mut self, x: &[f64]) {
         for (&c, &v) in self.system.columns.iter().zip(x) {
-            self.machine.set_column(c as usize, v, self.y, self.yp);
+            self.at.set_column(c, v);
         }
     }
 }
 
-impl Nonlinear for Unknowns<'_> {
+impl Nonlinear for Unknowns<'_, '_> {
     fn len(&self) -> usize {
         self.system.columns.len()
     }
 
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.place(x);
-        self.machine
-            .initial_residual(self.t, self.y, self.yp, &mut self.full);
+        let at = &mut *self.at;
+        (at.machine).initial_residual(at.t, at.y, at.yp, &mut self.full);
         for (r, &row) in r.iter_mut().zip(self.system.rows) {
             *r = self.full[row as usize];
         }
@@ -73,7 +88,10 @@ impl Nonlinear for Unknowns<'_> {
 
     fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
         self.place(x);
-        let all = self.machine.initial_jacobian(self.t, self.y, self.yp);
+        let all = self
+            .at
+            .machine
+            .initial_jacobian(self.at.t, self.at.y, self.at.yp);
         for (v, &k) in values.iter_mut().zip(self.system.entries) {
             *v = all[k as usize];
         }

@@ -18,6 +18,7 @@ use acausal_index1::Role;
 
 use super::{EventContext, EventOutcome, EventState, Forced};
 use crate::SimError;
+use crate::consistent::Point;
 use crate::initial::roles;
 
 /// The look ahead as a fraction of the reach: near the square root of the precision.
@@ -56,9 +57,13 @@ pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
             y[k] += dt * ctx.yp[k];
         }
     }
-    let solved = ctx
-        .system
-        .solve(ctx.machine, ctx.t + dt, &mut y, &mut later, ctx.nominal);
+    let solved = ctx.system.solve(&mut Point {
+        machine: ctx.machine,
+        t: ctx.t + dt,
+        y: &mut y,
+        yp: &mut later,
+        nominal: ctx.nominal,
+    });
     let mut slope = ctx.yp.clone();
     for (k, role) in roles.iter().enumerate() {
         if *role == Role::Algebraic {

@@ -43,7 +43,7 @@ use acausal_expr::flat::VarType;
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;
-use crate::consistent::ConsistentSystem;
+use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, condition_text};
 use crate::machine::{Machine, Which};
 use samples::SampleClock;
@@ -102,9 +102,14 @@ pub(crate) struct EventContext<'a> {
 
 impl EventContext<'_> {
     fn solve(&mut self) -> Result<(), Box<InitialFailure>> {
-        self.system
-            .solve(self.machine, self.t, self.y, self.yp, self.nominal)
-            .map(|_| ())
+        let mut at = Point {
+            machine: self.machine,
+            t: self.t,
+            y: self.y,
+            yp: self.yp,
+            nominal: self.nominal,
+        };
+        self.system.solve(&mut at).map(|_| ())
     }
 }
 

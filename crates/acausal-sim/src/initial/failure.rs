@@ -28,6 +28,8 @@ pub struct InitialFailure {
     pub others: Vec<usize>,
     /// Number of the block, number of blocks, and unknowns of the block.
     pub block: Option<(usize, usize, usize)>,
+    /// The equations hold at these values, but do not determine them.
+    pub solved: bool,
     /// The condition that contradicts the others.
     pub condition: Option<String>,
     /// Where it stands, if it is no row.
@@ -70,6 +72,7 @@ impl InitialFailure {
             direction: Vec::new(),
             block: None,
             others: Vec::new(),
+            solved: false,
             condition: None,
             span: Span::NONE,
         }

@@ -9,12 +9,15 @@
 //!    finds no unknown is redundant, an unknown that finds no condition takes its start value.
 //! 3. [`choice`]: where several start values could be kept, those that determine the rest well.
 //! 4. [`crate::consistent`]: the square system that remains is solved, block by block.
-//! 5. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
+//! 5. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
+//!    values.
+//! 6. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
 
 mod choice;
 mod conditions;
 mod failure;
 mod start;
+mod undetermined;
 
 pub use failure::{InitialFailure, InitialKind};
 pub(crate) use start::{StartData, roles, start_data};
@@ -22,7 +25,7 @@ pub(crate) use start::{StartData, roles, start_data};
 use acausal_codegen::Compiled;
 use acausal_index1::{Role, RowKind};
 
-use crate::consistent::ConsistentSystem;
+use crate::consistent::{ConsistentSystem, Point};
 use crate::machine::Machine;
 use crate::{Note, SimError};
 use conditions::{Condition, Kept};
@@ -37,6 +40,8 @@ pub(crate) struct InitialSystem {
     steady: bool,
 }
 
+/// How often conditions are exchanged for start values.
+const EXCHANGES: usize = 20;
 /// Names in a note.
 const SHOWN: usize = 6;
 /// A condition that was left out holds when its error is below this fraction of its terms: start values are often written
@@ -69,6 +74,59 @@ pub(crate) fn initial_system(
 }
 
 impl InitialSystem {
+    /// Solves for the start. Where the solution is one of many, start values that are not fixed select it.
+    pub fn solve(
+        &mut self,
+        at: &mut Point,
+        data: &StartData,
+        notes: &mut Vec<Note>,
+    ) -> Result<(), SimError> {
+        for _ in 0..EXCHANGES {
+            let failure = match self.system.solve(at) {
+                Ok(_) => return Ok(()),
+                Err(failure) => failure,
+            };
+            let found = (failure.solved)
+                .then(|| undetermined::exchange(&self.system, at, data, self.steady))
+                .flatten();
+            let Some(found) = found else {
+                return Err(SimError::Initialisation(failure));
+            };
+            notes.push(open_note(at.machine, data, &found));
+            self.apply(at.machine, found, data)?;
+            at.y.copy_from_slice(&data.y);
+            at.yp.copy_from_slice(&data.yp);
+        }
+        self.system
+            .solve(at)
+            .map(|_| ())
+            .map_err(SimError::Initialisation)
+    }
+
+    /// The system after an exchange of conditions.
+    fn apply(
+        &mut self,
+        machine: &Machine,
+        found: undetermined::Exchange,
+        data: &StartData,
+    ) -> Result<(), SimError> {
+        let n = machine.model.n;
+        let known: Vec<usize> = found.held.iter().filter_map(|c| c.column(n)).collect();
+        let mut columns = self.system.columns().to_vec();
+        let mut rows = self.system.rows().to_vec();
+        columns.retain(|&c| !known.contains(&(c as usize)));
+        for &condition in &found.dropped {
+            match condition {
+                Condition::Row(row) => rows.retain(|&r| r != row),
+                other => columns.extend(other.column(n).map(|c| c as u32)),
+            }
+        }
+        columns.sort_unstable();
+        self.system = ConsistentSystem::new(machine, columns, rows)?.at_start(data);
+        self.dropped.extend(found.dropped);
+        Ok(())
+    }
+
     /// Checks the conditions that were left out, at the solution.
     pub fn redundant(
         &self,
@@ -212,6 +270,24 @@ fn held_note(machine: &Machine, data: &StartData, kept: &Kept) -> Option<Note> {
             shown.join(", ")
         ),
     })
+}
+
+/// A note on start values that select one of many solutions.
+fn open_note(machine: &Machine, data: &StartData, found: &undetermined::Exchange) -> Note {
+    let mut open: Vec<String> = (found.open.iter().take(SHOWN))
+        .map(|&c| machine.column_text(c as usize))
+        .collect();
+    if found.open.len() > SHOWN {
+        open.push(format!("and {} more", found.open.len() - SHOWN));
+    }
+    let held: Vec<String> = (found.held.iter()).map(|c| c.text(machine, data)).collect();
+    Note {
+        text: format!(
+            "the conditions of the start do not determine {}; start values that are not fixed were used: {}",
+            open.join(", "),
+            listed(&held)
+        ),
+    }
 }
 
 /// The first few of a list.

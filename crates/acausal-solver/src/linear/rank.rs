@@ -35,6 +35,8 @@ pub struct RankDeficiency {
     pub rows: Vec<usize>,
     /// Unknowns that are not determined.
     pub cols: Vec<usize>,
+    /// Equations and unknowns that are left without a pivot; taken away, or bordered by, the block becomes regular.
+    pub left_over: (Vec<usize>, Vec<usize>),
     /// Coefficients of the dependency, parallel to `rows`; empty if not computed.
     pub left: Vec<f64>,
     /// Direction in which the unknowns may move, parallel to `cols`; empty if not computed.
@@ -49,6 +51,7 @@ pub fn rank_deficiency(pattern: &Pattern, values: &[f64]) -> Option<RankDeficien
         deficiency: 1,
         rows: vec![row],
         cols: vec![col],
+        left_over: (vec![row], vec![col]),
         left: Vec::new(),
         right: Vec::new(),
         structural,
@@ -148,12 +151,17 @@ fn examine(
             pairs.sort_by_key(|p| p.0);
             pairs.into_iter().unzip()
         };
+    let without = |at: &[usize], names: &[u32]| -> Vec<usize> {
+        at[rank..].iter().map(|&k| names[k] as usize).collect()
+    };
+    let left_over = (without(&row_at, rows), without(&col_at, cols));
     let (rows_found, left) = report(&left, &row_at, rows, &row_scale);
     let (cols_found, right) = report(&right, &col_at, cols, &col_scale);
     Some(RankDeficiency {
         deficiency: n - rank,
         rows: rows_found,
         cols: cols_found,
+        left_over,
         left,
         right,
         structural: false,
