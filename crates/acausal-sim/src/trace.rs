@@ -11,7 +11,7 @@ use acausal_codegen::Compiled;
 use acausal_solver::{EvalReason, Integrator, Move};
 
 use crate::Sink;
-use crate::error::{condition_text, row_text};
+use crate::error::{condition_text, row_text, unknown_text};
 use crate::event::{EventOutcome, relation};
 use crate::machine::Machine;
 
@@ -53,7 +53,7 @@ impl Tracer {
     }
 
     fn line(&self, m: Move, model: &Compiled) -> Option<String> {
-        let name = |k: usize| model.unknown_name(k);
+        let name = |k: usize| unknown_text(model, k);
         let equation = |row: usize| row_text(model, row).1;
         Some(match m {
             Move::Iteration {

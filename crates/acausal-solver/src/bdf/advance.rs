@@ -6,15 +6,12 @@
 //! the first sign of trouble.
 
 use super::corrector::Failure;
-use super::options::{FIRST_STEP_FRACTION, factor};
+use super::options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP, factor};
 use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
 use crate::dae::Dae;
 
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
 const STRETCH: f64 = 1e-4;
-
-/// Least first step in units of `eps * |t|`.
-const SHORTEST_FIRST_STEP: f64 = 16.0;
 
 /// Relative tolerance at which rounding errors of the corrector reach the error test.
 const ROUNDOFF_LIMIT: f64 = 100.0 * f64::EPSILON;
@@ -52,7 +49,9 @@ impl Bdf {
                     structural: s.structural,
                 })?;
         }
-        self.start_roots(dae)
+        let evaluations = &mut self.statistics.root_evaluations;
+        self.roots
+            .start(dae, self.tn, &self.y, &self.yp, evaluations)
     }
 
     fn first_step_size(&mut self, t_stop: f64) -> f64 {

@@ -54,7 +54,9 @@ use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
 use coefficients::Coefficients;
 use kernels::Tolerance;
-use roots::RootFinder;
+#[cfg(feature = "sundials")]
+pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
+pub(crate) use roots::{Inside, RootFinder};
 use stability::StabilityGuard;
 
 /// The integrator: history of the solution, factorised matrix, counters.
@@ -292,6 +294,28 @@ impl Bdf {
         } else {
             StepOutcome::Step
         })
+    }
+
+    fn find_roots<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        end: f64,
+    ) -> Result<Option<f64>, SolverError> {
+        let (c, phi, tn, k) = (&self.c, &self.phi, self.tn, self.k_used);
+        let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| {
+            let (value, slope) = c.interpolation(t - tn, k);
+            kernels::combine(phi, k, &value, y);
+            kernels::combine(phi, k, &slope, yp);
+        };
+        let mut step = Inside {
+            dae,
+            interpolant: &interpolant,
+            end: self.tn,
+            h: self.h_used,
+            interval: self.options.root_interval,
+            evaluations: &mut self.statistics.root_evaluations,
+        };
+        self.roots.find(&mut step, end)
     }
 
     /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).

@@ -106,6 +106,9 @@ pub(crate) const STANDSTILL: f64 = 0.1;
 /// The first step covers at most this fraction of the way to the stop time (DASSL, IDA).
 pub(crate) const FIRST_STEP_FRACTION: f64 = 1e-3;
 
+/// Least first step in units of `eps * |t|`.
+pub(crate) const SHORTEST_FIRST_STEP: f64 = 16.0;
+
 /// Step-size factors (DASSL, IDA): safety in the exponent formula, bounds after an error test failure, factor after a
 /// convergence failure, and when to change h after success.
 pub(crate) mod factor {

@@ -20,7 +20,7 @@
 //! Worked example: g = t - 0.5, step [0, 1]: g(0) < 0 < g(1); the secant hits 0.5, where g = 0 is not yet a change, so
 //! the bracket becomes [0.5, 1]; further cuts near `lo` shrink it to [0.5, 0.5 + tol] and hi is reported.
 
-use super::{Bdf, RootCrossing, SolverError, kernels};
+use super::{RootCrossing, SolverError};
 use crate::dae::{Dae, EvalReason, first_not_finite};
 
 /// Width of the final bracket in units of `eps * (|t| + |h|)` (IDA).
@@ -35,6 +35,21 @@ const DIP: f64 = 0.5;
 const DIP_EVALUATIONS: usize = 6;
 /// Bound on indicators looked at more closely per interval, the deepest first.
 const DIP_INDICATORS: usize = 4;
+
+/// Where crossings are looked for: a model and its solution inside of the last step.
+pub(crate) struct Inside<'a, D: ?Sized> {
+    pub dae: &'a mut D,
+    /// Solution and derivative at a time inside of the step.
+    pub interpolant: &'a dyn Fn(f64, &mut [f64], &mut [f64]),
+    /// End of the step.
+    pub end: f64,
+    /// Its size.
+    pub h: f64,
+    /// Longest time between two looks.
+    pub interval: f64,
+    /// Evaluations of the indicators so far.
+    pub evaluations: &'a mut u64,
+}
 
 /// Signs and work space of the indicators.
 #[derive(Debug, Default)]
@@ -125,68 +140,74 @@ fn lowest(points: &[(f64, f64); 3], from: f64, to: f64) -> Option<(f64, f64)> {
     inside.then_some((t, g0 + (t - t0) * (d1 + c * (t - t1))))
 }
 
-impl Bdf {
+impl RootFinder {
     /// Takes the indicators' signs at the start.
-    pub(super) fn start_roots<D: Dae + ?Sized>(&mut self, dae: &mut D) -> Result<(), SolverError> {
+    pub fn start<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        evaluations: &mut u64,
+    ) -> Result<(), SolverError> {
         let m = dae.roots_len();
-        let roots = &mut self.roots;
-        roots.t_before = None;
+        self.t_before = None;
         for g in [
-            &mut roots.g_before,
-            &mut roots.g_lo,
-            &mut roots.g_hi,
-            &mut roots.g_mid,
+            &mut self.g_before,
+            &mut self.g_lo,
+            &mut self.g_hi,
+            &mut self.g_mid,
         ] {
             g.clear();
             g.resize(m, 0.0);
         }
-        roots.sign.clear();
-        roots.sign.resize(m, 0);
-        roots.zero_counts.clear();
-        roots.zero_counts.resize(m, false);
-        roots.t_lo = self.tn;
+        self.sign.clear();
+        self.sign.resize(m, 0);
+        self.zero_counts.clear();
+        self.zero_counts.resize(m, false);
+        self.t_lo = t;
         if m == 0 {
             return Ok(());
         }
-        roots.y.resize(self.n, 0.0);
-        roots.yp.resize(self.n, 0.0);
-        roots.y.copy_from_slice(&self.y);
-        roots.yp.copy_from_slice(&self.yp);
-        self.evaluate_roots(dae, self.tn)?;
-        let roots = &mut self.roots;
-        roots.g_lo.copy_from_slice(&roots.g_mid);
-        for (s, &g) in roots.sign.iter_mut().zip(&roots.g_lo) {
+        self.y.resize(y.len(), 0.0);
+        self.yp.resize(yp.len(), 0.0);
+        self.y.copy_from_slice(y);
+        self.yp.copy_from_slice(yp);
+        *evaluations += 1;
+        self.evaluate(dae, t, 0.0)?;
+        self.g_lo.copy_from_slice(&self.g_mid);
+        for (s, &g) in self.sign.iter_mut().zip(&self.g_lo) {
             *s = sign_of(g);
         }
         Ok(())
     }
 
     /// Looks for the first crossing after the last position, up to `t_end` inside the last step.
-    pub(super) fn find_roots<D: Dae + ?Sized>(
+    pub fn find<D: Dae + ?Sized>(
         &mut self,
-        dae: &mut D,
+        step: &mut Inside<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
-        self.roots.found.clear();
-        if self.roots.sign.contains(&0) && self.roots.t_lo < t_end {
-            let part = self.roots.t_lo + ZERO_START_FRACTION * (t_end - self.roots.t_lo);
-            if part > self.roots.t_lo
+        self.found.clear();
+        if self.sign.contains(&0) && self.t_lo < t_end {
+            let part = self.t_lo + ZERO_START_FRACTION * (t_end - self.t_lo);
+            if part > self.t_lo
                 && part < t_end
-                && let Some(t) = self.scan(dae, part)?
+                && let Some(t) = self.scan(step, part)?
             {
                 return Ok(Some(t));
             }
         }
         loop {
-            let lo = self.roots.t_lo;
-            let next = lo + self.options.root_interval;
+            let lo = self.t_lo;
+            let next = lo + step.interval;
             // A last interval that is hardly longer than the others is not cut.
-            let end = if next < t_end - 0.01 * self.options.root_interval {
+            let end = if next < t_end - 0.01 * step.interval {
                 next
             } else {
                 t_end
             };
-            if let Some(t) = self.scan(dae, end)? {
+            if let Some(t) = self.scan(step, end)? {
                 return Ok(Some(t));
             }
             if end >= t_end {
@@ -198,11 +219,11 @@ impl Bdf {
     /// Looks for the first crossing in `(t_lo, t_end]`.
     fn scan<D: Dae + ?Sized>(
         &mut self,
-        dae: &mut D,
+        step: &mut Inside<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
-        self.roots_at(dae, t_end)?;
-        let roots = &mut self.roots;
+        self.roots_at(step, t_end)?;
+        let roots = &mut *self;
         std::mem::swap(&mut roots.g_hi, &mut roots.g_mid);
         for (flag, &g) in roots.zero_counts.iter_mut().zip(&roots.g_hi) {
             *flag = g == 0.0;
@@ -210,23 +231,23 @@ impl Bdf {
         let mut t_hi = t_end;
         let mut decisive = roots.decisive();
         if decisive.is_none() {
-            let Some(t_dip) = self.find_dip(dae, t_end)? else {
-                self.roots.move_up(t_end);
+            let Some(t_dip) = self.find_dip(step, t_end)? else {
+                self.move_up(t_end);
                 return Ok(None);
             };
             t_hi = t_dip;
-            decisive = self.roots.decisive();
+            decisive = self.decisive();
         }
         let Some(mut index) = decisive else {
             return Ok(None);
         };
-        let tolerance = BRACKET_WIDTH * f64::EPSILON * (self.tn.abs() + self.h_used);
-        let (mut lo, mut hi) = (self.roots.t_lo, t_hi);
+        let tolerance = BRACKET_WIDTH * f64::EPSILON * (step.end.abs() + step.h);
+        let (mut lo, mut hi) = (self.t_lo, t_hi);
         let mut weight = 1.0;
         let mut last_side = 0i8;
         let mut same_side = 0;
         while hi - lo > tolerance {
-            let (g_lo, g_hi) = (self.roots.g_lo[index], self.roots.g_hi[index]);
+            let (g_lo, g_hi) = (self.g_lo[index], self.g_hi[index]);
             // Illinois: halve the value at an end that was kept twice; double it when the other end gets stuck.
             weight = match same_side {
                 0 | 1 => 1.0,
@@ -245,8 +266,8 @@ impl Bdf {
             if mid <= lo || mid >= hi {
                 break;
             }
-            self.roots_at(dae, mid)?;
-            let roots = &mut self.roots;
+            self.roots_at(step, mid)?;
+            let roots = &mut *self;
             let upper = (0..roots.g_mid.len()).any(|i| roots.crossed(i, roots.g_mid[i]));
             let side = if upper {
                 hi = mid;
@@ -263,7 +284,7 @@ impl Bdf {
             same_side = if side == last_side { same_side + 1 } else { 1 };
             last_side = side;
         }
-        let roots = &mut self.roots;
+        let roots = &mut *self;
         for i in 0..roots.g_hi.len() {
             if roots.crossed(i, roots.g_hi[i]) {
                 roots.found.push(RootCrossing {
@@ -282,29 +303,29 @@ impl Bdf {
     /// those of the upper end.
     fn find_dip<D: Dae + ?Sized>(
         &mut self,
-        dae: &mut D,
+        step: &mut Inside<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
-        let lo = self.roots.t_lo;
+        let lo = self.t_lo;
         let width = t_end - lo;
         if width <= 0.0 {
             return Ok(None);
         }
-        let third = match self.roots.t_before {
+        let third = match self.t_before {
             Some(t) if t < lo => t,
             _ => {
                 // The first interval after a start has no history; its middle serves.
                 let mid = lo + 0.5 * width;
-                self.roots_at(dae, mid)?;
+                self.roots_at(step, mid)?;
                 if self.take_if_crossed() {
                     return Ok(Some(mid));
                 }
-                let roots = &mut self.roots;
+                let roots = &mut *self;
                 std::mem::swap(&mut roots.g_before, &mut roots.g_mid);
                 mid
             }
         };
-        let roots = &self.roots;
+        let roots = &*self;
         let mut dips: Vec<(f64, usize, f64)> = Vec::new();
         for i in 0..roots.g_lo.len() {
             let s = f64::from(roots.sign[i]);
@@ -317,15 +338,11 @@ impl Bdf {
         }
         dips.sort_by(|a, b| a.0.total_cmp(&b.0));
         for &(_, i, t) in dips.iter().take(DIP_INDICATORS) {
-            let s = f64::from(self.roots.sign[i]);
-            let mut points = [
-                (lo, s * self.roots.g_lo[i]),
-                (t, 0.0),
-                (t_end, s * self.roots.g_hi[i]),
-            ];
+            let s = f64::from(self.sign[i]);
+            let mut points = [(lo, s * self.g_lo[i]), (t, 0.0), (t_end, s * self.g_hi[i])];
             for _ in 0..DIP_EVALUATIONS {
-                self.roots_at(dae, points[1].0)?;
-                let value = s * self.roots.g_mid[i];
+                self.roots_at(step, points[1].0)?;
+                let value = s * self.g_mid[i];
                 let at = points[1].0;
                 if self.take_if_crossed() {
                     return Ok(Some(at));
@@ -350,7 +367,7 @@ impl Bdf {
 
     /// If an indicator has crossed in `g_mid`, those values become the upper end.
     fn take_if_crossed(&mut self) -> bool {
-        let roots = &mut self.roots;
+        let roots = &mut *self;
         roots.zero_counts.fill(false);
         let crossed = (0..roots.g_mid.len()).any(|i| roots.crossed(i, roots.g_mid[i]));
         if crossed {
@@ -360,24 +377,26 @@ impl Bdf {
     }
 
     /// Evaluates the indicators on the dense output at `t` into `g_mid`.
-    fn roots_at<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), SolverError> {
-        let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
-        kernels::combine(&self.phi, self.k_used, &value, &mut self.roots.y);
-        kernels::combine(&self.phi, self.k_used, &slope, &mut self.roots.yp);
-        self.evaluate_roots(dae, t)
+    fn roots_at<D: Dae + ?Sized>(
+        &mut self,
+        step: &mut Inside<D>,
+        t: f64,
+    ) -> Result<(), SolverError> {
+        (step.interpolant)(t, &mut self.y, &mut self.yp);
+        *step.evaluations += 1;
+        self.evaluate(step.dae, t, step.h)
     }
 
-    fn evaluate_roots<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), SolverError> {
-        self.statistics.root_evaluations += 1;
-        let roots = &mut self.roots;
-        let fail = |reason| SolverError::Evaluation {
-            t,
-            h: self.h_used,
-            reason,
-        };
-        dae.roots(t, &roots.y, &roots.yp, &mut roots.g_mid)
+    fn evaluate<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+        h: f64,
+    ) -> Result<(), SolverError> {
+        let fail = |reason| SolverError::Evaluation { t, h, reason };
+        dae.roots(t, &self.y, &self.yp, &mut self.g_mid)
             .map_err(|e| fail(e.reason()))?;
-        match first_not_finite(&roots.g_mid) {
+        match first_not_finite(&self.g_mid) {
             Some(row) => Err(fail(EvalReason::NotFinite { row })),
             None => Ok(()),
         }

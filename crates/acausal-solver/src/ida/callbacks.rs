@@ -1,4 +1,4 @@
-//! The C side of the conversation with IDA: residual, Jacobian, indicators and the linear solver as callbacks.
+//! The C side of the conversation with IDA: residual, Jacobian and the linear solver as callbacks.
 //!
 //! IDA sees a matrix without content and a direct linear solver whose factorisation is ours: the Jacobian callback
 //! fills the values in the order of the model's pattern, `setup` factorises them with [`Lu`], `solve` uses it. All
@@ -22,7 +22,6 @@ const FATAL: c_int = -1;
 /// What the callbacks need.
 pub(super) struct Link {
     pub n: usize,
-    pub roots: usize,
     /// Set for the duration of one call of IDA.
     pub dae: Option<*mut dyn Dae>,
     pub values: Vec<f64>,
@@ -31,7 +30,8 @@ pub(super) struct Link {
     pub failure: Option<EvalError>,
     pub singular: Option<Singular>,
     pub residuals: u64,
-    pub root_evaluations: u64,
+    /// Leading coefficients of the matrices made since the last step, where they are traced.
+    pub matrices: Option<Vec<f64>>,
 }
 
 // SAFETY: the pointer to the model is there only during a call of `Ida::step`, on the caller's thread.
@@ -124,27 +124,10 @@ pub(super) unsafe extern "C" fn jacobian(
     unsafe {
         let link = &mut *data.cast::<Link>();
         let n = link.n;
+        if let Some(list) = &mut link.matrices {
+            list.push(cj);
+        }
         link.evaluate(|dae, values| dae.jacobian(t, numbers(y, n), numbers(yp, n), cj, values))
-    }
-}
-
-pub(super) unsafe extern "C" fn roots(
-    t: f64,
-    y: N_Vector,
-    yp: N_Vector,
-    g: *mut f64,
-    data: *mut c_void,
-) -> c_int {
-    // SAFETY: as in `residual`; g has as many numbers as were announced to IDARootInit.
-    unsafe {
-        let link = &mut *data.cast::<Link>();
-        let (n, m) = (link.n, link.roots);
-        link.root_evaluations += 1;
-        link.evaluate(|dae, _| {
-            let g = std::slice::from_raw_parts_mut(g, m);
-            dae.roots(t, numbers(y, n), numbers(yp, n), g)?;
-            check(g)
-        })
     }
 }
 

@@ -3,7 +3,8 @@
 //! Exists with the cargo feature `sundials`, which builds the C library (needs cmake and libclang). It is the yardstick
 //! and the judge, not the default: no stability guard, the derivative at the end of a step comes from the interpolant.
 //! Options are taken over as far as IDA knows them; variables outside the error test are its "algebraic" ones that are
-//! suppressed there.
+//! suppressed there. Event indicators are looked at by our own search on IDA's interpolant, because IDA's own sees only
+//! the ends of its steps. The trace tells of accepted steps and of matrices; IDA keeps its failed attempts to itself.
 //!
 //! Source: Hindmarsh et al., "SUNDIALS" (ACM TOMS 31, 2005); IDA user guide 7.1.
 
@@ -11,8 +12,10 @@ mod callbacks;
 mod object;
 
 use crate::bdf::{
-    BdfOptions, InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome,
+    BdfOptions, Inside, InvalidInput, Move, RootCrossing, RootFinder, SolverError, Statistics,
+    StepLimit, StepOutcome,
 };
+use crate::bdf::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 use crate::dae::{Dae, EvalError, EvalReason};
 use crate::integrator::Integrator;
 use crate::linear::{LinearSolver, Lu};
@@ -33,8 +36,11 @@ pub struct Ida {
     t: f64,
     y: Vec<f64>,
     yp: Vec<f64>,
-    found: Vec<RootCrossing>,
-    flags: Vec<c_int>,
+    roots: RootFinder,
+    /// End of IDA's last step; `t` may lie before it.
+    tn: f64,
+    trace: Vec<Move>,
+    first_step_limit: Option<f64>,
     statistics: Statistics,
     /// IDA's counters start again at each restart.
     before_restart: Statistics,
@@ -48,14 +54,13 @@ impl Ida {
         let n = y0.len();
         let mut link = Box::new(Link {
             n,
-            roots: 0,
             dae: None,
             values: Vec::new(),
             lu: Lu::new(),
             failure: None,
             singular: None,
             residuals: 0,
-            root_evaluations: 0,
+            matrices: options.trace.then(Vec::new),
         });
         let object =
             Object::new(&options, t0, y0, yp0, &mut link).ok_or(SolverError::InvalidInput {
@@ -71,14 +76,16 @@ impl Ida {
             t: t0,
             y: y0.to_vec(),
             yp: yp0.to_vec(),
-            found: Vec::new(),
-            flags: Vec::new(),
+            roots: RootFinder::default(),
+            tn: t0,
+            trace: Vec::new(),
+            first_step_limit: None,
             statistics: Statistics::default(),
             before_restart: Statistics::default(),
         })
     }
 
-    fn prepare(&mut self, dae: &mut dyn Dae) -> Result<(), SolverError> {
+    fn prepare(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<(), SolverError> {
         if dae.len() != self.link.n || dae.pattern().size() != self.link.n {
             return Err(SolverError::InvalidInput {
                 t: self.t,
@@ -99,11 +106,42 @@ impl Ida {
                     structural: s.structural,
                 })?;
         }
-        self.link.roots = dae.roots_len();
-        self.flags = vec![0; self.link.roots];
-        self.object.set_roots(self.link.roots);
+        let evaluations = &mut self.statistics.root_evaluations;
+        self.roots
+            .start(dae, self.t, &self.y, &self.yp, evaluations)?;
         self.fresh = false;
+        self.object.set_first_step(self.first_step_size(t_stop));
         Ok(())
+    }
+
+    /// As our own integrator does it. IDA's own choice may be less than a unit in the last place of the time.
+    fn first_step_size(&self, t_stop: f64) -> f64 {
+        let distance = t_stop - self.t;
+        let reach = if distance.is_finite() {
+            distance
+        } else {
+            self.t.abs().max(1.0)
+        };
+        let o = &self.options;
+        let weighted = |i: usize| {
+            let atol = o.atol[if o.atol.len() == 1 { 0 } else { i }];
+            self.yp[i] / (o.rtol * self.y[i].abs() + atol)
+        };
+        let tested: Vec<usize> = (0..self.y.len())
+            .filter(|&i| o.error_test.get(i).copied().unwrap_or(true))
+            .collect();
+        let sum: f64 = tested.iter().map(|&i| weighted(i).powi(2)).sum();
+        let slope = (sum / tested.len().max(1) as f64).sqrt();
+        let long = FIRST_STEP_FRACTION * reach;
+        let mut h = match o.initial_step {
+            Some(h) => h,
+            None if slope > 0.5 / long => 0.5 / slope,
+            None => long,
+        };
+        h = h.min(o.max_step).max(o.min_step);
+        h = h.min(self.first_step_limit.unwrap_or(f64::INFINITY));
+        h.max(SHORTEST_FIRST_STEP * f64::EPSILON * self.t.abs())
+            .min(distance)
     }
 
     fn count(&mut self) {
@@ -120,7 +158,6 @@ impl Ida {
         current.convergence_failures =
             before.convergence_failures + long(c::IDAGetNumNonlinSolvConvFails);
         current.residual_evaluations = self.link.residuals;
-        current.root_evaluations = self.link.root_evaluations;
     }
 
     fn error(&self, flag: c_int) -> SolverError {
@@ -137,7 +174,7 @@ impl Ida {
             },
             c::IDA_TOO_MUCH_ACC => SolverError::TooMuchAccuracy { t, h, factor: 10.0 },
             c::IDA_ERR_FAIL => {
-                let variable = self.object.limiting_variable(self.link.n);
+                let variable = self.object.limiting_variable(self.link.n).0;
                 SolverError::RepeatedFailure {
                     t,
                     h,
@@ -165,7 +202,7 @@ impl Ida {
             }
             _ if self.link.failure.is_some() => SolverError::Evaluation { t, h, reason },
             _ => {
-                let variable = self.object.limiting_variable(self.link.n);
+                let variable = self.object.limiting_variable(self.link.n).0;
                 SolverError::RepeatedFailure {
                     t,
                     h,
@@ -179,28 +216,9 @@ impl Ida {
     }
 }
 
-impl Integrator for Ida {
-    fn step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError> {
-        if t_stop.is_nan() || t_stop < self.t {
-            return Err(SolverError::InvalidInput {
-                t: self.t,
-                what: InvalidInput::StopTime,
-            });
-        }
-        if self.fresh {
-            self.prepare(dae)?;
-        }
-        if t_stop == self.t {
-            return Ok(StepOutcome::StopReached);
-        }
-        if self.statistics.steps >= self.options.max_steps {
-            let (t, h) = (self.t, self.object.current_step());
-            return Err(SolverError::TooManySteps {
-                t,
-                h,
-                steps: self.statistics.steps,
-            });
-        }
+impl Ida {
+    /// One step of IDA, to `t_stop` at most.
+    fn advance(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<(), SolverError> {
         self.link.failure = None;
         self.link.singular = None;
         // SAFETY: only the lifetime is forgotten; the pointer is removed before this function returns.
@@ -212,41 +230,94 @@ impl Integrator for Ida {
         if flag < 0 {
             return Err(self.error(flag));
         }
-        if flag == c::IDA_SUCCESS && t == self.t {
+        if flag == c::IDA_SUCCESS && t == self.tn {
             // IDA goes on with steps that no longer change t.
             let limit = match self.link.failure {
                 Some(error) => StepLimit::Evaluation(error.reason()),
                 None => StepLimit::ErrorTest {
-                    variable: self.object.limiting_variable(self.link.n),
+                    variable: self.object.limiting_variable(self.link.n).0,
                 },
             };
             let h = self.object.current_step();
             return Err(SolverError::StepTooSmall { t, h, limit });
         }
-        self.t = t;
+        self.tn = t;
         self.object.state(&mut self.y, &mut self.yp);
-        self.found.clear();
-        if flag == c::IDA_ROOT_RETURN {
-            self.object.root_flags(&mut self.flags);
-            let crossings = self
-                .flags
-                .iter()
-                .enumerate()
-                .filter(|(_, flag)| **flag != 0);
-            self.found
-                .extend(crossings.map(|(index, flag)| RootCrossing {
-                    index,
-                    rising: *flag > 0,
-                }));
-            return Ok(StepOutcome::Roots);
-        }
         let order = self.last_order().min(5);
         self.statistics.steps_by_order[order] += 1;
-        Ok(if self.t == t_stop {
+        if let Some(matrices) = &mut self.link.matrices {
+            let h = self.object.last_step();
+            let (variable, norm) = self.object.limiting_variable(self.link.n);
+            self.trace.push(Move::Attempt { t: t - h, h, order });
+            self.trace
+                .extend(matrices.drain(..).map(|cj| Move::Matrix { cj }));
+            self.trace.push(Move::Accepted { t, norm, variable });
+        }
+        Ok(())
+    }
+
+    /// Moves from `t` to the next crossing, the stop time or the end of IDA's last step.
+    fn leave_step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError> {
+        let end = self.tn.min(t_stop);
+        if dae.roots_len() > 0 {
+            let object = &self.object;
+            let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| object.interpolate(t, y, yp);
+            let mut step = Inside {
+                dae,
+                interpolant: &interpolant,
+                end: self.tn,
+                h: object.last_step(),
+                interval: self.options.root_interval,
+                evaluations: &mut self.statistics.root_evaluations,
+            };
+            if let Some(t) = self.roots.find(&mut step, end)? {
+                self.object.interpolate(t, &mut self.y, &mut self.yp);
+                self.t = t;
+                return Ok(StepOutcome::Roots);
+            }
+        }
+        if end < self.tn {
+            self.object.interpolate(end, &mut self.y, &mut self.yp);
+        } else {
+            self.object.state(&mut self.y, &mut self.yp);
+        }
+        self.t = end;
+        Ok(if end == t_stop {
             StepOutcome::StopReached
         } else {
             StepOutcome::Step
         })
+    }
+}
+
+impl Integrator for Ida {
+    fn step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError> {
+        if t_stop.is_nan() || t_stop < self.t {
+            return Err(SolverError::InvalidInput {
+                t: self.t,
+                what: InvalidInput::StopTime,
+            });
+        }
+        if t_stop == self.t {
+            return Ok(StepOutcome::StopReached);
+        }
+        if self.fresh {
+            self.prepare(dae, t_stop)?;
+        }
+        if self.statistics.steps >= self.options.max_steps {
+            let (t, h) = (self.t, self.object.current_step());
+            return Err(SolverError::TooManySteps {
+                t,
+                h,
+                steps: self.statistics.steps,
+            });
+        }
+        if self.t < self.tn {
+            // A crossing was reported inside of the last step; the rest of it comes first.
+            return self.leave_step(dae, t_stop);
+        }
+        self.advance(dae, t_stop)?;
+        self.leave_step(dae, t_stop)
     }
 
     fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError> {
@@ -259,9 +330,10 @@ impl Integrator for Ida {
         self.statistics.restarts += 1;
         self.before_restart = self.statistics.clone();
         self.object.restart(t, y, yp);
-        self.t = t;
+        (self.t, self.tn) = (t, t);
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
+        self.roots.reset();
         self.fresh = true;
         Ok(())
     }
@@ -288,7 +360,7 @@ impl Integrator for Ida {
     }
 
     fn step_start(&self) -> f64 {
-        self.object.internal_time() - self.last_step()
+        self.tn - self.last_step()
     }
 
     fn last_order(&self) -> usize {
@@ -300,7 +372,15 @@ impl Integrator for Ida {
     }
 
     fn found_roots(&self) -> &[RootCrossing] {
-        &self.found
+        self.roots.found()
+    }
+
+    fn limit_first_step(&mut self, h: Option<f64>) {
+        self.first_step_limit = h;
+    }
+
+    fn take_trace(&mut self) -> Vec<Move> {
+        std::mem::take(&mut self.trace)
     }
 
     fn statistics(&self) -> &Statistics {

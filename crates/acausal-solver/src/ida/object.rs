@@ -111,38 +111,29 @@ impl Object {
         }
     }
 
-    pub fn set_roots(&self, count: usize) {
-        let function: c::IDARootFn = if count == 0 {
-            None
-        } else {
-            Some(callbacks::roots)
-        };
+    /// Size of the first step after a start; zero lets IDA choose.
+    pub fn set_first_step(&self, h: f64) {
         // SAFETY: valid memory block (see the invariant).
-        unsafe { c::IDARootInit(self.memory, count as c_int, function) };
+        unsafe { c::IDASetInitStep(self.memory, h) };
     }
 
-    /// One internal step, or less if the stop time or a root comes first. Returns IDA's flag and the time.
+    /// One internal step, or less if the stop time comes first. Returns IDA's flag and the time.
     pub fn solve(&self, t_stop: f64) -> (c_int, f64) {
         let mut t = 0.0;
         // SAFETY: valid objects (see the invariant).
         let flag = unsafe {
-            if t_stop < self.internal_time() {
-                // The last step went further before a root was reported: only the rest of it is needed.
-                c::IDASolve(self.memory, t_stop, &mut t, self.y, self.yp, c::IDA_NORMAL)
-            } else {
-                if t_stop.is_finite() {
-                    c::IDASetStopTime(self.memory, t_stop);
-                }
-                let target = if t_stop.is_finite() { t_stop } else { f64::MAX };
-                c::IDASolve(
-                    self.memory,
-                    target,
-                    &mut t,
-                    self.y,
-                    self.yp,
-                    c::IDA_ONE_STEP,
-                )
+            if t_stop.is_finite() {
+                c::IDASetStopTime(self.memory, t_stop);
             }
+            let target = if t_stop.is_finite() { t_stop } else { f64::MAX };
+            c::IDASolve(
+                self.memory,
+                target,
+                &mut t,
+                self.y,
+                self.yp,
+                c::IDA_ONE_STEP,
+            )
         };
         (flag, t)
     }
@@ -173,11 +164,6 @@ impl Object {
                 }
             }
         }
-    }
-
-    pub fn root_flags(&self, flags: &mut [c_int]) {
-        // SAFETY: as many flags as roots were announced.
-        unsafe { c::IDAGetRootInfo(self.memory, flags.as_mut_ptr()) };
     }
 
     pub fn counter(&self, get: unsafe extern "C" fn(*mut c_void, *mut c_long) -> c_int) -> u64 {
@@ -213,17 +199,18 @@ impl Object {
         usize::try_from(order).unwrap_or(0)
     }
 
-    /// Variable with the largest weighted local error.
-    pub fn limiting_variable(&self, n: usize) -> usize {
+    /// Variable with the largest weighted local error, and this error.
+    pub fn limiting_variable(&self, n: usize) -> (usize, f64) {
         // SAFETY: valid vectors (see the invariant); `id` was copied by IDA and is free for the weights.
         unsafe {
             c::IDAGetEstLocalErrors(self.memory, self.work);
             c::IDAGetErrWeights(self.memory, self.id);
             let (errors, weights) = (numbers(self.work, n), numbers(self.id, n));
             let size = |i: &usize| (errors[*i] * weights[*i]).abs();
-            (0..n)
+            let largest = (0..n)
                 .max_by(|a, b| size(a).total_cmp(&size(b)))
-                .unwrap_or(0)
+                .unwrap_or(0);
+            (largest, if n > 0 { size(&largest) } else { 0.0 })
         }
     }
 }
