@@ -281,11 +281,38 @@ pub(crate) fn equation_text(model: &Compiled, row: usize) -> String {
     if let Some(text) = model.start_row_text(row) {
         return text;
     }
-    let text = Printer::new(&model.flat).expr(group.value);
+    let text = residual_text(model, group.value);
     if text.contains('$') {
         return "this equation".to_string();
     }
-    format!("`0 = {text}`")
+    format!("`{text}`")
+}
+
+/// A residual as an equation: what is added on the left, what is subtracted on the right.
+fn residual_text(model: &Compiled, residual: acausal_expr::ExprId) -> String {
+    use acausal_expr::Node;
+    let printer = Printer::new(&model.flat);
+    let terms = match model.flat.exprs.node(residual) {
+        Node::Add(list) => model.flat.exprs.list(list).to_vec(),
+        _ => vec![residual],
+    };
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for &term in &terms {
+        let text = printer.expr(term);
+        match text.strip_prefix('-') {
+            Some(rest) => right.push(rest.to_string()),
+            None if text.starts_with("if ") && terms.len() > 1 => left.push(format!("({text})")),
+            None => left.push(text),
+        }
+    }
+    if left.is_empty() {
+        std::mem::swap(&mut left, &mut right);
+    }
+    let side = |terms: Vec<String>| match terms.is_empty() {
+        true => "0".to_string(),
+        false => terms.join(" + "),
+    };
+    format!("{} = {}", side(left), side(right))
 }
 
 /// A component of `x` in the user's words.

@@ -361,7 +361,13 @@ impl Run {
                     continue;
                 }
             };
-            let met = (self.meeting).look(&self.restart, &mut self.machine, bdf, self.t);
+            let met = (self.meeting).look(
+                &mut self.restart,
+                &mut self.machine,
+                bdf,
+                self.t,
+                &self.nominal,
+            );
             if let Err(failure) = met {
                 self.outputs_before(bdf, failure.t.max(self.t), buffers, settings, sink)?;
                 return Err(SimError::Initialisation(failure));

@@ -40,6 +40,7 @@ impl ConsistentSystem {
             None => ((0..count).collect(), (0..count).collect()),
         };
         let mut failure = InitialFailure::new(InitialKind::NoConvergence, at.t);
+        failure.start = self.start.is_some();
         failure.solved = trouble.solved;
         failure.block = block.map(|(k, blocks)| (k + 1, blocks.len(), rows.len()));
         let deficiency = match block {

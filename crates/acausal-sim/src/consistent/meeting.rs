@@ -1,17 +1,21 @@
-//! Where solutions meet: the equations no longer determine the derivatives, although the integrator would go on.
+//! Where the equations no longer determine the derivatives and algebraic unknowns, although the integrator would go on.
 //!
-//! `x = der(x)^2` with `der(x) = -1` at x = 1 has the solution (1 - t/2)^2 until t = 2; from there on x = 0, or any later
-//! departure from it, is a solution as well (Cellier & Kofman 2006, (7.72)). The iteration matrix of the integrator stays
-//! regular, so it would choose one of them without a word. In models where a derivative enters nonlinearly the matrix of
-//! the derivatives and algebraic unknowns is therefore looked at after each step: it is singular where solutions meet,
-//! and its determinant changes sign when the integrator steps over that point.
+//! Two ways lead there. *Solutions meet*: `x = der(x)^2` with `der(x) = -1` at x = 1 has the solution (1 - t/2)^2 until t = 2;
+//! from there on x = 0, or any later departure from it, is a solution as well (Cellier & Kofman 2006, (7.72)). The
+//! iteration matrix of the integrator stays regular, so it would choose one of them without a word. *A pole*: `y + z = 1;
+//! y + x*z = 3` has z = 2/(x - 1), and where x passes 1 a long step finds the other branch of z, again without a word.
+//!
+//! The matrix of the derivatives and algebraic unknowns is singular at both, and its determinant changes sign when the
+//! integrator steps over such a point. It is looked at after each step where a derivative enters nonlinearly, and else
+//! after steps with a new iteration matrix, as the old one does not carry over a pole. A change of sign is located by
+//! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
 //! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
-//! far the matrix is from a singular one. O(n^3) per step, so only systems with at most [`LARGEST`] unknowns are watched.
+//! far the matrix is from a singular one. O(n^3) per look, so only systems with at most [`LARGEST`] unknowns are watched.
 
 use acausal_solver::Integrator;
 
-use super::ConsistentSystem;
+use super::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, InitialKind};
 use crate::machine::Machine;
 
@@ -20,6 +24,8 @@ const LARGEST: usize = 60;
 /// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
 /// point where solutions meet it is of size d.
 const SMALL: f64 = 1e-3;
+/// An unknown that is so many times larger at a point than around it has a pole there.
+const POLE: f64 = 100.0;
 /// The point is located to this fraction of the time.
 const LOCATED: f64 = 1e-9;
 /// So many steps in succession: a zero that is passed is no end.
@@ -35,6 +41,8 @@ pub(crate) struct Meeting {
     since: f64,
     /// Sign of the determinant after the last step; zero where it is not known.
     sign: i8,
+    /// Factorisations of the integrator by then.
+    factorisations: u64,
 }
 
 impl Meeting {
@@ -47,16 +55,28 @@ impl Meeting {
     /// Looks at the equations after a step of the integrator that began at `from` or before.
     pub fn look(
         &mut self,
-        system: &ConsistentSystem,
+        system: &mut ConsistentSystem,
         machine: &mut Machine,
         bdf: &dyn Integrator,
         from: f64,
+        nominal: &[f64],
     ) -> Result<(), Box<InitialFailure>> {
         let n = system.rows.len();
-        if !machine.model.initial.branching || n == 0 || n > LARGEST {
+        let branching = machine.model.initial.branching;
+        if n == 0 || n > LARGEST || !(branching || system.has_algebraic(machine.model.n)) {
             return Ok(());
         }
+        let factorisations = bdf.statistics().factorisations;
+        if !branching && factorisations == self.factorisations && self.sign != 0 {
+            return Ok(());
+        }
+        self.factorisations = factorisations;
         let t = bdf.t();
+        let from = if branching {
+            from
+        } else {
+            from.max(bdf.step_start())
+        };
         let (sign, smallest, row, col) = self.matrix(system, machine, t, bdf.y(), bdf.yp());
         let before = self.sign;
         self.sign = sign;
@@ -69,32 +89,81 @@ impl Meeting {
             self.count = 0;
         }
         let turned = before * sign < 0;
-        if !turned && self.count < STEPS {
+        if !turned && (self.count < STEPS || !branching) {
             return Ok(());
         }
         let mut at = if turned { t } else { self.since };
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
-        let (mut row, mut col) = (row, col);
+        let (mut row, mut col, mut smallest) = (row, col, smallest);
         if turned {
             // Where the sign changes, by bisection along the interpolant of the step.
             let mut low = from;
             while at - low > LOCATED * at.abs().max(low.abs()) {
                 let middle = 0.5 * (low + at);
                 bdf.interpolate(middle, &mut y, &mut yp);
-                let (sign, _, r, c) = self.matrix(system, machine, middle, &y, &yp);
+                let (sign, s, r, c) = self.matrix(system, machine, middle, &y, &yp);
                 if before * sign > 0 {
                     low = middle;
                 } else {
-                    (at, row, col) = (middle, r, c);
+                    (at, smallest, row, col) = (middle, s, r, c);
                 }
             }
             bdf.interpolate(at, &mut y, &mut yp);
         }
-        let mut failure = InitialFailure::new(InitialKind::SolutionsMeet, at);
+        if !branching {
+            let column = system.columns[col];
+            let grows =
+                smallest <= SMALL && self.is_pole(system, machine, bdf, (at, column), nominal);
+            machine.update(t, bdf.y(), bdf.yp());
+            if !grows {
+                return Ok(());
+            }
+        }
+        let kind = match branching {
+            true => InitialKind::SolutionsMeet,
+            false => InitialKind::Singular,
+        };
+        let mut failure = InitialFailure::new(kind, at);
+        failure.start = false;
         let value = machine.column_value(system.columns[col] as usize, &y, &yp);
         failure.rows = vec![(system.rows[row] as usize, 0.0)];
         failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
         Err(Box::new(failure))
+    }
+
+    /// Whether an unknown is far larger close to a point inside of the step than at its ends. Where it is not, the equations
+    /// agree with each other at the singular point, and the solution goes through it.
+    fn is_pole(
+        &self,
+        system: &mut ConsistentSystem,
+        machine: &mut Machine,
+        bdf: &dyn Integrator,
+        (at, column): (f64, u32),
+        nominal: &[f64],
+    ) -> bool {
+        let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
+        let mut size = nominal[column as usize % nominal.len()];
+        for t in [bdf.step_start(), bdf.t()] {
+            bdf.interpolate(t, &mut y, &mut yp);
+            size = size.max(machine.column_value(column as usize, &y, &yp).abs());
+        }
+        bdf.interpolate(at, &mut y, &mut yp);
+        let mut point = Point {
+            machine,
+            t: at,
+            y: &mut y,
+            yp: &mut yp,
+            nominal,
+        };
+        let options = system.options(&point);
+        let mut x = system.gather(&point);
+        match system.at_once(&mut point, &options, &mut x) {
+            Ok(_) => {
+                system.scatter(&mut point, &x);
+                point.column(column).abs() > POLE * size
+            }
+            Err(_) => true,
+        }
     }
 
     /// Sign of the determinant, smallest pivot, its row and column.

@@ -103,6 +103,11 @@ impl ConsistentSystem {
         })
     }
 
+    /// Whether an unknown is a component of `x`, of which there are `n`.
+    fn has_algebraic(&self, n: usize) -> bool {
+        self.columns.first().is_some_and(|&c| (c as usize) < n)
+    }
+
     /// Marks the system of the start.
     pub fn at_start(mut self, data: &StartData) -> ConsistentSystem {
         let given = |&c: &u32| data.given.get(c as usize).copied().unwrap_or(false);

@@ -14,8 +14,10 @@ use crate::error::row_text;
 pub struct InitialFailure {
     /// What went wrong.
     pub kind: InitialKind,
-    /// Time of the attempt: the start, or an event.
+    /// Time of the attempt.
     pub t: f64,
+    /// The attempt was the start of the run, not an event or a step on the way.
+    pub start: bool,
     /// Rows that are involved, with residuals, largest first; of singular equations all that depend on each other.
     pub rows: Vec<(usize, f64)>,
     /// Unknowns that are involved, by name, with the values that were reached.
@@ -66,6 +68,7 @@ impl InitialFailure {
         InitialFailure {
             kind,
             t,
+            start: true,
             rows: Vec::new(),
             unknowns: Vec::new(),
             guesses: Vec::new(),
@@ -82,12 +85,14 @@ impl InitialFailure {
     pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
         let span = (self.rows.first()).map_or(self.span, |r| row_text(model, r.0).0);
         let names = self.names();
-        let at = if self.t == 0.0 {
+        let at = if self.start {
             "at the start".to_string()
         } else {
             format!("at time = {}", self.t)
         };
         let one = self.rows.len() == 1;
+        let code =
+            |start: &'static str, later: &'static str| if self.start { start } else { later };
         let d = match self.kind {
             InitialKind::Overdetermined => Diagnostic::error(
                 "initial-overdetermined",
@@ -110,12 +115,12 @@ impl InitialFailure {
             )
             .hint("state the model so that derivatives enter linearly"),
             InitialKind::Singular if one => Diagnostic::error(
-                "initial-singular",
+                code("initial-singular", "singular"),
                 span,
                 format!("this equation does not determine {names} {at}"),
             ),
             InitialKind::Singular => Diagnostic::error(
-                "initial-singular",
+                code("initial-singular", "singular"),
                 span,
                 format!(
                     "these {} equations depend on each other {at} and do not determine {names}",
@@ -123,23 +128,32 @@ impl InitialFailure {
                 ),
             ),
             InitialKind::NoConvergence => Diagnostic::error(
-                "initial-no-convergence",
+                code("initial-no-convergence", "no-convergence"),
                 span,
                 format!("no solution for {names} was found {at}"),
             )
-            .hint("give start values that are closer to the solution"),
+            .hint(code(
+                "give start values that are closer to the solution",
+                "after this event, or from here on, the equations may have no solution",
+            )),
             InitialKind::NotFinite => Diagnostic::error(
-                "initial-not-finite",
+                code("initial-not-finite", "not-a-number"),
                 span,
                 format!("this equation has no finite value {at}"),
             )
-            .hint("give start values for which it is defined"),
+            .hint(code(
+                "give start values for which it is defined",
+                "a division by zero, or a function outside of where it is defined",
+            )),
             InitialKind::Inconsistent => {
                 let text = self.condition.as_deref().unwrap_or("this condition");
                 Diagnostic::error(
                     "initial-inconsistent",
                     span,
-                    format!("`{text}` contradicts the other conditions of the start"),
+                    format!(
+                        "`{}` contradicts the other conditions of the start",
+                        text.trim_matches('`')
+                    ),
                 )
                 .hint("remove a fixed start value or an initial equation, or make them agree")
             }
@@ -200,7 +214,11 @@ impl InitialFailure {
         }
         let values: Vec<String> = (self.unknowns.iter().take(NAMED).enumerate())
             .map(|(k, (name, v))| match self.guesses.get(k) {
-                Some(g) if g == v => format!("{name} = {} (the guess)", short(*v)),
+                Some(g) if g == v && self.start => format!("{name} = {} (the guess)", short(*v)),
+                Some(g) if g == v => format!("{name} = {}", short(*v)),
+                Some(g) if !self.start => {
+                    format!("{name} = {} (before: {})", short(*v), short(*g))
+                }
                 Some(g) => format!("{name} = {} (guess {})", short(*v), short(*g)),
                 _ => format!("{name} = {}", short(*v)),
             })

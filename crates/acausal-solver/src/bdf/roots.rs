@@ -36,11 +36,14 @@ const DIP_EVALUATIONS: usize = 6;
 /// Bound on indicators looked at more closely per interval, the deepest first.
 const DIP_INDICATORS: usize = 4;
 
+/// Solution and derivative at a time inside of a step.
+pub(crate) type Interpolant<'a> = dyn Fn(f64, &mut [f64], &mut [f64]) + 'a;
+
 /// Where crossings are looked for: a model and its solution inside of the last step.
 pub(crate) struct Inside<'a, D: ?Sized> {
     pub dae: &'a mut D,
     /// Solution and derivative at a time inside of the step.
-    pub interpolant: &'a dyn Fn(f64, &mut [f64], &mut [f64]),
+    pub interpolant: &'a Interpolant<'a>,
     /// End of the step.
     pub end: f64,
     /// Its size.
