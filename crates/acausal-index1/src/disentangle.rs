@@ -22,14 +22,6 @@ use crate::transform::Plan;
 /// Arrays of a block that is still entangled are taken apart if there are at most this many elements.
 const MOST_TAKEN_APART: usize = 1_000;
 
-/// What a piece of an equation is left over with.
-enum Left {
-    /// It is a constraint between states.
-    Constraint,
-    /// It contains an unknown that nothing is solved for.
-    Unknown,
-}
-
 /// Constraints and unknowns that are left over.
 type LeftSets = (FxHashSet<EqId>, FxHashSet<NodeId>);
 
@@ -41,30 +33,32 @@ fn left_sets(plan: &Plan) -> LeftSets {
     )
 }
 
-/// The pieces of a block that are left over although each of their elements can be solved for an element of an array.
-fn left_over<'a>(
-    plan: &'a Plan,
-    sets: &'a LeftSets,
-    equations: &'a [EqId],
-) -> impl Iterator<Item = Left> + 'a {
-    let d = &plan.pieces.differentiated;
-    let long = |e: &&EqId| d.graph.elen[e.index()] > 1 && plan.solvable.is_solvable_by_element(**e);
-    equations.iter().filter(long).filter_map(move |e| {
-        if sets.0.contains(e) {
-            return Some(Left::Constraint);
-        }
-        let mut row = d.graph.row(*e).iter();
-        row.any(|v| sets.1.contains(v)).then_some(Left::Unknown)
+/// Whether some pieces of a block are left over although each of their elements can be solved for an element of an array.
+fn is_left_over(plan: &Plan, sets: &LeftSets, equations: &[EqId]) -> bool {
+    let graph = &plan.pieces.differentiated.graph;
+    equations.iter().any(|e| {
+        graph.elen[e.index()] > 1
+            && plan.solvable.is_solvable_by_element(*e)
+            && (sets.0.contains(e) || graph.row(*e).iter().any(|v| sets.1.contains(v)))
     })
 }
 
-/// Whether constraints between arrays are left over although each of their elements can be solved for an element of an
+/// Whether constraints are left over, in a block with arrays, although each of their elements can be solved for an element of an
 /// array.
 pub(crate) fn is_entangled(plan: &Plan) -> bool {
     let d = &plan.pieces.differentiated;
-    let all: Vec<EqId> = (0..d.original_equations).map(EqId::new).collect();
-    !plan.selection.constraints.is_empty()
-        && left_over(plan, &left_sets(plan), &all).any(|l| matches!(l, Left::Constraint))
+    if plan.selection.constraints.is_empty() || plan.pieces.directions.is_empty() {
+        return false;
+    }
+    let (left, _) = left_sets(plan);
+    let integral = d.eq_integral();
+    let root = |e: &EqId| std::iter::successors(Some(*e), |e| integral[e.index()]).last();
+    let mut blocks = plan.blocks.iter().map(|b| b.0);
+    blocks.any(|block| {
+        let is_left = |e: EqId| left.contains(&e) && plan.solvable.is_solvable_by_element(e);
+        block.iter().any(|e| d.graph.elen[e.index()] > 1)
+            && block.iter().filter_map(root).any(is_left)
+    })
 }
 
 /// The equations with the arrays of entangled blocks taken apart, if these are few: what the pieces do not solve, single
@@ -83,7 +77,7 @@ pub(crate) fn taken_apart(
     let mut elements = 0;
     for (block, _) in plan.blocks.iter() {
         let roots: Vec<EqId> = block.iter().filter_map(|e| root(*e)).collect();
-        if left_over(plan, &sets, &roots).next().is_none() {
+        if !is_left_over(plan, &sets, &roots) {
             continue;
         }
         for e in roots {

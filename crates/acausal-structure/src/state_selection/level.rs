@@ -86,7 +86,8 @@ impl Task<'_> {
             preferences,
             &pairs,
         );
-        if !self.top && !solved.loops && sets.loops.is_some() && best.residuals.iter().any(long) {
+        let left = !self.top && !best.residuals.is_empty();
+        if left && !solved.loops && sets.loops.is_some() && order.iter().any(long) {
             let plan = self.plan(
                 sets.of(true),
                 &unknowns,
