@@ -10,7 +10,7 @@
 //!
 //! Example: `a[i + 1] = b[i]` solved for `a` uses b one behind; the gap is -1 in the direction of i.
 
-use acausal_structure::segments::{Index, Span, size_of};
+use acausal_structure::segments::{Index, Span};
 use acausal_structure::tearing::loops::{Gap, Reach};
 use acausal_structure::{EqId, VarId as NodeId};
 
@@ -36,8 +36,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// The gaps between `v`, which `e` is solved for, and what it uses of `w`. An access without a common direction gives a
-    /// gap without distances.
+    /// The gaps between `v`, which `e` is solved for, and what it uses of `w`.
     pub fn gaps(&self, e: EqId, v: NodeId, w: NodeId) -> Vec<Gap> {
         let (mut root, mut solved, mut times) = (e, Some(v), 0);
         while let Some(integral) = self.eq_integral[root.index()] {
@@ -72,61 +71,50 @@ impl<'a> Distances<'a> {
         t: &Touched,
         w: &VariableNode,
     ) -> Gap {
-        let place = |t: &Touched, v: &VariableNode| Place {
-            directions: (self.nodes.directions.get(&t.var)).map_or(&[][..], |d| &d[..]),
-            single: size_of(&v.spans) == 1,
-        };
-        let (here, there) = (place(own, v), place(t, w));
+        let place = |t: &Touched| Place(self.nodes.directions.get(&t.var).map_or(&[], |d| d));
+        let (here, there) = (place(own), place(t));
         let box_ = within(&eq.spans, t, w);
-        let mut directions: Vec<usize> = here.directions.iter().map(|d| d.0).collect();
-        directions.extend(there.directions.iter().map(|d| d.0));
+        let mut directions: Vec<usize> = here.0.iter().map(|d| d.0).collect();
+        directions.extend(there.0.iter().map(|d| d.0));
         directions.sort_unstable();
         directions.dedup();
         let reach = |direction| {
             let mut distance = Linear::new(&box_);
-            if let Some((k, sign, shift)) = there.dimension(direction)? {
+            if let Some((k, sign, shift)) = there.dimension(direction) {
                 distance.add(t.index[k], sign, shift);
             }
-            if let Some((k, sign, shift)) = here.dimension(direction)? {
+            if let Some((k, sign, shift)) = here.dimension(direction) {
                 distance.add(own.index[k], -sign, -shift);
             }
             let (mut lo, mut hi) = distance.bounds(&box_);
-            let (a, b) = (there.extent(direction, w)?, here.extent(direction, v)?);
+            let (a, b) = (there.extent(direction, w), here.extent(direction, v));
             lo = lo.max(a.lo - b.hi);
             hi = hi.min(a.hi - b.lo);
-            Some(Reach { direction, lo, hi })
+            Reach { direction, lo, hi }
         };
         Gap {
-            reaches: directions.into_iter().filter_map(reach).collect(),
-            single: here.single && there.single,
+            reaches: directions.into_iter().map(reach).collect(),
+            level: true,
         }
     }
 }
 
-/// Where a piece of a variable lies.
-struct Place<'a> {
-    /// Direction, sign and shift per dimension.
-    directions: &'a [(usize, i64, i64)],
-    single: bool,
-}
+/// Direction, sign and shift of every dimension of a variable.
+struct Place<'a>(&'a [(usize, i64, i64)]);
 
 impl Place<'_> {
-    /// The dimension along a direction with its sign and shift; `Some(None)` for a single element that has none, whose
-    /// coordinate is 0, and `None` for a longer piece. An array with two dimensions in one direction is followed along the first.
-    fn dimension(&self, direction: usize) -> Option<Option<(usize, i64, i64)>> {
-        let k = self.directions.iter().position(|d| d.0 == direction);
-        match k {
-            Some(k) => Some(Some((k, self.directions[k].1, self.directions[k].2))),
-            None => self.single.then_some(None),
-        }
+    /// The dimension along a direction with its sign and shift. An array with two of them is followed along the first.
+    fn dimension(&self, direction: usize) -> Option<(usize, i64, i64)> {
+        let k = self.0.iter().position(|d| d.0 == direction)?;
+        Some((k, self.0[k].1, self.0[k].2))
     }
 
-    /// The coordinates of a piece along a direction.
-    fn extent(&self, direction: usize, v: &VariableNode) -> Option<Span> {
-        let dimension = self.dimension(direction)?;
-        Some(dimension.map_or(Span::new(0, 0), |(k, sign, shift)| {
+    /// The coordinates of a piece along a direction; 0 without a dimension.
+    fn extent(&self, direction: usize, v: &VariableNode) -> Span {
+        let dimension = self.dimension(direction);
+        dimension.map_or(Span::new(0, 0), |(k, sign, shift)| {
             coordinates(v.spans[k], sign, shift)
-        }))
+        })
     }
 }
 

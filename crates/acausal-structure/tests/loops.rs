@@ -115,7 +115,7 @@ proptest! {
             others
                 .map(|(_, a)| {
                     let (lo, hi) = a.1.map_or((-LENGTH, LENGTH), |s| (s - own, s - own));
-                    Gap { reaches: vec![Reach { direction: 0, lo, hi }], single: false }
+                    Gap { reaches: vec![Reach { direction: 0, lo, hi }], level: true }
                 })
                 .collect()
         };
@@ -168,7 +168,7 @@ fn directions_may_differ_from_cycle_to_cycle_but_not_inside_one() {
         }];
         let gap = Gap {
             reaches,
-            single: false,
+            level: true,
         };
         if v == w { Vec::new() } else { vec![gap] }
     };
@@ -183,7 +183,7 @@ fn directions_may_differ_from_cycle_to_cycle_but_not_inside_one() {
 }
 
 #[test]
-fn a_single_element_may_be_put_anywhere() {
+fn an_element_without_a_direction_may_be_put_anywhere() {
     // x (long) uses s at its third element only, s uses x two elements before; s has no direction of its own.
     let rows = Rows::of(&[&[0, 1], &[0, 1]]);
     let gaps = |_: EqId, v: VarId, w: VarId| -> Vec<Gap> {
@@ -198,7 +198,7 @@ fn a_single_element_may_be_put_anywhere() {
         }];
         vec![Gap {
             reaches,
-            single: false,
+            level: true,
         }]
     };
     let mut tear = LoopTear::new(&rows, 2, &gaps);

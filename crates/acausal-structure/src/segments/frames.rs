@@ -108,13 +108,7 @@ impl Coordinates {
     pub(crate) fn new(model: &Model, enumerate: &dyn Fn(usize) -> bool, pair: bool) -> Coordinates {
         let numbers = Numbering::new(model);
         let mut ties = Ties::new(numbers.total);
-        for (v, variable) in model.variables.iter().enumerate() {
-            if let Some(d) = variable.derivative {
-                for k in 0..variable.shape.len() {
-                    ties.tie(numbers.var(v, k), numbers.var(d.index(), k), 1, 0);
-                }
-            }
-        }
+        numbers.tie_derivatives(model, &mut ties);
         let mut irregular: Vec<usize> = (0..numbers.total).filter(|&d| enumerate(d)).collect();
         // Small offsets first, so that what is left of the others as a shift inside the frame stays small.
         let mut affine = Vec::new();
@@ -175,23 +169,6 @@ impl Coordinates {
             dims,
             extents,
         }
-    }
-}
-
-/// The directions along which the arrays of a model run: dimensions whose indices run in step have the same one.
-pub struct Directions(Coordinates);
-
-impl Directions {
-    /// The directions of a model.
-    pub fn new(model: &Model) -> Directions {
-        Directions(Coordinates::new(model, &|_| false, false))
-    }
-
-    /// Direction of dimension `k` of variable `v`, and the sign and shift that make a coordinate of an index:
-    /// `sign*index + shift`.
-    pub fn of_variable(&self, v: crate::VarId, k: usize) -> (usize, i64, i64) {
-        let dim = self.0.of_variable(v.index(), k);
-        (dim.frame, dim.sign, dim.shift)
     }
 }
 

@@ -41,6 +41,7 @@
 //! ```
 
 mod coarsen;
+mod directions;
 pub(crate) mod frames;
 pub(crate) mod grid;
 mod instance;
@@ -54,7 +55,7 @@ mod ties;
 
 use std::collections::BTreeSet;
 
-pub use frames::Directions;
+pub use directions::Directions;
 pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_of};
 pub use order::{Block, Direction, Kind};
 pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};

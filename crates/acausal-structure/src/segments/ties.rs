@@ -35,6 +35,17 @@ impl Numbering {
         self.eq_first[e] + k
     }
 
+    /// A derivative runs in step with its variable.
+    pub(super) fn tie_derivatives(&self, model: &Model, ties: &mut Ties) {
+        for (v, variable) in model.variables.iter().enumerate() {
+            if let Some(d) = variable.derivative {
+                for k in 0..variable.shape.len() {
+                    ties.tie(self.var(v, k), self.var(d.index(), k), 1, 0);
+                }
+            }
+        }
+    }
+
     /// Visits (iterator, dimension, coefficient, offset) of every affine index.
     pub(super) fn for_affine(&self, model: &Model, mut visit: impl FnMut(usize, usize, i64, i64)) {
         for (e, equation) in nonempty(model) {

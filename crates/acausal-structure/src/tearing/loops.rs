@@ -30,7 +30,7 @@
 //!         return Vec::new(); // no second access to what is solved for
 //!     }
 //!     let ahead = if v == VarId(0) { -1 } else { 0 };
-//!     vec![Gap { reaches: vec![Reach { direction: 0, lo: ahead, hi: ahead }], single: false }]
+//!     vec![Gap { reaches: vec![Reach { direction: 0, lo: ahead, hi: ahead }], level: true }]
 //! };
 //! let mut t = LoopTear::new(&rows, 2, &gaps);
 //! t.begin(&[VarId(0), VarId(1)]);
@@ -54,23 +54,21 @@ pub struct Reach {
     pub hi: i64,
 }
 
-/// One access: its reach along the directions in which both elements have a coordinate. An element that is not part of a
-/// longer piece has one along every direction: it may be put anywhere, because the potentials move it.
+/// One access: its reach along the directions that one of the two arrays has. What has no dimension along a direction has
+/// the coordinate 0 there: elements may be put anywhere, because the potentials move them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     /// By direction.
     pub reaches: Vec<Reach>,
-    /// Both are single elements: the distance along all other directions is 0.
-    pub single: bool,
+    /// The distance along all other directions is 0; else it is not known.
+    pub level: bool,
 }
 
 impl Gap {
     /// The distances along a direction.
     fn along(&self, direction: usize) -> Option<(i64, i64)> {
         let known = self.reaches.iter().find(|r| r.direction == direction);
-        known
-            .map(|r| (r.lo, r.hi))
-            .or(self.single.then_some((0, 0)))
+        known.map(|r| (r.lo, r.hi)).or(self.level.then_some((0, 0)))
     }
 }
 
