@@ -68,6 +68,8 @@ pub struct Nodes {
     pub by_quantity: Quantities,
     /// Per variable and dimension: direction, sign and shift of its coordinate ([`Directions`]). Empty without arrays.
     pub directions: FxHashMap<VarId, Vec<(usize, i64, i64)>>,
+    /// What the pieces were cut for: number of a piece of an equation, and of the access that it is to be solved for.
+    pub pairs: Vec<(usize, usize)>,
 }
 
 /// The pieces of each variable at each derivative order.
@@ -124,7 +126,8 @@ pub fn cut_nodes(equations: &[Equation], inc: &Incidence, cut: &Cut) -> Option<N
     let boxes: Vec<(usize, Vec<Span>)> = (cut.variables.iter())
         .map(|(v, spans)| (v.index(), spans.clone()))
         .collect();
-    let out = build(equations, inc, &segments, &boxes)?;
+    let mut out = build(equations, inc, &segments, &boxes)?;
+    out.pairs.clone_from(&cut.pairs);
     let d = &out.differentiated;
     let mut all = cut.equations.iter().enumerate();
     let agrees = all.all(|(k, e)| d.differentiations(EqId::new(k)) as u32 == e.2);
@@ -218,6 +221,7 @@ fn build(
     let arrays = inc.model.variables.iter().any(|v| !v.shape.is_empty());
     let directions = arrays.then(|| Directions::new(&inc.model));
     Some(Nodes {
+        pairs: Vec::new(),
         directions: directions.map_or_else(FxHashMap::default, |d| directions_of(inc, &d)),
         by_quantity: Quantities::new(&all),
         variables: all,

@@ -120,6 +120,18 @@ impl Solvable {
         self.pair(e, v).map(|p| (p.1, p.2))
     }
 
+    /// The pairs that the pieces were cut for.
+    pub fn hints(&self, nodes: &Nodes) -> Vec<(EqId, NodeId)> {
+        let pairs = nodes.pairs.iter().filter_map(|&(e, access)| {
+            let node = nodes.equations[e].touched[access].node;
+            let id = EqId::new(e);
+            let mut row = nodes.differentiated.graph.row(id).iter();
+            let v = row.find(|v| self.access(id, **v).is_some_and(|a| a.0 == node))?;
+            Some((id, *v))
+        });
+        pairs.collect()
+    }
+
     /// Whether original equation `e` can be solved for `v`.
     pub fn pivot(&self, e: EqId, v: NodeId) -> Pivot {
         self.pair(e, v).map_or(Pivot::No, |p| p.3)

@@ -288,7 +288,8 @@ impl Plan {
         } else {
             let distances = Distances::new(&pieces, &solvable);
             let gaps = |e, v, w| distances.gaps(e, v, w);
-            select_pieces(d, &blocks, &preferences, pivot, linear, &gaps)
+            let hints = solvable.hints(&pieces);
+            select_pieces(d, &blocks, &preferences, pivot, linear, &gaps, &hints)
         };
         watch.lap("state selection");
         let sorted =

@@ -52,6 +52,8 @@ pub struct Cut {
     pub equations: Vec<(EqId, Vec<Span>, u32)>,
     /// Boxes of the undifferentiated variables, by variable and position.
     pub variables: Vec<(VarId, Vec<Span>)>,
+    /// Number of a box of an equation, and of the access that it is solved for.
+    pub pairs: Vec<(usize, usize)>,
 }
 
 /// Cuts the arrays of a regular model by what is solved for what. `None` if no choice is uniform along the arrays.
@@ -197,6 +199,7 @@ impl Cells<'_> {
                     (assignment.by_equation[first].iter()).zip(&assignment.by_equation[last])
                 {
                     images.insert(self.image(a.0, b.0));
+                    cut.pairs.push((cut.equations.len(), a.0.access as usize));
                 }
                 let spans = spans(&range, instance.frames.of_equation(e), &instance.frames);
                 let order = self.orders.equations[first];

@@ -38,6 +38,8 @@ pub(super) struct Task<'a> {
     pub new: &'a [EqId],
     /// Whether this is the last level.
     pub top: bool,
+    /// Per original equation: what it should be solved for below the last level.
+    pub hints: &'a [Option<VarId>],
 }
 
 /// A pair that may be solved, with what decides about its turn.
@@ -45,6 +47,12 @@ struct Pair {
     key: (std::cmp::Reverse<i32>, Pivot, usize, usize),
     equation: EqId,
     variable: VarId,
+}
+
+impl Pair {
+    fn pair(&self) -> (EqId, VarId) {
+        (self.equation, self.variable)
+    }
 }
 
 impl Task<'_> {
@@ -116,7 +124,15 @@ impl Task<'_> {
         preferences: &Preferences,
         pairs: &[Pair],
     ) -> Plan {
-        let mut best = Plan::new(tear, unknowns, lifted, order, &[], pairs.iter());
+        let hints: Vec<(EqId, VarId)> = match self.top {
+            true => Vec::new(),
+            false => pairs
+                .iter()
+                .filter(|p| self.is_hint(p))
+                .map(Pair::pair)
+                .collect(),
+        };
+        let mut best = Plan::new(tear, unknowns, lifted, order, &hints, pairs.iter());
         if !self.top && !best.residuals.is_empty() {
             // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
             // way later; taking states from the most preferred one on leaves that open.
@@ -131,6 +147,10 @@ impl Task<'_> {
             best = self.tear_loop(tear, unknowns, lifted, order, preferences, pairs);
         }
         best
+    }
+
+    fn is_hint(&self, pair: &Pair) -> bool {
+        self.hints.get(pair.equation.index()) == Some(&Some(pair.variable))
     }
 
     /// The first plan with the fewest open unknowns: without conditional pivots before with them, dominant pivots first

@@ -117,7 +117,8 @@ impl From<bool> for Pivot {
 }
 
 /// Selects states among pieces of arrays: like [`select`], but recurrences between pieces count as solved. `gaps` says how
-/// far apart the elements are that an equation relates ([`crate::tearing::loops`]).
+/// far apart the elements are that an equation relates ([`crate::tearing::loops`]); `hints` are pairs that are tried before all
+/// others.
 pub fn select_pieces<P: Into<Pivot>>(
     d: &Differentiated,
     blocks: &Blocks,
@@ -125,8 +126,13 @@ pub fn select_pieces<P: Into<Pivot>>(
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
     gaps: Gaps<'_>,
+    hints: &[(EqId, VarId)],
 ) -> Selection {
     let loops = LoopTear::new(&d.graph.incidence, d.graph.vlen.len(), gaps);
+    let mut by_equation = vec![None; d.original_equations];
+    for (e, v) in hints {
+        by_equation[e.index()] = Some(*v);
+    }
     select_by(
         d,
         blocks,
@@ -134,6 +140,7 @@ pub fn select_pieces<P: Into<Pivot>>(
         solvable,
         constant_linear,
         Some(loops),
+        &by_equation,
     )
 }
 
@@ -147,7 +154,7 @@ pub fn select<P: Into<Pivot>>(
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
 ) -> Selection {
-    select_by(d, blocks, preferences, solvable, constant_linear, None)
+    select_by(d, blocks, preferences, solvable, constant_linear, None, &[])
 }
 
 fn select_by<P: Into<Pivot>>(
@@ -157,6 +164,7 @@ fn select_by<P: Into<Pivot>>(
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
     loops: Option<LoopTear<'_>>,
+    hints: &[Option<VarId>],
 ) -> Selection {
     let var_integral = d.var_integral();
     let eq_integral = d.eq_integral();
@@ -191,6 +199,7 @@ fn select_by<P: Into<Pivot>>(
                 level,
                 new: &new,
                 top,
+                hints,
             };
             task.tear(&mut sets, &mut solved, preferences, pivot);
             let supply: u64 = level
