@@ -8,6 +8,7 @@
 //! Worked example: `[2 1; 4 3]`, diagonal preferred at 0.1: column 0 has pivot 2 (>= 0.1 * 4), L = [2]; column 1 reaches
 //! pivot 0: U = [1], 3 - 2 * 1 = 1 is the pivot.
 
+use super::panel::{Panels, UpperRows};
 use super::{Columns, PIVOT_TOLERANCE, Scatter, SparseLu};
 use crate::linear::{Singular, ZERO_PIVOT, row_scales};
 use crate::pattern::Pattern;
@@ -103,6 +104,8 @@ impl SparseLu {
         }
         self.l.sort();
         self.u.sort();
+        self.l_panels = Panels::new(&self.l, &self.block);
+        self.u_rows = UpperRows::new(&self.u, &self.block);
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 //! analyse:  pattern -> blocks (btf) -> order inside each block (ordering)
 //! factor:   first time or after a bad pivot: elimination with pivoting (factor.rs); otherwise with the pivots and the
 //!           pattern of the last one (refactor.rs), 3-10 times cheaper
+//!           columns of L with equal rows are worked on in panels of up to four (panel.rs)
 //! solve:    per block from the last to the first: forward, backward, then the block's columns above it (solve.rs)
 //! ```
 //!
@@ -15,6 +16,7 @@
 //! are sorted, which for U is also a topological order of the elimination; diagonals are stored inverted.
 
 mod factor;
+mod panel;
 mod refactor;
 mod solve;
 
@@ -22,6 +24,7 @@ use super::btf::block_form;
 use super::ordering::{Adjacency, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
+use panel::{Panels, UpperRows};
 
 /// The diagonal entry is taken as pivot if it has at least this fraction of the largest candidate. KLU's default of
 /// 0.001 loses five digits on multibody matrices; 0.1 costs next to no fill.
@@ -56,6 +59,10 @@ pub struct SparseLu {
     u: Columns,
     /// Entries above the diagonal blocks.
     above: Columns,
+    /// Columns of L that are worked on together.
+    l_panels: Panels,
+    /// Rows of U, where they are worked on together.
+    u_rows: UpperRows,
     /// Reciprocal pivots.
     inverse: Vec<f64>,
     /// Scale factor of the row at each position.
@@ -86,6 +93,13 @@ pub(crate) struct Columns {
     pub ptr: Vec<u32>,
     pub idx: Vec<u32>,
     pub val: Vec<f64>,
+}
+
+impl Columns {
+    /// Rows of one column.
+    fn rows(&self, j: usize) -> &[u32] {
+        &self.idx[self.ptr[j] as usize..self.ptr[j + 1] as usize]
+    }
 }
 
 /// Source positions in the value array and target rows, by columns.

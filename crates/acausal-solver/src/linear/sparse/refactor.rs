@@ -3,6 +3,7 @@
 //! The same left-looking column elimination as in `factor.rs`; the columns of U, sorted, say in which order the earlier
 //! columns of L are subtracted. If a kept pivot has become small against its column the caller pivots anew.
 
+use super::panel::eliminate;
 use super::{KEPT_PIVOT_TOLERANCE, SparseLu};
 use crate::linear::{ZERO_PIVOT, power_of_two_reciprocal};
 
@@ -29,14 +30,30 @@ impl SparseLu {
                 column_max = column_max.max(value.abs());
             }
             norm = norm.max(column_sum);
-            for at in self.u.ptr[k] as usize..self.u.ptr[k + 1] as usize {
-                let j = self.u.idx[at] as usize;
-                let multiplier = std::mem::take(&mut x[j]);
-                self.u.val[at] = multiplier;
-                let range = self.l.ptr[j] as usize..self.l.ptr[j + 1] as usize;
-                for (&i, &l) in self.l.idx[range.clone()].iter().zip(&self.l.val[range]) {
-                    // SAFETY: rows are below n = x.len(), see `check_structure`.
-                    unsafe { *x.get_unchecked_mut(i as usize) -= l * multiplier };
+            let column = self.u.ptr[k] as usize..self.u.ptr[k + 1] as usize;
+            let (rows, values) = (&self.u.idx[column.clone()], &mut self.u.val[column.clone()]);
+            let mut at = 0;
+            while at < rows.len() {
+                let j = rows[at] as usize;
+                let width = self.l_panels.width(j);
+                // The last panel may reach beyond the column.
+                let whole =
+                    at + width <= rows.len() && rows[at + width - 1] as usize == j + width - 1;
+                let width = if whole { width } else { 1 };
+                // SAFETY: rows are below n = x.len(), see `check_structure`.
+                unsafe {
+                    match width {
+                        4 => values[at..at + 4].copy_from_slice(&eliminate::<4>(&self.l, j, x)),
+                        2 => values[at..at + 2].copy_from_slice(&eliminate::<2>(&self.l, j, x)),
+                        _ => values[at..at + 1].copy_from_slice(&eliminate::<1>(&self.l, j, x)),
+                    }
+                }
+                x[j..j + width].fill(0.0);
+                at += width;
+            }
+            if self.u_rows.panels.in_use() {
+                for (&place, &value) in self.u_rows.place[column].iter().zip(values.iter()) {
+                    self.u_rows.rows.val[place as usize] = value;
                 }
             }
             let pivot = std::mem::take(&mut x[k]);

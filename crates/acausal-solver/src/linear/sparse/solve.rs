@@ -8,6 +8,9 @@
 //! `0..n`, column pointers of length n + 1 that do not decrease and end at the lengths of the index and value arrays,
 //! and row indices below n; [`SparseLu::check_structure`] verifies this once per analysis of pivots.
 
+use std::ops::Range;
+
+use super::panel::{Panels, UpperRows, eliminate, substitute};
 use super::{Columns, SparseLu};
 
 impl SparseLu {
@@ -33,15 +36,27 @@ impl SparseLu {
             // SAFETY: k < n, and the structure of the columns was checked (see the module text).
             unsafe {
                 if end - start > 1 {
-                    for k in start..end {
-                        let value = *x.get_unchecked(k);
-                        subtract_column(&self.l, k, value, x);
+                    if self.l_panels.in_use() {
+                        forward_by_panels(&self.l, &self.l_panels, start..end, x);
+                    } else {
+                        for k in start..end {
+                            let value = *x.get_unchecked(k);
+                            subtract_column(&self.l, k, value, x);
+                        }
                     }
-                    for k in (start..end).rev() {
-                        let value = *x.get_unchecked(k) * *inverse.get_unchecked(k);
-                        *x.get_unchecked_mut(k) = value;
-                        *rhs.get_unchecked_mut(*col.get_unchecked(k) as usize) = value;
-                        subtract_column(&self.u, k, value, x);
+                    if self.u_rows.panels.in_use() {
+                        backward_by_panels(&self.u_rows, inverse, start..end, x);
+                        for k in start..end {
+                            *rhs.get_unchecked_mut(*col.get_unchecked(k) as usize) =
+                                *x.get_unchecked(k);
+                        }
+                    } else {
+                        for k in (start..end).rev() {
+                            let value = *x.get_unchecked(k) * *inverse.get_unchecked(k);
+                            *x.get_unchecked_mut(k) = value;
+                            *rhs.get_unchecked_mut(*col.get_unchecked(k) as usize) = value;
+                            subtract_column(&self.u, k, value, x);
+                        }
                     }
                 } else {
                     let value = x[start] * inverse[start];
@@ -88,7 +103,11 @@ impl SparseLu {
     pub(super) fn check_structure(&self) {
         let n = self.n;
         let below = |indices: &[u32]| indices.iter().all(|&i| (i as usize) < n);
-        for columns in [&self.l, &self.u, &self.above] {
+        let mut all = vec![&self.l, &self.u, &self.above];
+        if self.u_rows.panels.in_use() {
+            all.push(&self.u_rows.rows);
+        }
+        for columns in all {
             assert!(
                 columns.ptr.len() == n + 1
                     && columns.ptr.is_sorted()
@@ -102,6 +121,46 @@ impl SparseLu {
                 && self.block.is_sorted()
                 && self.block.last() == Some(&(n as u32))
         );
+    }
+}
+
+/// Forward substitution inside a block.
+///
+/// # Safety
+/// The range lies in `0..n`, and `l` satisfies [`SparseLu::check_structure`] for `n = x.len()`.
+unsafe fn forward_by_panels(l: &Columns, panels: &Panels, range: Range<usize>, x: &mut [f64]) {
+    let mut k = range.start;
+    while k < range.end {
+        let width = panels.width(k);
+        // SAFETY: by the contract; panels are those of `l`.
+        unsafe {
+            match width {
+                4 => drop(eliminate::<4>(l, k, x)),
+                2 => drop(eliminate::<2>(l, k, x)),
+                _ => drop(eliminate::<1>(l, k, x)),
+            }
+        }
+        k += width;
+    }
+}
+
+/// Backward substitution inside a block.
+///
+/// # Safety
+/// As for [`forward_by_panels`], with the rows of U.
+unsafe fn backward_by_panels(u: &UpperRows, inverse: &[f64], range: Range<usize>, x: &mut [f64]) {
+    let mut end = range.end;
+    while end > range.start {
+        let width = u.panels.width_before(end);
+        // SAFETY: by the contract; panels are those of `u`.
+        unsafe {
+            match width {
+                4 => substitute::<4>(&u.rows, inverse, end - 4, x),
+                2 => substitute::<2>(&u.rows, inverse, end - 2, x),
+                _ => substitute::<1>(&u.rows, inverse, end - 1, x),
+            }
+        }
+        end -= width;
     }
 }
 
