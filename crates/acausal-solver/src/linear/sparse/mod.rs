@@ -36,8 +36,12 @@ pub(crate) const KEPT_PIVOT_TOLERANCE: f64 = 0.01;
 /// Factors with more entries than this multiple of those of the matrix are worth a second look at the order.
 const UNFORESEEN_FILL: usize = 2;
 
-/// Orders that are tried at most.
-const MOST_ORDERS: usize = 6;
+/// Orders that are tried at most, one in each factorisation.
+const MOST_ORDERS: u64 = 6;
+
+/// The first factorisation with a try: a matrix that is factorised once or twice, at the start of a simulation, is not
+/// worth it.
+const FIRST_TRY: u64 = 3;
 
 /// Sparse LU factors.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +87,7 @@ pub struct SparseLu {
     factorisations: FactorCounts,
     /// See [`LinearSolver::factor_work`].
     work_ratio: f64,
-    /// The order has been judged by the pivots of a first factorisation.
+    /// No better order is looked for any more.
     order_settled: bool,
 }
 
@@ -158,7 +162,6 @@ impl SparseLu {
             inverse: vec![0.0; self.n],
             scale: vec![1.0; self.n],
             apply_scale: true,
-            order_settled: true,
             ..SparseLu::default()
         };
         other.order_blocks(&pattern, &self.row, &self.col);
@@ -225,22 +228,17 @@ impl LinearSolver for SparseLu {
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
-        if self.factored {
-            if self.refactor(values) {
-                self.factorisations.kept += 1;
-                return Ok(());
-            }
-            self.factorisations.rejected += 1;
+        if self.factored && self.refactor(values) {
+            self.factorisations.kept += 1;
+        } else {
+            self.factorisations.rejected += u64::from(self.factored);
+            self.factorisations.full += 1;
+            self.factor_with_pivoting(values)?;
         }
-        self.factorisations.full += 1;
-        self.factor_with_pivoting(values)?;
-        if !self.order_settled {
-            self.order_settled = true;
-            for _ in 0..MOST_ORDERS {
-                if !self.improve_order(values) {
-                    break;
-                }
-            }
+        let count = self.factorisations.full + self.factorisations.kept;
+        if !self.order_settled && count >= FIRST_TRY {
+            let last = count + 1 >= FIRST_TRY + MOST_ORDERS;
+            self.order_settled = !self.improve_order(values) || last;
         }
         Ok(())
     }
