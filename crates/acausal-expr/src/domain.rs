@@ -127,10 +127,10 @@ fn relation_cut(
     let mut iters: Vec<IterId> = a.terms.iter().chain(&b.terms).map(|t| t.0).collect();
     iters.sort_unstable();
     iters.dedup();
-    let iters: Vec<IterId> = iters
-        .into_iter()
-        .filter(|i| eq.domain.iter().any(|(j, _)| i == j))
-        .collect();
+    // Inside of a reduction, `sum(if i == j then … for j in …)`, the domain does not decide.
+    if !iters.iter().all(|i| eq.domain.iter().any(|d| d.0 == *i)) {
+        return None;
+    }
     let &iter = iters.first()?;
     if iters.len() > 1 {
         // Two iterators meet in one condition (`i == j`): single values of the first decide it.

@@ -127,3 +127,34 @@ fn ar_1_recurrences_in_both_directions() {
         }
     }
 }
+
+/// Conditions between the iterator of an equation and that of a sum are decided for every term, not for the equation.
+#[test]
+fn conditions_inside_of_sums() {
+    for n in [3usize, 12, 40] {
+        let text = format!(
+            "model Sums
+              constant Integer N = {n};
+              Real x[N], y[N], z[N];
+            equation
+              for i in 1:N loop
+                x[i] = sum((if i == j then 100 else 1)*j for j in 1:N);
+                y[i] = sum((if i < j then 100 else 1)*j for j in 1:N);
+                z[i] = sum((if 2*i <> j + 1 then 100 else 1)*j for j in 1:N);
+              end for;
+            end Sums;"
+        );
+        let run = common::run_text(&text, &acausal::Settings::default());
+        let sum = |holds: &dyn Fn(usize) -> bool| -> f64 {
+            (1..=n)
+                .map(|j| if holds(j) { 100 * j } else { j } as f64)
+                .sum()
+        };
+        for i in 1..=n {
+            let last = |array: &str| common::last(&run, &format!("{array}[{i}]"));
+            assert_eq!(last("x"), sum(&|j| i == j), "N = {n}, i = {i}");
+            assert_eq!(last("y"), sum(&|j| i < j), "N = {n}, i = {i}");
+            assert_eq!(last("z"), sum(&|j| 2 * i != j + 1), "N = {n}, i = {i}");
+        }
+    }
+}
