@@ -105,6 +105,9 @@ pub struct Bdf {
     rate_factor: f64,
     /// The next step begins with a new matrix.
     renew_next: bool,
+    /// Steps in a row in which an old matrix failed, and how many steps will begin with a new one because of it.
+    old_failures: u32,
+    renewals_ahead: u32,
     /// Iterations of the last step with a new matrix.
     iterations_fresh: u32,
     /// Failures of the corrector in the present step.
@@ -179,6 +182,8 @@ impl Bdf {
             cj_last: 0.0,
             rate_factor: options::FRESH_RATE_FACTOR,
             renew_next: false,
+            old_failures: 0,
+            renewals_ahead: 0,
             iterations_fresh: 2,
             corrector_failures: 0,
             roots: RootFinder::default(),
@@ -225,6 +230,8 @@ impl Bdf {
         self.fresh = true;
         self.cj_factored = None;
         self.renew_next = false;
+        self.old_failures = 0;
+        self.renewals_ahead = 0;
         self.iterations_fresh = 2;
         self.first_step_limit = None;
         self.c = Coefficients::default();

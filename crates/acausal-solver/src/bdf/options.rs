@@ -97,6 +97,13 @@ pub(crate) const HOPELESS: f64 = 2.0;
 /// it will serve about two steps.
 pub(crate) const RENEWAL_SHARE: f64 = 0.5;
 
+/// After so many steps in a row in which an old matrix failed ...
+pub(crate) const OLD_FAILURES: u32 = 2;
+/// ... so many steps begin with a new one ...
+pub(crate) const RENEWALS_AHEAD: u32 = 8;
+/// ... if that costs no more than so many iterations.
+pub(crate) const CHEAP_RENEWAL: f64 = 4.0;
+
 /// A first correction below this fraction of the corrector tolerance is accepted without a rate (IDA: 1e-4).
 pub(crate) const TINY_CORRECTION: f64 = 1e-4;
 

@@ -16,6 +16,9 @@ use super::Columns;
 /// Columns in the widest panel.
 const WIDEST: usize = 4;
 
+/// Rows below a panel without which it is not worth it.
+const LEAST_SHARED: usize = 4;
+
 /// Share of the entries that must lie in panels for them to be used.
 const WORTHWHILE: f64 = 0.3;
 
@@ -44,6 +47,9 @@ impl Panels {
                     width += 1;
                 }
                 width = if width == 3 { 2 } else { width };
+                if columns.rows(j + width - 1).len() < LEAST_SHARED {
+                    width = 1;
+                }
                 if width > 1 {
                     from[j] = width as u8;
                     to[j + width - 1] = width as u8;
