@@ -6,32 +6,59 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+use crate::packed::{Packed, Rare};
+use crate::table::{Home, Mix, Table};
 use crate::{Access, ExprId, IterId, List, Node, StrId, Ty};
 
 /// All expressions of one model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Exprs {
-    nodes: IndexSet<Node, FxBuildHasher>,
+    nodes: Vec<Packed>,
     types: Vec<Ty>,
-    lists: IndexSet<Box<[ExprId]>, FxBuildHasher>,
+    rare: Rare,
+    node_table: Table,
+    /// The members of all lists, one list after the other.
+    members: Vec<ExprId>,
+    /// Where the members of each list end. The first list is the empty one, which is in no table.
+    ends: Vec<u32>,
+    list_table: Table,
     strings: IndexSet<Box<str>, FxBuildHasher>,
     iterators: Vec<acausal_syntax::Name>,
 }
 
+impl Default for Exprs {
+    fn default() -> Self {
+        Exprs {
+            nodes: Vec::new(),
+            types: Vec::new(),
+            rare: Rare::default(),
+            node_table: Table::default(),
+            members: Vec::new(),
+            ends: vec![0],
+            list_table: Table::default(),
+            strings: IndexSet::default(),
+            iterators: Vec::new(),
+        }
+    }
+}
+
 impl Exprs {
     /// The node of an expression.
+    #[inline]
     pub fn node(&self, e: ExprId) -> Node {
-        self.nodes[e.index()]
+        self.rare.unpack(self.nodes[e.index()])
     }
 
     /// The numeric class of an expression.
+    #[inline]
     pub fn ty(&self, e: ExprId) -> Ty {
         self.types[e.index()]
     }
 
     /// The members of a list.
+    #[inline]
     pub fn list(&self, l: List) -> &[ExprId] {
-        &self.lists[l.0 as usize]
+        members(&self.members, &self.ends, l.0)
     }
 
     /// The text of a string.
@@ -71,11 +98,21 @@ impl Exprs {
     }
 
     /// Interns a list.
-    pub fn make_list(&mut self, members: &[ExprId]) -> List {
-        if let Some(i) = self.lists.get_index_of(members) {
-            return List(i as u32);
+    pub fn make_list(&mut self, list: &[ExprId]) -> List {
+        if list.is_empty() {
+            return List(0);
         }
-        List(self.lists.insert_full(members.into()).0 as u32)
+        let (all, ends) = (&self.members, &self.ends);
+        let (number, new) = self.list_table.number(
+            list_home(list),
+            |n| members(all, ends, n + 1) == list,
+            |n| list_home(members(all, ends, n + 1)),
+        );
+        if new {
+            self.members.extend_from_slice(list);
+            self.ends.push(self.members.len() as u32);
+        }
+        List(number + 1)
     }
 
     /// Interns a string.
@@ -88,11 +125,18 @@ impl Exprs {
 
     /// Interns a node as it is. Use the constructors in `build` instead: they simplify.
     pub(crate) fn intern(&mut self, node: Node, ty: Ty) -> ExprId {
-        let (index, new) = self.nodes.insert_full(node);
+        let packed = self.rare.pack(node);
+        let nodes = &self.nodes;
+        let (number, new) = self.node_table.number(
+            packed.home(),
+            |n| nodes[n as usize] == packed,
+            |n| nodes[n as usize].home(),
+        );
         if new {
+            self.nodes.push(packed);
             self.types.push(ty);
         }
-        ExprId(index as u32)
+        ExprId(number)
     }
 
     /// Calls `f` for each direct child.
@@ -140,5 +184,24 @@ impl Exprs {
                 _ => None,
             })
             .collect()
+    }
+}
+
+fn members<'a>(all: &'a [ExprId], ends: &[u32], list: u32) -> &'a [ExprId] {
+    let start = list
+        .checked_sub(1)
+        .map_or(0, |before| ends[before as usize]);
+    &all[start as usize..ends[list as usize] as usize]
+}
+
+/// A list is looked for near its newest member.
+fn list_home(list: &[ExprId]) -> Home {
+    let newest = list.iter().map(|e| e.index()).max();
+    let mix = list
+        .iter()
+        .fold(Mix::default(), |m, e| m.add(u64::from(e.0)));
+    Home {
+        near: newest.map(|e| 2 * e),
+        hash: mix.finish(),
     }
 }

@@ -25,10 +25,12 @@ pub mod flat;
 mod gradient;
 pub mod native;
 pub mod node;
+mod packed;
 mod print;
 mod run_function;
 mod solve;
 mod substitute;
+mod table;
 mod text;
 mod visit;
 
