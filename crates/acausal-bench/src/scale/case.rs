@@ -145,12 +145,8 @@ pub fn run(family: &str, n: usize, stop: Option<f64>) -> Result<Measured, String
         let file = libraries.sources_mut().add_file("--set", format!("N={n}"));
         set.push(("N".to_string(), parse_expression(file, &format!("  {n}")).0));
     }
-    let (flat, _) = acausal_model::flatten::flatten(&mut libraries, &class, &set)
+    let (flat, _) = acausal_model::flatten::flatten_last(&mut libraries, &class, &set)
         .map_err(|d| render(&mut libraries, d))?;
-    // As `acausal` does it: of the libraries only the texts are needed from here on.
-    let sources = std::mem::take(libraries.sources_mut());
-    libraries = Libraries::new();
-    *libraries.sources_mut() = sources;
     m.flatten = clock.lap();
 
     m.equations = flat.equations.iter().map(|e| e.len() as u64).sum();

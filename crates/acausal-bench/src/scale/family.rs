@@ -50,6 +50,12 @@ pub fn all() -> Vec<Family> {
             source: Source::Text(written::ladder),
             sizes: TO_100_000,
         },
+        Family {
+            name: "SupplyWritten",
+            text: "a network of lines, batteries, heaters and walls written out in no order, N components",
+            source: Source::Text(written::supply),
+            sizes: TO_100_000,
+        },
         file(
             "HeatEquations",
             "heat conduction in a rod of N cells as equations",
