@@ -320,7 +320,7 @@ impl Lowering<'_> {
         let (dims, start, span) = (v.dims.clone(), v.start.clone(), v.span);
         self.flat.origins.push(Origin {
             span,
-            component: String::new(),
+            component: "".into(),
             kind: OriginKind::Binding,
         });
         let origin = OriginId(self.flat.origins.len() as u32 - 1);

@@ -173,7 +173,7 @@ impl VarName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comprehension {
     /// One iterator per dimension.
-    pub iters: Vec<IterId>,
+    pub iters: Box<[IterId]>,
     /// The scalar body.
     pub body: ExprId,
 }
@@ -182,7 +182,7 @@ impl Comprehension {
     /// A scalar.
     pub fn scalar(body: ExprId) -> Comprehension {
         Comprehension {
-            iters: Vec::new(),
+            iters: Box::default(),
             body,
         }
     }
@@ -296,7 +296,7 @@ pub struct Origin {
     /// The source text.
     pub span: Span,
     /// Instance path of the component whose class holds it, empty for the model itself.
-    pub component: String,
+    pub component: std::sync::Arc<str>,
     /// What it is.
     pub kind: OriginKind,
 }

@@ -433,17 +433,16 @@ fn order(
     for c in &mut candidates {
         c.reads = reads(flat, nodes, c);
     }
-    let by_node: FxHashMap<NodeId, usize> = candidates
-        .iter()
-        .enumerate()
-        .map(|(k, c)| (c.node, k))
-        .collect();
+    let mut by_node: Vec<Option<u32>> = vec![None; nodes.variables.len()];
+    for (k, c) in candidates.iter().enumerate() {
+        by_node[c.node.index()] = Some(k as u32);
+    }
     let successors: Rows<NodeId> = candidates
         .iter()
         .map(|c| {
             let others = c.reads.iter().filter(|v| **v != c.node);
-            let known = others.filter_map(|v| by_node.get(v).copied());
-            known.map(NodeId::new).collect::<Vec<_>>()
+            let known = others.filter_map(|v| by_node[v.index()]);
+            known.map(|k| NodeId::new(k as usize)).collect::<Vec<_>>()
         })
         .collect();
     let n = candidates.len();
@@ -506,7 +505,7 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
                 pairs * d.graph.elen[e] as f64 / d.graph.vlen[v.index()].max(1) as f64;
         }
     }
-    let mut depends: FxHashMap<NodeId, f64> = FxHashMap::default();
+    let mut depends: Vec<f64> = vec![1.0; nodes.variables.len()];
     let mut keep = Vec::with_capacity(ordered.len());
     for c in ordered {
         let touched = &c.reads;
@@ -519,7 +518,7 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
                 a.var == node.var && order_of(a.kind) == Some(node.order)
             });
             let weights = pieces.map(|v| {
-                let own = depends.get(v).copied().unwrap_or(1.0);
+                let own = depends[v.index()];
                 own * if range {
                     d.graph.vlen[v.index()] as f64
                 } else {
@@ -532,7 +531,7 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
         let m = (uses[c.node.index()] - 1.0).max(0.0);
         let sparse = k <= 1.0 || m <= 1.0 || k * m <= k + m + 1.0;
         if sparse {
-            depends.insert(c.node, k);
+            depends[c.node.index()] = k;
         }
         keep.push(sparse);
     }

@@ -5,8 +5,8 @@
 
 use acausal_expr::flat::{Causality, Equation, FlatModel};
 use acausal_expr::{Access, ExprId, Kind, Node, VarId};
+use acausal_structure::Rows;
 use acausal_structure::segments::{Access as ArrayAccess, Index, Model, Span};
-use rustc_hash::FxHashMap;
 
 use crate::element::Domain;
 
@@ -16,11 +16,11 @@ pub struct Incidence {
     /// The input of the analysis. Iterators count from 0 with step 1.
     pub model: Model,
     /// First variable (order 0) of the chain of each unknown.
-    pub base: FxHashMap<VarId, usize>,
+    pub base: Vec<Option<u32>>,
     /// Flat variable and derivative order of each variable of the model.
     pub quantity: Vec<(VarId, u8)>,
     /// Per equation and access: the expression node it came from.
-    pub access_nodes: Vec<Vec<ExprId>>,
+    pub access_nodes: Rows<ExprId>,
 }
 
 /// True for variables that the continuous equations determine.
@@ -50,46 +50,47 @@ pub fn kind_of(order: u8) -> Kind {
 /// Builds the model of arrays.
 pub fn incidence(flat: &FlatModel, equations: &[Equation]) -> Incidence {
     let mut out = Incidence::default();
-    let mut orders: FxHashMap<VarId, u8> = FxHashMap::default();
-    let mut accesses: Vec<Vec<(ExprId, Access)>> = Vec::with_capacity(equations.len());
+    let mut orders: Vec<u8> = vec![0; flat.vars.len()];
+    out.base = vec![None; flat.vars.len()];
+    let mut accesses: Rows<(ExprId, Access)> = Rows::new();
     for eq in equations {
-        let list: Vec<(ExprId, Access)> = value_accesses(flat, &[eq.lhs, eq.rhs]);
-        for (_, a) in &list {
+        let reachable = flat.exprs.reachable(&[eq.lhs, eq.rhs]);
+        let row = accesses.push(value_accesses(flat, &reachable));
+        for (_, a) in accesses.row(row) {
             if let Some(k) = order_of(a.kind) {
-                let o = orders.entry(a.var).or_default();
+                let o = &mut orders[a.var.index()];
                 *o = (*o).max(k);
             }
         }
-        accesses.push(list);
     }
     for (id, var) in flat.var_ids() {
         if !is_unknown(flat, id) {
             continue;
         }
-        let order = orders.get(&id).copied().unwrap_or(0);
+        let order = orders[id.index()];
         let shape: Vec<Span> = var.dims.iter().map(|&d| Span::new(1, d as i64)).collect();
-        out.base.insert(id, out.quantity.len());
+        out.base[id.index()] = Some(out.quantity.len() as u32);
         out.model.variable(&shape, order as usize);
         out.quantity.extend((0..=order).map(|k| (id, k)));
     }
-    for (eq, list) in equations.iter().zip(accesses) {
+    for (k, eq) in equations.iter().enumerate() {
+        let list = accesses.row(k);
         let iterators: Vec<Span> = eq
             .domain
             .iter()
             .map(|(_, r)| Span::new(0, r.count - 1))
             .collect();
         let mut array_accesses = Vec::with_capacity(list.len());
-        let mut nodes = Vec::with_capacity(list.len());
-        for (e, a) in list {
-            let (Some(order), Some(&base)) = (order_of(a.kind), out.base.get(&a.var)) else {
-                continue;
-            };
+        let unknown = |&(e, a): &(ExprId, Access)| {
+            let (order, base) = (order_of(a.kind)?, out.base[a.var.index()]?);
+            Some((e, a, base as usize + order as usize))
+        };
+        for (_, a, variable) in list.iter().filter_map(unknown) {
             let index = indices(flat, &eq.domain, a);
             array_accesses.push(ArrayAccess {
-                variable: acausal_structure::VarId::new(base + order as usize),
+                variable: acausal_structure::VarId::new(variable),
                 index,
             });
-            nodes.push(e);
         }
         out.model
             .equations
@@ -97,21 +98,21 @@ pub fn incidence(flat: &FlatModel, equations: &[Equation]) -> Incidence {
                 iterators,
                 accesses: array_accesses,
             });
-        out.access_nodes.push(nodes);
+        out.access_nodes
+            .push(list.iter().filter_map(unknown).map(|u| u.0));
     }
     out
 }
 
 /// Accesses whose value matters; those in subscripts are no incidences (they are parameters or discrete).
-fn value_accesses(flat: &FlatModel, roots: &[ExprId]) -> Vec<(ExprId, Access)> {
-    flat.exprs
-        .reachable(roots)
-        .into_iter()
-        .filter_map(|e| match flat.exprs.node(e) {
-            Node::Var(a) => Some((e, a)),
-            _ => None,
-        })
-        .collect()
+fn value_accesses(
+    flat: &FlatModel,
+    reachable: &[ExprId],
+) -> impl Iterator<Item = (ExprId, Access)> {
+    reachable.iter().filter_map(|&e| match flat.exprs.node(e) {
+        Node::Var(a) => Some((e, a)),
+        _ => None,
+    })
 }
 
 /// Index expressions of an access, per dimension.

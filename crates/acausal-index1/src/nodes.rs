@@ -78,6 +78,7 @@ pub struct Quantities {
     /// Pieces by variable, order and number.
     sorted: Vec<(VarId, u8, NodeId)>,
     nodes: Vec<NodeId>,
+    starts: Starts,
 }
 
 impl Quantities {
@@ -88,13 +89,23 @@ impl Quantities {
             .collect();
         sorted.sort_unstable();
         let nodes = sorted.iter().map(|s| s.2).collect();
-        Quantities { sorted, nodes }
+        let starts = Starts::new(sorted.iter().map(|s| s.0));
+        Quantities {
+            sorted,
+            nodes,
+            starts,
+        }
     }
 
     /// The pieces of a variable at an order, ascending.
     pub fn get(&self, var: VarId, order: u8) -> &[NodeId] {
-        let from = self.sorted.partition_point(|s| (s.0, s.1) < (var, order));
-        let more = self.sorted[from..].iter();
+        if self.sorted.is_empty() {
+            return &[];
+        }
+        let range = self.starts.range(var);
+        let own = &self.sorted[range.clone()];
+        let from = range.start + own.partition_point(|s| s.1 < order);
+        let more = self.sorted[from..range.end].iter();
         let count = more.take_while(|s| (s.0, s.1) == (var, order)).count();
         &self.nodes[from..from + count]
     }
@@ -245,7 +256,7 @@ pub fn equation_node(
             order,
             spans: access.index.iter().map(|i| image(*i, segment)).collect(),
             index: access.index.clone(),
-            node: inc.access_nodes[e][a],
+            node: inc.access_nodes.row(e)[a],
             elementwise: is_elementwise(&access.index, segment),
         }
     });
@@ -300,11 +311,37 @@ fn variable_boxes(analysis: &Analysis) -> Vec<(usize, Vec<Span>)> {
 /// Boxes of elements by quantity, found by what they meet.
 ///
 /// Invariant: the boxes are sorted by quantity and by where they begin along the first dimension, and `reach` is the largest end of
-/// the boxes of a quantity up to each of them, so those that meet a box lie between two binary searches. O(log n + found) for
-/// boxes that do not overlap along the first dimension, as pieces of vectors do.
+/// the boxes of a quantity up to each of them, so those that meet a box lie between two binary searches among the boxes of one variable:
+/// O(log n + found) for boxes that do not overlap along the first dimension, as pieces of vectors do; O(1) for scalars.
 struct Boxes {
     boxes: Vec<((VarId, u8), Vec<Span>, usize)>,
     reach: Vec<i64>,
+    starts: Starts,
+}
+
+/// Where the items of each variable begin in a list that is sorted by variables.
+#[derive(Debug, Default)]
+struct Starts(Vec<u32>);
+
+impl Starts {
+    fn new(vars: impl Iterator<Item = VarId>) -> Starts {
+        let mut starts = Vec::new();
+        let mut count = 0u32;
+        for var in vars {
+            if starts.len() <= var.index() {
+                starts.resize(var.index() + 1, count);
+            }
+            count += 1;
+        }
+        starts.push(count);
+        Starts(starts)
+    }
+
+    fn range(&self, var: VarId) -> std::ops::Range<usize> {
+        let all = self.0.len() - 1;
+        let at = |k: usize| self.0[k.min(all)] as usize;
+        at(var.index())..at(var.index() + 1)
+    }
 }
 
 impl Boxes {
@@ -322,7 +359,12 @@ impl Boxes {
             farthest = farthest.max(first(spans).hi);
             reach.push(farthest);
         }
-        Boxes { boxes, reach }
+        let starts = Starts::new(boxes.iter().map(|b| b.0.0));
+        Boxes {
+            boxes,
+            reach,
+            starts,
+        }
     }
 
     /// Numbers of the boxes of a quantity that share an element with `spans`.
@@ -332,8 +374,9 @@ impl Boxes {
         spans: &'a [Span],
     ) -> impl Iterator<Item = usize> + 'a {
         let wanted = first(spans);
-        let from = self.boxes.partition_point(|b| b.0 < quantity);
-        let own = &self.boxes[from..];
+        let range = self.starts.range(quantity.0);
+        let from = range.start + self.boxes[range.clone()].partition_point(|b| b.0 < quantity);
+        let own = &self.boxes[from..range.end];
         let end = own.partition_point(|b| b.0 == quantity && first(&b.1).lo <= wanted.hi);
         let begin = self.reach[from..from + end].partition_point(|&r| r < wanted.lo);
         let meeting = own[begin..end].iter().filter(|b| overlap(&b.1, spans));

@@ -109,7 +109,7 @@ fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarI
     s.state_select = StateSelect::Avoid;
     flat.origins.push(Origin {
         span,
-        component: String::new(),
+        component: "".into(),
         kind: OriginKind::Auxiliary,
     });
     let origin = OriginId(flat.origins.len() as u32 - 1);

@@ -21,7 +21,7 @@
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, IterId, Kind, Node};
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
@@ -304,7 +304,10 @@ fn coefficients(flat: &mut FlatModel, eq: &EquationNode, sum: &mut Sum) -> Vec<O
     let touched = eq.touched.iter();
     touched
         .map(|t| match sum.coefficient(t.node) {
-            Some(c) => Some(flat.exprs.real(c)),
+            Some(Coefficient::Literal(c)) => Some(flat.exprs.real(c)),
+            Some(Coefficient::Product(product, factor)) => {
+                Some(without(&mut flat.exprs, product, t.node, factor))
+            }
             None => {
                 let x = &mut flat.exprs;
                 let (lhs, rhs) = (eq.piece.lhs, eq.piece.rhs);
@@ -315,11 +318,34 @@ fn coefficients(flat: &mut FlatModel, eq: &EquationNode, sum: &mut Sum) -> Vec<O
         .collect()
 }
 
-/// An equation as a sum of terms `literal * access`, and of other terms. Most equations of a network are nothing but
-/// such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
+/// A product without one of its factors, times a literal.
+fn without(x: &mut Exprs, product: ExprId, access: ExprId, factor: f64) -> ExprId {
+    let Node::Mul(l) = x.node(product) else {
+        return x.real(factor);
+    };
+    let mut factors: Vec<ExprId> = (x.list(l).iter().copied())
+        .filter(|&f| f != access)
+        .collect();
+    if factor != 1.0 {
+        factors.push(x.real(factor));
+    }
+    x.mul(&factors)
+}
+
+/// What an access is multiplied with.
+enum Coefficient {
+    Literal(f64),
+    /// The other factors of a product, times a literal.
+    Product(ExprId, f64),
+}
+
+/// An equation as a sum of terms `literal * access` or `literal * parameter * access`, and of other terms. Most equations of a network are
+/// nothing but such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
 #[derive(Default)]
 struct Sum {
     terms: Vec<(ExprId, f64)>,
+    /// Products of parameters and one access: the access, the product, and its literal factor.
+    products: Vec<(ExprId, ExprId, f64)>,
     /// What occurs in the other terms.
     inside: Vec<ExprId>,
     todo: Vec<(ExprId, f64)>,
@@ -329,6 +355,7 @@ impl Sum {
     fn read(&mut self, flat: &FlatModel, lhs: ExprId, rhs: ExprId) {
         let x = &flat.exprs;
         self.terms.clear();
+        self.products.clear();
         self.todo.clear();
         self.todo.extend([(rhs, -1.0), (lhs, 1.0)]);
         let mut others = Vec::new();
@@ -338,7 +365,10 @@ impl Sum {
                 Node::Var(_) => self.terms.push((e, factor)),
                 Node::Mul(l) => match (x.list(l), x.list(l).first().and_then(|&c| x.as_f64(c))) {
                     (&[_, rest], Some(c)) => self.todo.push((rest, factor * c)),
-                    _ => others.push(e),
+                    (factors, _) => match one_access(flat, factors) {
+                        Some(access) => self.products.push((access, e, factor)),
+                        None => others.push(e),
+                    },
                 },
                 Node::Real(_) | Node::Int(_) => {}
                 _ => others.push(e),
@@ -350,14 +380,37 @@ impl Sum {
         };
     }
 
-    /// The coefficient of an access that occurs in the terms only.
-    fn coefficient(&self, access: ExprId) -> Option<f64> {
+    /// The coefficient of an access that occurs in the terms only, or in one product only.
+    fn coefficient(&self, access: ExprId) -> Option<Coefficient> {
         if self.inside.contains(&access) {
             return None;
         }
+        let mut products = self.products.iter().filter(|p| p.0 == access);
         let terms = self.terms.iter().filter(|t| t.0 == access);
-        Some(terms.map(|t| t.1).sum())
+        match (products.next(), products.next()) {
+            (None, _) => Some(Coefficient::Literal(terms.map(|t| t.1).sum())),
+            (Some(&(_, product, factor)), None) if terms.count() == 0 => {
+                Some(Coefficient::Product(product, factor))
+            }
+            _ => None,
+        }
     }
+}
+
+/// The only factor that is no scalar parameter or literal, if it is an access.
+fn one_access(flat: &FlatModel, factors: &[ExprId]) -> Option<ExprId> {
+    let x = &flat.exprs;
+    let known = |f: ExprId| match x.node(f) {
+        Node::Var(a) => {
+            let v = flat.var(a.var);
+            v.is_parameter() && v.dims.is_empty()
+        }
+        _ => x.as_f64(f).is_some(),
+    };
+    let mut others = factors.iter().copied().filter(|&f| !known(f));
+    let access = others.next()?;
+    let single = others.next().is_none() && matches!(x.node(access), Node::Var(_));
+    single.then_some(access)
 }
 
 /// Whether a piece of an equation can be solved for a piece of a variable through an access, and in which order.

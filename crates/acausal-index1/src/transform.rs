@@ -369,7 +369,7 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
     let rhs = flat.exprs.real(0.0);
     flat.origins.push(acausal_expr::flat::Origin {
         span: Span::NONE,
-        component: String::new(),
+        component: "".into(),
         kind: OriginKind::Auxiliary,
     });
     let origin = acausal_expr::flat::OriginId(flat.origins.len() as u32 - 1);
@@ -417,7 +417,7 @@ fn structural_error(
         }
         Error::BadAccess(b) => {
             let eq = &equations[b.equation.index()];
-            let node = inc.access_nodes[b.equation.index()][b.access];
+            let node = inc.access_nodes.row(b.equation.index())[b.access];
             let text = Printer::new(flat).expr(node);
             vec![Diagnostic::error(
                 "index-range",

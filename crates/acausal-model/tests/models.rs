@@ -162,7 +162,7 @@ fn residuals_at(m: &FlatModel, value: f64, elements: &[i64]) -> bool {
             let at: Vec<i64> = e.domain.iter().map(|d| d.1.at(k - 1)).collect();
             let side = |body| {
                 let c = acausal_expr::flat::Comprehension {
-                    iters: iters.clone(),
+                    iters: iters.clone().into(),
                     body,
                 };
                 common::element(m, &c, &at, &|_| Some(value))

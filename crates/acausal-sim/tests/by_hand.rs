@@ -15,7 +15,7 @@ fn variable(name: &str, dims: &[usize]) -> Variable {
 fn model() -> FlatModel {
     let origin = Origin {
         span: Span::NONE,
-        component: String::new(),
+        component: "".into(),
         kind: OriginKind::Equation,
     };
     FlatModel {

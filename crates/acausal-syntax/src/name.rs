@@ -7,7 +7,7 @@
 //! The table is shared by all threads behind a mutex. The parser asks it through [`NameCache`], which
 //! remembers what it has seen, so that files parsed in parallel do not contend for the lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Deref;
@@ -15,10 +15,13 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// An identifier. A quoted identifier keeps its quotes: `'a b'` and `a` are different kinds of
 /// name (MLS 3.6 §2.3.1).
+///
+/// One pointer to the text, which has a pointer and a length: names are in every node of a tree and in every name of a variable, so
+/// that their size counts.
 #[derive(Clone, Copy)]
-pub struct Name(&'static str);
+pub struct Name(&'static &'static str);
 
-type Table = HashSet<&'static str, BuildHasherDefault<FxHasher>>;
+type Table = HashMap<&'static str, Name, BuildHasherDefault<FxHasher>>;
 
 static INTERNED: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
@@ -28,11 +31,12 @@ impl Name {
         // A poisoned lock is harmless: the table is only ever added to, in one step.
         let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&known) = table.get(text) {
-            return Name(known);
+            return known;
         }
         let text: &'static str = Box::leak(Box::from(text));
-        table.insert(text);
-        Name(text)
+        let name = Name(Box::leak(Box::new(text)));
+        table.insert(text, name);
+        name
     }
 
     /// The text, for as long as the program runs.
@@ -70,19 +74,19 @@ impl Eq for Name {}
 
 impl PartialEq<str> for Name {
     fn eq(&self, other: &str) -> bool {
-        self.0 == other
+        *self.0 == other
     }
 }
 
 impl PartialEq<&str> for Name {
     fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
+        *self.0 == *other
     }
 }
 
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.0.as_ptr() as usize).hash(state);
+        (std::ptr::from_ref(self.0) as usize).hash(state);
     }
 }
 

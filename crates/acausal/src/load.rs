@@ -199,7 +199,7 @@ fn parse_set(
     }
 }
 
-/// Flattens a class.
+/// Flattens a class. Of the libraries the sources are left, for messages.
 pub(crate) fn flatten_class(
     libraries: &mut Libraries,
     class: &str,
@@ -209,7 +209,7 @@ pub(crate) fn flatten_class(
         Ok(set) => set,
         Err(diagnostics) => return Err(failure(libraries, diagnostics)),
     };
-    acausal_model::flatten::flatten(libraries, class, &set).map_err(|d| failure(libraries, d))
+    acausal_model::flatten::flatten_last(libraries, class, &set).map_err(|d| failure(libraries, d))
 }
 
 fn compile_class(
@@ -225,8 +225,6 @@ fn compile_class(
     let clock = Instant::now();
     let (flat, mut warnings) = flatten_class(libraries, class, load)?;
     phases.flatten = clock.elapsed().as_secs_f64();
-    // Of the libraries only the texts are needed from here on, for messages; of a large model the trees are large too.
-    forget_trees(libraries);
     let clock = Instant::now();
     // A warning, such as that of a missing `inner`, often tells the cause of an error.
     let told = |mut messages: Vec<Diagnostic>, warnings: &[Diagnostic]| {
@@ -250,13 +248,6 @@ fn compile_class(
         warnings,
         phases,
     })
-}
-
-/// Leaves the sources and the messages of a set of libraries.
-fn forget_trees(libraries: &mut Libraries) {
-    let sources = std::mem::take(libraries.sources_mut());
-    *libraries = Libraries::new();
-    *libraries.sources_mut() = sources;
 }
 
 /// Loads and flattens `target`: the flat model, warnings and sources.

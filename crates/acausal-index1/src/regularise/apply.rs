@@ -201,7 +201,7 @@ impl Plan {
         self.report.freed.push(name);
         flat.origins.push(Origin {
             span,
-            component: String::new(),
+            component: "".into(),
             kind: OriginKind::Auxiliary,
         });
         let origin = OriginId(flat.origins.len() as u32 - 1);

@@ -52,7 +52,7 @@ pub struct Section<'s> {
     /// Iterators of enclosing arrays of components.
     pub domain: Vec<(IterId, Range)>,
     /// Path of the component, empty for the model itself.
-    pub component: String,
+    pub component: std::sync::Arc<str>,
     /// `initial algorithm`.
     pub initial: bool,
     /// The statements.

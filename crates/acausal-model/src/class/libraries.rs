@@ -115,6 +115,13 @@ impl Libraries {
         &mut self.sources
     }
 
+    /// Lets all classes go. The sources stay, and so do messages that nobody has taken yet.
+    pub fn forget_trees(&mut self) {
+        let old = std::mem::take(self);
+        self.sources = old.sources;
+        self.diagnostics = old.diagnostics;
+    }
+
     /// Errors and warnings found since the last call while loading on demand.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.diagnostics)

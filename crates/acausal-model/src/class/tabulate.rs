@@ -247,7 +247,7 @@ impl TableBuilder<'_> {
                 .modification
                 .as_ref()
                 .and_then(|m| self.modification(m)),
-            condition: component.condition.clone().map(Arc::new),
+            condition: component.condition.as_deref().cloned().map(Arc::new),
             span: component.span,
             source,
         }

@@ -262,7 +262,7 @@ impl Writer<'_> {
         let (dims, span) = (v.dims.clone(), v.span);
         self.model.origins.push(acausal_expr::flat::Origin {
             span,
-            component: String::new(),
+            component: "".into(),
             kind: acausal_expr::flat::OriginKind::Auxiliary,
         });
         let origin = OriginId(self.model.origins.len() as u32 - 1);

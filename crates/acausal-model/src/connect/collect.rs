@@ -218,7 +218,7 @@ impl Walk<'_> {
         let mut ports = Vec::with_capacity(2);
         for (k, inst) in insts.into_iter().enumerate() {
             // Constants without a variable of their own have nothing to be connected.
-            let Some(&var) = ctx.vars.get(&inst) else {
+            let Some(var) = ctx.vars.get(inst) else {
                 return Ok(());
             };
             let kind = match leaf_kind(&ctx.instances.data(inst).prefixes) {

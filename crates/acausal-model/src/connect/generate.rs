@@ -287,7 +287,7 @@ impl Writer<'_> {
         component.parts.pop();
         let origin = Origin {
             span: var.span,
-            component: component.plain(),
+            component: component.plain().into(),
             kind: OriginKind::Unconnected,
         };
         self.model.origins.push(origin);

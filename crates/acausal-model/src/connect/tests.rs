@@ -25,7 +25,7 @@ fn model(arrays: &[(&str, Vec<usize>)], kind: LeafKind) -> (FlatModel, Connectio
     let mut connections = Connections::default();
     model.origins.push(Origin {
         span: Span::NONE,
-        component: String::new(),
+        component: "".into(),
         kind: OriginKind::Equation,
     });
     for (name, dims) in arrays {

@@ -5,7 +5,6 @@
 
 use acausal_expr::VarId;
 use acausal_expr::flat::{Action, Causality, When};
-use acausal_syntax::Span;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
@@ -27,11 +26,7 @@ impl Flattener {
         if total == unknowns {
             return;
         }
-        let span = if self.leaves.is_empty() {
-            Span::NONE
-        } else {
-            self.ctx.instances.data(self.root).span
-        };
+        let span = self.span;
         let (equations_text, unknowns_text) =
             (count(total, "equation"), count(unknowns, "unknown"));
         let relation = if total < unknowns {

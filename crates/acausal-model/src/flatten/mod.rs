@@ -47,6 +47,8 @@ mod variable;
 
 pub use print::print_flat;
 
+use std::sync::Arc;
+
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{IterId, Range, VarId};
 use acausal_syntax::ast::{Expr, SectionKind};
@@ -67,6 +69,27 @@ pub fn flatten(
     class: &str,
     set: &[(String, Expr)],
 ) -> Result<(FlatModel, Vec<Diagnostic>), Vec<Diagnostic>> {
+    flatten_class(libraries, class, set, false)
+}
+
+/// The same if nothing else is taken from the libraries: their trees, which are large for a large model, are let go as soon as they are not
+/// needed. The sources stay, for messages.
+pub fn flatten_last(
+    libraries: &mut Libraries,
+    class: &str,
+    set: &[(String, Expr)],
+) -> Result<(FlatModel, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let result = flatten_class(libraries, class, set, true);
+    libraries.forget_trees();
+    result
+}
+
+fn flatten_class(
+    libraries: &mut Libraries,
+    class: &str,
+    set: &[(String, Expr)],
+    last: bool,
+) -> Result<(FlatModel, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut instances = Instances::new(std::mem::take(libraries));
     let root = match instances.instantiate_root(class, set) {
         Ok(root) => root,
@@ -78,35 +101,28 @@ pub fn flatten(
         }
     };
     let mut flattener = Flattener::new(Context::new(instances), root);
+    flattener.last = last;
     flattener.run();
-    let Flattener { ctx, mut model, .. } = flattener;
+    if flattener.libraries.is_none() {
+        flattener.release();
+    }
+    let Flattener {
+        ctx,
+        mut model,
+        libraries: given_back,
+        ..
+    } = flattener;
+    *libraries = given_back.unwrap_or_default();
     let Context {
-        mut instances,
-        exprs,
         mut errors,
         mut warnings,
-        functions,
         semi_linear,
         ..
     } = ctx;
-    let (bad, rest): (Vec<_>, Vec<_>) = instances
-        .take_diagnostics()
-        .into_iter()
-        .partition(Diagnostic::is_error);
-    errors.extend(bad);
-    warnings.extend(rest);
-    *libraries = instances.into_libraries();
     dedup(&mut errors);
     dedup(&mut warnings);
     if errors.is_empty() {
-        if model.exprs.is_empty() {
-            model.exprs = exprs;
-        }
-        if model.functions.is_empty() {
-            model.functions = functions;
-        }
         no_flow::exchange_without_flow(&mut model, &semi_linear);
-        // The instances are gone by now: of a large model they take as much memory as the flat model does.
         constants::put_in_constants(&mut model);
         return Ok((model, warnings));
     }
@@ -142,6 +158,14 @@ pub(crate) struct Flattener {
     discrete: FxHashSet<VarId>,
     /// Clocks, and equations in clocked clauses.
     clocks: crate::clock::Clocks,
+    /// The dotted name of the component that was asked for last.
+    last_path: Option<(InstId, Arc<str>)>,
+    /// Where the class stands.
+    span: Span,
+    /// What the instances drew from, once they are gone.
+    libraries: Option<Libraries>,
+    /// The trees of the libraries are not needed any more either.
+    last: bool,
 }
 
 /// Where an equation stands: its environment and the iterators around it.
@@ -173,6 +197,10 @@ impl Flattener {
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
             clocks: crate::clock::Clocks::default(),
+            last_path: None,
+            span: Span::NONE,
+            libraries: None,
+            last: false,
         }
     }
 
@@ -205,20 +233,47 @@ impl Flattener {
         }
         self.model.exprs = std::mem::take(&mut self.ctx.exprs);
         self.model.functions = std::mem::take(&mut self.ctx.functions);
-        let messages = crate::connect::generate(&mut self.model, &self.connections);
-        for m in messages {
-            if m.is_error() {
-                self.ctx.errors.push(m)
-            } else {
-                self.ctx.warnings.push(m)
-            }
-        }
+        self.release();
+        let connections = std::mem::take(&mut self.connections);
+        let messages = crate::connect::generate(&mut self.model, &connections);
+        self.keep_messages(messages);
+        drop(connections);
         if self.ctx.errors.is_empty() {
             let messages = crate::clock::unclock(&mut self.model, &self.clocks);
             self.ctx.errors.extend(messages);
         }
         if self.ctx.errors.is_empty() {
             self.balance();
+        }
+    }
+
+    /// Lets the instances go: of a large model they take as much memory as the flat model does, and what follows needs none.
+    fn release(&mut self) {
+        if !self.leaves.is_empty() {
+            self.span = self.ctx.instances.data(self.root).span;
+        }
+        let empty = Context::new(Instances::new(Libraries::new()));
+        let ctx = std::mem::replace(&mut self.ctx, empty);
+        let mut instances = ctx.instances;
+        self.ctx.errors = ctx.errors;
+        self.ctx.warnings = ctx.warnings;
+        self.ctx.semi_linear = ctx.semi_linear;
+        self.keep_messages(instances.take_diagnostics());
+        let mut libraries = instances.into_libraries();
+        if self.last {
+            libraries.forget_trees();
+        }
+        self.libraries = Some(libraries);
+        (self.composites, self.leaves) = (Vec::new(), Vec::new());
+    }
+
+    fn keep_messages(&mut self, messages: Vec<Diagnostic>) {
+        for m in messages {
+            if m.is_error() {
+                self.ctx.errors.push(m)
+            } else {
+                self.ctx.warnings.push(m)
+            }
         }
     }
 
@@ -295,12 +350,19 @@ impl Flattener {
         OriginId(self.model.origins.len() as u32 - 1)
     }
 
-    /// The dotted name of a component, empty for the model itself.
-    fn component_path(&self, component: InstId) -> String {
-        if component == self.root {
-            return String::new();
+    /// The dotted name of a component, empty for the model itself. The equations of a component follow each other and share it.
+    fn component_path(&mut self, component: InstId) -> Arc<str> {
+        match &self.last_path {
+            Some((last, path)) if *last == component => Arc::clone(path),
+            _ => {
+                let path: Arc<str> = match component == self.root {
+                    true => Arc::from(""),
+                    false => self.ctx.instances.display_name(component).into(),
+                };
+                self.last_path = Some((component, Arc::clone(&path)));
+                path
+            }
         }
-        self.ctx.instances.display_name(component)
     }
 
     /// Adds an equation, cut where it is irregular.

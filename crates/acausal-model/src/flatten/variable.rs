@@ -47,6 +47,9 @@ impl Flattener {
     }
 
     fn attributes(&mut self, id: VarId, inst: InstId) -> Result<()> {
+        if !self.ctx.instances.has_attributes(inst) {
+            return Ok(());
+        }
         let own = self.ctx.primitive_type(inst);
         let slot =
             |this: &mut Self, name: &str, ty: Option<Type>| -> Result<Option<Comprehension>> {
@@ -55,7 +58,7 @@ impl Flattener {
                 };
                 let t = this.ctx.attribute_value(inst, &binding, ty, false)?;
                 Ok(Some(Comprehension {
-                    iters: t.iters,
+                    iters: t.iters.into(),
                     body: t.body,
                 }))
             };
@@ -136,7 +139,7 @@ impl Flattener {
         if parameter {
             self.check_parameter(&t, inst, &binding)?;
             self.model.vars[id.index()].binding = Some(Comprehension {
-                iters: t.iters,
+                iters: t.iters.into(),
                 body: t.body,
             });
             return Ok(());

@@ -206,16 +206,15 @@ fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
 impl Instances {
     /// Names from the root to the component, the root itself left out: `a.b.c` is `[a, b, c]`. For a class, from the top level.
     pub fn full_path(&self, inst: InstId) -> Vec<(Name, InstId)> {
-        let mut path = Vec::new();
-        let mut next = Some(inst);
-        while let Some(at) = next {
-            let node = self.data(at);
-            if node.role == Role::Root || at == InstId::GLOBAL {
-                break;
-            }
-            path.push((node.name, at));
-            next = node.parent;
-        }
+        let up = |at: &InstId| self.data(*at).parent;
+        let inside = |at: &InstId| {
+            let root = self.data(*at).role == Role::Root;
+            !root && *at != InstId::GLOBAL
+        };
+        // Walked twice, so that the names of many variables take no more memory than they need.
+        let walk = || std::iter::successors(Some(inst), up).take_while(inside);
+        let mut path = Vec::with_capacity(walk().count());
+        path.extend(walk().map(|at| (self.data(at).name, at)));
         path.reverse();
         path
     }

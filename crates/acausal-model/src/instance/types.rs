@@ -263,7 +263,7 @@ pub struct AnnotationRef {
 impl AnnotationRef {
     /// The annotation of the class.
     pub fn annotation(&self) -> Option<&Annotation> {
-        self.class.description.annotation.as_ref()
+        self.class.description.annotation.as_deref()
     }
 }
 

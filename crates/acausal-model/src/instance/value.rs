@@ -37,6 +37,17 @@ impl Instances {
         None
     }
 
+    /// Whether any modifier could give an attribute of a component a value. In a large model few variables have one.
+    pub fn has_attributes(&mut self, inst: InstId) -> bool {
+        let shape = self.shape(inst);
+        let node = self.data(inst);
+        let class = &self.data(node.class).body.env;
+        let layer = shape.layers.last().map_or(&[][..], |l| &l.modifiers);
+        let pieces = node.body.env.iter().chain(class).map(|p| &p.modifier);
+        let mut modifiers = pieces.chain(layer.iter().map(|m| &m.modifier));
+        modifiers.any(|m| !m.args.is_empty())
+    }
+
     /// An attribute of a component of predefined type (`start`, `unit`, `fixed`...), from modifiers and from its type.
     ///
     /// `levels` of the result also counts the dimensions of the component itself: `Real x[3](start = {1,2,3})` gives 1.
@@ -130,14 +141,14 @@ impl Instances {
     /// Annotation of the declaration (for the class's own see [`class_annotations`](Instances::class_annotations)).
     pub fn annotation(&self, inst: InstId) -> Option<&acausal_syntax::ast::Annotation> {
         match &self.data(inst).body.decl {
-            Decl::Component(decl) => decl.component()?.description.annotation.as_ref(),
+            Decl::Component(decl) => decl.component()?.description.annotation.as_deref(),
             Decl::Class(class) => self
                 .libraries
                 .class(*class)
                 .def
                 .description
                 .annotation
-                .as_ref(),
+                .as_deref(),
             Decl::Nothing => None,
         }
     }

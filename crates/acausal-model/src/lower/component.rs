@@ -105,7 +105,7 @@ impl Context {
             let subs: Vec<Subscript> = slots.iter().map(|s| s.1.clone()).collect();
             return Ok(value.index(&mut self.exprs, &subs));
         }
-        let Some(&var) = self.vars.get(&inst) else {
+        let Some(var) = self.vars.get(inst) else {
             let name = self.instances.display_name(inst);
             let at = self.instances.data(inst).span;
             if self.absent.contains(&inst) {

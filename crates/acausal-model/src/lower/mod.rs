@@ -84,7 +84,7 @@ pub struct Context {
     /// Functions evaluated at run time.
     pub functions: Vec<flat::Function>,
     /// Flat variables of primitive components, given out before equations are lowered.
-    pub vars: FxHashMap<InstId, VarId>,
+    pub vars: VarTable,
     /// The primitive component of each flat variable; the inverse of `vars`.
     pub var_insts: Vec<InstId>,
     /// Parameters whose value was needed to know the structure.
@@ -102,6 +102,27 @@ pub struct Context {
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
+}
+
+/// The flat variable of each primitive component. Components are numbered in the order in which they are made, so a list by
+/// number is short and neighbours are together.
+#[derive(Debug, Default)]
+pub struct VarTable(Vec<Option<VarId>>);
+
+impl VarTable {
+    /// The variable of a component.
+    pub fn get(&self, inst: InstId) -> Option<VarId> {
+        self.0.get(inst.0 as usize).copied().flatten()
+    }
+
+    /// Gives a component its variable.
+    pub fn insert(&mut self, inst: InstId, var: VarId) {
+        let k = inst.0 as usize;
+        if self.0.len() <= k {
+            self.0.resize(k + 1, None);
+        }
+        self.0[k] = Some(var);
+    }
 }
 
 /// Values of variables by component: the frame of a function that is being executed.
@@ -184,7 +205,7 @@ impl Context {
             errors: Vec::new(),
             warnings: Vec::new(),
             functions: Vec::new(),
-            vars: FxHashMap::default(),
+            vars: VarTable::default(),
             var_insts: Vec::new(),
             structural: FxHashSet::default(),
             absent: FxHashSet::default(),

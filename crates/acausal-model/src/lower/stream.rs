@@ -96,7 +96,7 @@ impl Context {
         let mut flows = Vec::new();
         for member in self.instances.components(at) {
             if self.instances.data(member).prefixes.flow == Some(FlowPrefix::Flow) {
-                flows.extend(self.vars.get(&member).copied());
+                flows.extend(self.vars.get(member));
             }
         }
         match flows[..] {

@@ -203,7 +203,7 @@ node! {
         /// `redeclare`, `final`, `inner`, `outer`, `replaceable`.
         prefixes: Prefixes,
         /// `constrainedby ...`, only with `replaceable`.
-        constraining: Option<ConstrainingClause>,
+        constraining: Option<Box<ConstrainingClause>>,
     }
 }
 
@@ -226,9 +226,9 @@ pub struct Prefixes {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ElementKind {
     /// `import ...`
-    Import(Import),
+    Import(Box<Import>),
     /// `extends ...`
-    Extends(Extends),
+    Extends(Box<Extends>),
     /// A nested class.
     Class(Arc<ClassDef>),
     /// Components of one type.

@@ -67,7 +67,7 @@ node! {
         /// Modification and binding.
         modification: Option<Modification>,
         /// `if ...`: whether it exists.
-        condition: Option<Expr>,
+        condition: Option<Box<Expr>>,
         /// Description and annotation.
         description: Description,
     }

@@ -108,7 +108,7 @@ node! {
         /// The description string.
         text: Option<Text>,
         /// The annotation.
-        annotation: Option<Annotation>,
+        annotation: Option<Box<Annotation>>,
     }
 }
 

@@ -13,8 +13,8 @@ impl Parser<'_> {
     /// An element that is not a class, behind its prefixes, without its `;`.
     pub(super) fn element(&mut self, start: Span, prefixes: Prefixes) -> Result<Element> {
         let kind = match self.kind() {
-            TokenKind::Import => self.import().map(ElementKind::Import),
-            TokenKind::Extends => self.extends().map(ElementKind::Extends),
+            TokenKind::Import => self.import().map(|i| ElementKind::Import(Box::new(i))),
+            TokenKind::Extends => self.extends().map(|e| ElementKind::Extends(Box::new(e))),
             _ => self.component_clause(false).map(ElementKind::Components),
         };
         self.finish_element(start, prefixes, kind?)
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(Element {
             kind,
             prefixes,
-            constraining,
+            constraining: constraining.map(Box::new),
             span: self.span_from(start),
         })
     }
@@ -265,7 +265,7 @@ impl Parser<'_> {
             name,
             subscripts,
             modification,
-            condition,
+            condition: condition.map(Box::new),
             description,
             span: self.span_from(start),
         })

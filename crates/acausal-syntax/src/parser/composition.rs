@@ -14,7 +14,7 @@ use crate::span::Span;
 
 impl Parser<'_> {
     /// composition, up to `end`; the annotation of the class is put where it belongs.
-    pub(super) fn composition(&mut self, annotation: &mut Option<Annotation>) -> Composition {
+    pub(super) fn composition(&mut self, annotation: &mut Option<Box<Annotation>>) -> Composition {
         let start = self.span();
         let mut sections = Vec::new();
         let mut external = None;
@@ -63,7 +63,7 @@ impl Parser<'_> {
         visibility: Visibility,
         start: Span,
         sections: &mut Vec<Section>,
-        annotation: &mut Option<Annotation>,
+        annotation: &mut Option<Box<Annotation>>,
     ) {
         let elements = self.elements(annotation);
         if !elements.is_empty() {
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     /// element-list; takes the annotation of the class where it meets it.
-    fn elements(&mut self, annotation: &mut Option<Annotation>) -> Vec<Element> {
+    fn elements(&mut self, annotation: &mut Option<Box<Annotation>>) -> Vec<Element> {
         let mut elements = Vec::new();
         while !self.at_section_end() {
             if self.at(TokenKind::Annotation) {
@@ -123,12 +123,12 @@ impl Parser<'_> {
     }
 
     /// The annotation of the class with its `;`.
-    pub(super) fn class_annotation(&mut self, annotation: &mut Option<Annotation>) {
+    pub(super) fn class_annotation(&mut self, annotation: &mut Option<Box<Annotation>>) {
         let place = self.span();
         let found = self.annotation();
         self.semicolon(Item::Declaration);
         match annotation {
-            None => *annotation = found,
+            None => *annotation = found.map(Box::new),
             Some(first) => {
                 let diagnostic = Diagnostic::error(
                     "syntax-annotation",
@@ -142,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// An equation or algorithm section, at its first keyword.
-    fn behaviour_section(&mut self, annotation: &mut Option<Annotation>) -> SectionKind {
+    fn behaviour_section(&mut self, annotation: &mut Option<Box<Annotation>>) -> SectionKind {
         let initial = self.eat(TokenKind::Initial);
         if self.eat(TokenKind::Equation) {
             SectionKind::Equations {

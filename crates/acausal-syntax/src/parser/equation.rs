@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// The equations of a section, behind `equation`.
     pub(super) fn equation_section(
         &mut self,
-        annotation: &mut Option<Annotation>,
+        annotation: &mut Option<Box<Annotation>>,
     ) -> Vec<Equation> {
         let mut equations = Vec::new();
         while !self.at_section_end() {

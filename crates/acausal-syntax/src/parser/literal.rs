@@ -77,7 +77,7 @@ impl Parser<'_> {
         let annotation = self.annotation();
         Description {
             text,
-            annotation,
+            annotation: annotation.map(Box::new),
             span: self.span_from(start),
         }
     }

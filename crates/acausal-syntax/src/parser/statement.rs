@@ -11,7 +11,7 @@ impl Parser<'_> {
     /// The statements of a section, behind `algorithm`.
     pub(super) fn algorithm_section(
         &mut self,
-        annotation: &mut Option<Annotation>,
+        annotation: &mut Option<Box<Annotation>>,
     ) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !self.at_section_end() {

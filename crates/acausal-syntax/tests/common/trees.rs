@@ -224,7 +224,7 @@ fn annotation() -> impl Strategy<Value = Option<Annotation>> {
 fn description() -> impl Strategy<Value = Description> {
     (text(), annotation()).prop_map(|(text, annotation)| Description {
         text,
-        annotation,
+        annotation: annotation.map(Box::new),
         span: HERE,
     })
 }
@@ -438,7 +438,7 @@ fn element() -> impl Strategy<Value = Element> {
                 name,
                 subscripts,
                 modification,
-                condition,
+                condition: condition.map(Box::new),
                 description,
                 span: HERE,
             },
@@ -479,7 +479,7 @@ fn element() -> impl Strategy<Value = Element> {
         |(kind, prefixes, constraining)| Element {
             kind,
             prefixes,
-            constraining: constraining.filter(|_| prefixes.replaceable),
+            constraining: constraining.filter(|_| prefixes.replaceable).map(Box::new),
             span: HERE,
         },
     );
@@ -490,21 +490,21 @@ fn element() -> impl Strategy<Value = Element> {
         vec(ident(), 1..3).prop_map(ImportKind::List),
     ];
     let import = (path(false), import_kind, description()).prop_map(|(path, kind, description)| {
-        ElementKind::Import(Import {
+        ElementKind::Import(Box::new(Import {
             path,
             kind,
             description,
             span: HERE,
-        })
+        }))
     });
     let extends = (path(true), vec(argument(), 0..3), annotation()).prop_map(
         |(base, modification, annotation)| {
-            ElementKind::Extends(Extends {
+            ElementKind::Extends(Box::new(Extends {
                 base,
                 modification,
                 annotation,
                 span: HERE,
-            })
+            }))
         },
     );
     let plain = prop_oneof![import, extends].prop_map(|kind| Element {

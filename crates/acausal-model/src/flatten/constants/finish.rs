@@ -28,7 +28,10 @@ impl Pass<'_> {
         };
         let body = piece.body;
         let v = &mut self.model.vars[a.var.index()];
-        v.binding = Some(Comprehension { iters, body });
+        v.binding = Some(Comprehension {
+            iters: iters.into(),
+            body,
+        });
         v.variability = Variability::Constant;
         true
     }

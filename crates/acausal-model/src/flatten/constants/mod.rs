@@ -158,6 +158,9 @@ impl Pass<'_> {
         let x = &self.model.exprs;
         let mut todo: Vec<ExprId> = Vec::new();
         let is_if = |x: &Exprs, n| matches!(x.node(n), Node::If(..));
+        if !x.ids().any(|n| is_if(x, n)) {
+            return;
+        }
         for entry in &self.entries {
             let (lhs, rhs) = (entry.equation.lhs, entry.equation.rhs);
             if !x.any(lhs, is_if) && !x.any(rhs, is_if) {

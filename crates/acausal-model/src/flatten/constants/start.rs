@@ -6,6 +6,10 @@ use acausal_expr::{Builtin, ExprId, Exprs, Node};
 /// `start(v)`, what an algorithm section starts from, becomes the start value of `v`.
 pub(super) fn resolve_starts(model: &mut FlatModel) {
     let is_start = |x: &Exprs, e| matches!(x.node(e), Node::Call(Builtin::Start, _));
+    // Most models have none; one look at the arena is cheaper than one at every equation.
+    if !(model.exprs.ids()).any(|e| is_start(&model.exprs, e)) {
+        return;
+    }
     for k in 0..model.equations.len() {
         let e = &model.equations[k];
         let (lhs, rhs) = (e.lhs, e.rhs);

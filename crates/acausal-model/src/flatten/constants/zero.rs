@@ -19,6 +19,9 @@ const DEEPEST: usize = 60;
 /// Puts in the zeros.
 pub(super) fn take_out_zeros(model: &mut FlatModel) {
     let mut values = Values::default();
+    if !any_zero(model, &mut values) {
+        return;
+    }
     let mut zeros: FxHashSet<ExprId> = FxHashSet::default();
     let mut looked: FxHashSet<ExprId> = FxHashSet::default();
     for k in 0..model.equations.len() {
@@ -67,6 +70,19 @@ pub(super) fn take_out_zeros(model: &mut FlatModel) {
     }
 }
 
+/// Whether any product in the arena has a factor that is a parameter of value zero. Most models have none, and one look at the arena
+/// is cheaper than one at every equation.
+fn any_zero(model: &FlatModel, values: &mut Values) -> bool {
+    let x = &model.exprs;
+    x.ids().any(|n| match x.node(n) {
+        Node::Mul(list) => x
+            .list(list)
+            .iter()
+            .any(|&f| is_scalar_parameter(model, f) && values.of(model, f, 0) == Some(0.0)),
+        _ => false,
+    })
+}
+
 fn unknowns(model: &FlatModel, e: ExprId) -> bool {
     let accesses = model.exprs.accesses(e);
     accesses
@@ -78,7 +94,10 @@ fn unknowns(model: &FlatModel, e: ExprId) -> bool {
 fn is_scalar_parameter(model: &FlatModel, e: ExprId) -> bool {
     match model.exprs.node(e) {
         Node::Var(a) => {
-            let v = model.var(a.var);
+            // The arena also holds accesses to no variable, of values whose shape alone was asked for.
+            let Some(v) = model.vars.get(a.var.index()) else {
+                return false;
+            };
             let fixed = v.fixed.as_ref();
             v.is_parameter()
                 && v.dims.is_empty()
