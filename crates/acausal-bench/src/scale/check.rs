@@ -1,7 +1,8 @@
 //! Working on arrays against working on their elements, for the families of models that [`super::run`] measures.
 //!
-//! In: a family and a size. Out: the worst deviation between the trajectories of both, or what differs. At the smallest
-//! sizes the structure must be the same too: as many equations, unknowns and states, the same index. Every
+//! In: a family and a size. Out: the worst deviation between the trajectories of both, or what differs. The structure must be
+//! the same too: as many equations and states, and up to [`DESCRIBED`] elements as many unknowns and the same index. The
+//! DAE that is integrated may be of another size, because what is substituted differs; both sizes are printed. Every
 //! comparison is a process of its own with a limit of time.
 //!
 //! Both simulations run at a relative tolerance of `TOLERANCE` with `ROWS` output intervals; every signal may deviate by
@@ -17,10 +18,14 @@ use acausal_index1::Options as Structure;
 use super::family::{self, Family, Input};
 use super::{Failed, Options, process};
 
-/// Size at which the structure is compared.
-const SMALL: usize = 8;
-/// Relative tolerance of both simulations.
-const TOLERANCE: f64 = 1e-9;
+/// Sizes at which every family is compared, and one large one: short arrays, such as are just longer than what is kept
+/// of a long one, and longer ones.
+const SIZES: [usize; 3] = [8, 16, 64];
+/// Largest size at which the report of the structure, text about every equation, is made and compared.
+const DESCRIBED: usize = 64;
+/// Relative tolerance of both simulations. The flux between two of a thousand cells is a thousand times the difference of
+/// their states, so it carries a thousand times their error.
+const TOLERANCE: f64 = 1e-10;
 /// Deviation that is allowed, relative to the largest value of an array.
 const ALLOWED: f64 = 1e-5;
 /// Number of output intervals.
@@ -30,8 +35,8 @@ const ROWS: f64 = 20.0;
 pub fn run(options: &Options) -> Result<(), String> {
     let mut failures = 0;
     println!(
-        "{:<16} {:>6} {:>10} {:>11}  deviation of trajectories",
-        "family", "N", "equations", "states"
+        "{:<16} {:>6} {:>10} {:>8} {:>18}  deviation of trajectories",
+        "family", "N", "equations", "states", "unknowns of DAE"
     );
     for family in family::all() {
         let named = |f: &String| family.name.to_lowercase().contains(&f.to_lowercase());
@@ -40,7 +45,11 @@ pub fn run(options: &Options) -> Result<(), String> {
             continue;
         }
         let sizes = match options.sizes.is_empty() {
-            true => vec![SMALL, large(&family)],
+            true => {
+                let large = large(&family);
+                let below = SIZES.into_iter().filter(|n| *n < large);
+                below.chain([large]).collect()
+            }
             false => options.sizes.clone(),
         };
         for n in sizes {
@@ -78,8 +87,8 @@ fn large(family: &Family) -> usize {
 /// Compares a family at one size: a line of the table, or what differs.
 pub fn compare(name: &str, n: usize) -> Result<String, String> {
     let family = family::by_name(name).ok_or_else(|| format!("there is no family `{name}`"))?;
-    let small = n <= SMALL;
-    let [a, b] = [false, true].map(|scalarise| simulate(&family, n, scalarise, small));
+    let described = n <= DESCRIBED;
+    let [a, b] = [false, true].map(|scalarise| simulate(&family, n, scalarise, described));
     let ((sizes, a), (others, b)) = (a?, b?);
     if sizes != others {
         return Err(format!(
@@ -87,20 +96,19 @@ pub fn compare(name: &str, n: usize) -> Result<String, String> {
         ));
     }
     let (x, y) = (a.summary.states, b.summary.states);
-    if small && x != y {
+    if x != y {
         return Err(format!("{x} states, and {y} as elements"));
     }
     let (worst, signal) = deviation(&a, &b)?;
     if worst > ALLOWED {
         return Err(format!("{signal} deviates by {worst:.1e}"));
     }
-    // Where arrays are kept although their elements could be disentangled, more variables are states.
-    let states = match x == y {
-        true => x.to_string(),
-        false => format!("{x} ({y})"),
+    let unknowns = match (a.summary.unknowns, b.summary.unknowns) {
+        (u, v) if u == v => u.to_string(),
+        (u, v) => format!("{u} ({v})"),
     };
     Ok(format!(
-        "{:>10} {states:>11}  {worst:.1e} of {signal}",
+        "{:>10} {x:>8} {unknowns:>18}  {worst:.1e} of {signal}",
         sizes.0
     ))
 }
