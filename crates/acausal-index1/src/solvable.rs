@@ -444,43 +444,29 @@ fn admissible(flat: &FlatModel, eq: &EquationNode, t: &Touched, v: &VariableNode
     Some(order.unwrap_or(Order::Ascending))
 }
 
-/// Over a domain with one iterator that moves: the order in which the other access reaches elements that were solved
-/// before, which it does if it is behind or ahead of the solved one by a constant distance.
+/// The order in which the other access reaches elements that were solved before: the outermost iterator along which the two are
+/// apart decides, if they are apart by a constant distance there. `T[i, j, k]` and `T[i - 1, 2, k]` are one i apart, whatever
+/// their other subscripts are.
 fn recurrence(flat: &FlatModel, eq: &EquationNode, solved: ExprId, other: ExprId) -> Option<Order> {
-    let mut moving = eq.piece.domain.iter().filter(|(_, r)| r.count > 1);
-    let (Some((iter, range)), None) = (moving.next(), moving.next()) else {
-        return None;
-    };
     let x = &flat.exprs;
     let (Node::Var(a), Node::Var(b)) = (x.node(solved), x.node(other)) else {
         return None;
     };
     let (sa, sb) = (x.list(a.subs), x.list(b.subs));
-    let mut order = None;
-    for (&p, &q) in sa.iter().zip(sb) {
+    for (iter, range) in eq.piece.domain.iter().filter(|(_, r)| r.count > 1) {
+        // The solved access is elementwise: one of its subscripts follows the iterator.
+        let mut pairs = sa.iter().zip(sb);
+        let (&p, &q) = pairs.find(|(p, _)| x.depends_on_iter(**p, *iter))?;
         let (p, q) = (x.affine(p)?, x.affine(q)?);
         if p.terms != q.terms {
             return None;
         }
-        let direction = p.coefficient(*iter) * range.step;
-        let distance = q.constant - p.constant;
-        match (direction, distance) {
-            (_, 0) if direction == 0 => {}
-            (0, _) => return None,
-            // The same element of this dimension: the others must tell them apart.
-            (_, 0) => return None,
-            _ => {
-                let needed = if direction.signum() * distance.signum() < 0 {
-                    Order::Ascending
-                } else {
-                    Order::Descending
-                };
-                if order.is_some_and(|o| o != needed) {
-                    return None;
-                }
-                order = Some(needed);
-            }
+        let ahead = (q.constant - p.constant) * p.coefficient(*iter) * range.step;
+        match ahead.signum() {
+            0 => {}
+            -1 => return Some(Order::Ascending),
+            _ => return Some(Order::Descending),
         }
     }
-    order
+    None
 }

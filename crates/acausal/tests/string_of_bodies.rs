@@ -150,6 +150,52 @@ fn pendulum_chain(n: usize, far_end: bool) -> String {
     )
 }
 
+/// The same with the orientations as one array of matrices, which is a recurrence by itself.
+fn matrix_chain(n: usize) -> String {
+    format!(
+        "model Chain
+          constant Integer N = {n};
+          parameter Real l = 1/N, m = 1/N, g = 9.81;
+          Real phi[N](each start = 0.1, each fixed = true, each stateSelect = StateSelect.always);
+          Real w[N](each start = 0, each fixed = true, each stateSelect = StateSelect.always);
+          Real T[N, 2, 2], R[N, 2, 2], p[N, 2], v[N, 2], f[N, 2];
+        equation
+          w = der(phi);
+          for i in 1:N loop
+            R[i, :, :] = [cos(phi[i]), sin(phi[i]); -sin(phi[i]), cos(phi[i])];
+            T[i, 2, :]*f[i, :] = -1e-3*w[i];
+          end for;
+          T[1, :, :] = R[1, :, :];
+          p[1, :] = l*T[1, 1, :];
+          for i in 2:N loop
+            T[i, :, :] = R[i, :, :]*T[i - 1, :, :];
+            p[i, :] = p[i - 1, :] + l*T[i, 1, :];
+          end for;
+          v = der(p);
+          for i in 1:N - 1 loop
+            m*der(v[i, :]) = f[i, :] - f[i + 1, :] + {{m*g, 0}};
+          end for;
+          m*der(v[N, :]) = f[N, :] + {{m*g, 0}};
+        end Chain;"
+    )
+}
+
+#[test]
+fn chain_of_matrices_has_its_angles_as_states() {
+    for n in [4, 40] {
+        let text = matrix_chain(n);
+        let [a, b] = [false, true].map(|scalarise| run(&text, scalarise));
+        assert_eq!((a.summary.states, b.summary.states), (2 * n, 2 * n));
+        for name in ["phi[1]", "p[3,2]", "T[4,1,2]", "f[2,1]"] {
+            let (x, y) = (values(&a, name), values(&b, name));
+            let scale = x.iter().fold(1e-2f64, |m, v| m.max(v.abs()));
+            for (x, y) in x.iter().zip(&y) {
+                near(*x, *y, 1e-5 * scale);
+            }
+        }
+    }
+}
+
 fn run(text: &str, scalarise: bool) -> InMemory {
     let load = Load {
         structure: Options {
