@@ -177,8 +177,10 @@ pub struct AssertCode {
     pub conditions: Program,
     /// Number of conditions.
     pub len: usize,
-    /// The message, if it is a literal; otherwise the expression as written.
-    pub message: String,
+    /// The message: a String expression that may contain values.
+    pub message: ExprId,
+    /// The iterators it stands under.
+    pub domain: Vec<(IterId, Range)>,
     /// Only a warning.
     pub warning: bool,
     /// Where it stands.
@@ -464,14 +466,11 @@ impl Lowering<'_> {
         // An assertion does not trigger events: it is looked at when a step is complete.
         let quiet = self.flat.exprs.no_event(a.condition);
         let conditions = self.out_program(domain, quiet, 0, a.origin)?;
-        let message = match self.flat.exprs.node(a.message) {
-            Node::Str(s) => self.flat.exprs.string(s).to_string(),
-            _ => acausal_expr::Printer::new(self.flat).expr(a.message),
-        };
         Ok(AssertCode {
             conditions,
             len: domain_len(domain),
-            message,
+            message: a.message,
+            domain: domain.clone(),
             warning: a.warning,
             origin: a.origin,
         })

@@ -24,7 +24,7 @@
 use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
-use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Printer, Range, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
 use acausal_index1::{DiscreteEquation, discrete_start, discrete_target, hoist_reductions};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_syntax::Span;
@@ -405,17 +405,19 @@ impl Compiled {
             .any(|(g, k)| (g.first..g.first + g.len).contains(&row) && *k == InitialRow::Equation)
     }
 
-    /// `v[3] = start` for a row that is a fixed start value.
-    pub fn start_row_text(&self, row: usize) -> Option<String> {
+    /// `v[3] = start` for a row that is a fixed start value, given the values of `Mem`.
+    pub fn start_row_text(&self, row: usize, mem: Option<&[f64]>) -> Option<String> {
         let (group, kind) = (self.initial.rows.iter().zip(&self.initial.kinds))
             .find(|(g, _)| (g.first..g.first + g.len).contains(&row))?;
         let InitialRow::Start(var) = kind else {
             return None;
         };
         let name = self.element_name(*var, Kind::Value, row - group.first);
-        let start = self.flat.var(*var).start.as_ref();
-        let value = start.map_or("0".to_string(), |s| Printer::new(&self.flat).expr(s.body));
-        Some(format!("{name} = {value}"))
+        let place = self.start_of.get(var).map(|b| b + row - group.first);
+        Some(match mem.zip(place).and_then(|(m, k)| m.get(k)) {
+            Some(value) => format!("{name} = {value}"),
+            None => format!("{name} = its start value"),
+        })
     }
 
     /// The declaration of component `i` of `x`.

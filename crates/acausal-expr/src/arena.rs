@@ -92,6 +92,13 @@ impl Exprs {
         self.new_iter(format!("i{}", self.iterators.len()).as_str())
     }
 
+    /// Whether an iterator is the compiler's own, by its name: `i` and a number.
+    pub fn is_fresh_iter(&self, i: IterId) -> bool {
+        let name = self.iter_name(i);
+        let number = name.as_str().strip_prefix('i');
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    }
+
     /// The name that an iterator was given.
     pub fn iter_name(&self, i: IterId) -> acausal_syntax::Name {
         self.iterators[i.0 as usize]

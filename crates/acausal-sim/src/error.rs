@@ -189,7 +189,12 @@ impl SimError {
                 let d = Diagnostic::error(
                     "not-a-number",
                     place.span,
-                    format!("`{name}` is {value} at time = {t}, because of this equation"),
+                    match name.contains('$') {
+                        true => format!("a value in this equation is {value} at time = {t}"),
+                        false => {
+                            format!("`{name}` is {value} at time = {t}, because of this equation")
+                        }
+                    },
                 );
                 if place.component.is_empty() {
                     d
@@ -197,7 +202,24 @@ impl SimError {
                     d.note(format!("in component {}", place.component))
                 }
             }
-            SimError::Evaluation { seen, reason } => seen.diagnostic(model).note(reason.clone()),
+            SimError::Evaluation { seen, reason } => {
+                let d = seen.diagnostic(model);
+                match reason
+                    .strip_prefix(FUNCTION_ASSERTION)
+                    .and_then(|r| r.split_once(": "))
+                {
+                    Some((function, message)) => {
+                        let when = seen.when();
+                        Diagnostic::error(
+                            "assertion",
+                            d.labels.first().map_or(Span::NONE, |l| l.span),
+                            format!("assertion failed{when}: {message}"),
+                        )
+                        .note(format!("in function {function}, called from here"))
+                    }
+                    None => d.note(reason.clone()),
+                }
+            }
             SimError::Subscript {
                 t,
                 array,
@@ -211,6 +233,26 @@ impl SimError {
             ),
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
             SimError::Settings(m) => Diagnostic::error("settings", Span::NONE, m.clone()),
+        }
+    }
+}
+
+/// How the failure of an assertion inside of a function begins ([`acausal_expr::FunctionError`]).
+const FUNCTION_ASSERTION: &str = "assertion in function ";
+
+impl SimError {
+    /// ` at time = 1`, where the time is known.
+    fn when(&self) -> String {
+        match self {
+            SimError::Initialisation(f) if f.start => " at the start".to_string(),
+            SimError::Initialisation(f) => format!(" at time = {}", f.t),
+            SimError::NotFinite { t, .. } => format!(" at time = {t}"),
+            SimError::Integrator(
+                SolverError::StepTooSmall { t, .. }
+                | SolverError::RepeatedFailure { t, .. }
+                | SolverError::Evaluation { t, .. },
+            ) => format!(" after time = {t}"),
+            _ => String::new(),
         }
     }
 }
@@ -260,17 +302,26 @@ pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
     (origin.span, text)
 }
 
-/// The values of the iterators at row `k` of a group.
+/// Which of the equations of a group row `k` is: the values of the iterators, or of an equation between whole arrays,
+/// whose iterators are the compiler's own, the element.
 pub(crate) fn point_text(model: &Compiled, group: &acausal_codegen::RowGroup, k: usize) -> String {
     let mut rest = k as i64;
     let mut values = Vec::new();
     for (iter, range) in group.domain.iter().rev() {
-        let name = model.flat.exprs.iter_name(*iter);
-        values.push(format!("{name} = {}", range.at(rest % range.count)));
+        values.push((*iter, range.at(rest % range.count)));
         rest /= range.count;
     }
     values.reverse();
-    values.join(", ")
+    let own = |iter| model.flat.exprs.is_fresh_iter(iter);
+    let (fresh, named): (Vec<_>, Vec<_>) = values.into_iter().partition(|v| own(v.0));
+    let mut parts: Vec<String> = (named.iter())
+        .map(|(iter, v)| format!("{} = {v}", model.flat.exprs.iter_name(*iter)))
+        .collect();
+    if !fresh.is_empty() {
+        let subscripts: Vec<String> = fresh.iter().map(|(_, v)| v.to_string()).collect();
+        parts.push(format!("element [{}]", subscripts.join(",")));
+    }
+    parts.join(", ")
 }
 
 /// The equation of a row; of a fixed start value `v = start`. What the compiler introduced is said in words.
@@ -278,15 +329,19 @@ pub(crate) fn equation_text(model: &Compiled, row: usize) -> String {
     let Some((group, _)) = model.row_group(row) else {
         return format!("equation {}", row + 1);
     };
-    if let Some(text) = model.start_row_text(row) {
+    if let Some(text) = model.start_row_text(row, None) {
         return text;
     }
     let text = residual_text(model, group.value);
-    if text.contains('$') {
+    // A long one (inlined functions) is better read where it stands, which the message shows.
+    if text.contains('$') || text.len() > LONGEST {
         return "this equation".to_string();
     }
     format!("`{text}`")
 }
+
+/// Characters of an equation in a sentence.
+const LONGEST: usize = 160;
 
 /// A residual as an equation: what is added on the left, what is subtracted on the right.
 fn residual_text(model: &Compiled, residual: acausal_expr::ExprId) -> String {
@@ -338,7 +393,12 @@ fn in_words(name: String) -> String {
 
 /// The condition as written, for messages.
 pub fn condition_text(model: &Compiled, expr: acausal_expr::ExprId) -> String {
-    Printer::new(&model.flat).expr(expr)
+    let text = Printer::new(&model.flat).expr(expr);
+    // A sum or another reduction in it has a name of the compiler's own.
+    match text.contains('$') {
+        true => "this condition".to_string(),
+        false => text,
+    }
 }
 
 /// Whether a relation is true when its left side exceeds its right side.

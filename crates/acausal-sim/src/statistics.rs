@@ -65,7 +65,7 @@ fn name_largest(named: &mut Vec<(String, u64)>, counts: &[u64], model: &Compiled
     let mut order: Vec<usize> = (0..counts.len()).filter(|&k| counts[k] > 0).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(counts[k]));
     for k in order.into_iter().take(NAMED) {
-        let name = model.unknown_name(k);
+        let name = crate::error::unknown_text(model, k);
         match named.iter_mut().find(|n| n.0 == name) {
             Some(n) => n.1 += counts[k],
             None => named.push((name, counts[k])),

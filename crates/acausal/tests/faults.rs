@@ -412,3 +412,63 @@ fn a_subscript_out_of_range() {
             .code(0);
     }
 }
+
+/// The text of an assertion is built when it fails, with the values of that time, also where it stands in a function that
+/// is inlined into another one.
+#[test]
+fn assertions_speak_with_values() {
+    let place = Place::with(
+        "A.mo",
+        "model A
+  function root
+    input Real x;
+    output Real y;
+  algorithm
+    assert(x >= 0, \"root of a negative number\");
+    y := sqrt(noEvent(abs(x)));
+  end root;
+  function walk \"its loop depends on an argument\"
+    input Real x;
+    output Real y;
+  protected
+    Integer k;
+  algorithm
+    y := x;
+    k := 0;
+    while k < 10*x loop
+      k := k + 1;
+      y := y + 0.1*root(x - 0.5);
+    end while;
+  end walk;
+  Real x(start = 1, fixed = true), z;
+equation
+  der(x) = -1;
+  z = walk(x);
+end A;",
+    );
+    place
+        .acausal(&["simulate", "A.mo", "--interval", "0.1"])
+        .code(1)
+        .complains(&[
+            "error[assertion]: assertion failed at time = 0.",
+            "root of a negative number",
+            "A.mo:25:3",
+            "in function A.walk, called from here",
+        ]);
+    place.write(
+        "B.mo",
+        "model B
+  parameter Integer n = 3;
+  Real x[n](each start = 0, each fixed = true);
+equation
+  for i in 1:n loop
+    der(x[i]) = i;
+    assert(x[i] < 2, \"x[\" + String(i) + \"] = \" + String(x[i], significantDigits = 3) + \" at \" + String(time, format = \".2f\"));
+  end for;
+end B;",
+    );
+    place
+        .acausal(&["simulate", "B.mo", "--stop", "2", "--interval", "0.1"])
+        .code(1)
+        .complains(&["error[assertion]", "B.mo:7:5", ": x[3] = 2", " at 0."]);
+}

@@ -498,3 +498,19 @@ fn start_values_choose_where_the_numbers_leave_something_open() {
         ],
     );
 }
+
+#[test]
+fn elements_of_arrays_are_named_without_names_of_the_compiler() {
+    refused(
+        "model Springs parameter Integer n = 4;
+           Real x[n](start = {1, 2, 3, 4}, each fixed = true), v[n](each fixed = true), L;
+         equation der(x) = v; for i in 1:n-1 loop der(v[i]) = -x[i]; end for; sum(x) = 5; L = der(v[n]); end Springs;",
+        &["error[initial-inconsistent]: `x[4] = 4` contradicts"],
+    );
+    // An equation between whole arrays has no iterator of the user's.
+    refused(
+        "model Loop parameter Real A[2, 2] = {{1, 1}, {1, 1}}; Real x[2](start = {1, 0});
+         equation A*x.^3 = {1, 2}; end Loop;",
+        &["initial-", "element ["],
+    );
+}

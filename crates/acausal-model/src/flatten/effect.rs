@@ -105,7 +105,7 @@ impl Flattener {
         let exprs = &self.ctx.exprs;
         Ok(exprs
             .text(m, &mut |_, _, _| None)
-            .unwrap_or_else(|_| "terminate".to_string()))
+            .unwrap_or_else(|_| "the model asks to terminate".to_string()))
     }
 
     fn reinit(

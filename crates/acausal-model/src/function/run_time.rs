@@ -72,10 +72,23 @@ impl<'c, 'e> Lowering<'c, 'e> {
             true => None,
             false => super::left_limit::bind(self.ctx, &mut self.base, e)?,
         };
+        let pending = self.ctx.function_state.asserts.len();
         let env = with_locals(&self.base, &self.locals);
         let value = self.ctx.expr(&env, bound.as_ref().unwrap_or(e));
         self.base.loops.truncate(mark);
+        self.keep_asserts(pending);
         value
+    }
+
+    /// Assertions of calls that were inlined (from position `from` on) are about values of the frame as they are here.
+    fn keep_asserts(&mut self, from: usize) {
+        for assert in self.ctx.function_state.asserts.split_off(from) {
+            if !assert.warning {
+                let message = literal_text(self.ctx, assert.message);
+                let condition = assert.condition;
+                self.body.push(Run::Assert { condition, message });
+            }
+        }
     }
 
     fn scalar(&mut self, e: &Expr, ty: Type) -> Result<ExprId> {
@@ -136,7 +149,9 @@ impl<'c, 'e> Lowering<'c, 'e> {
         };
         let what = format!("`{}`", self.ctx.instances.data(variable).name);
         let env = Env::function(binding.scope, &self.locals, self.base.evaluate);
+        let pending = self.ctx.function_state.asserts.len();
         let value = self.ctx.expr(&env, &binding.expr)?;
+        self.keep_asserts(pending);
         let at = binding.expr.span;
         let value = bind::fit(self.ctx, &self.locals, variable, value, at, &what)?;
         if frozen && is_constant(self.ctx, &value) {
@@ -221,8 +236,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
             } => self.branch(branches, otherwise)?,
             StatementKind::For { indices, body } => self.repeat(indices, body)?,
             StatementKind::While { condition, body } => {
+                let before = self.body.len();
                 let condition = self.scalar(condition, Type::Boolean)?;
-                let body = self.block_of(|l| l.statements(body))?;
+                // What the condition asserts holds before each round.
+                let asserts = self.body[before..].to_vec();
+                let mut body = self.block_of(|l| l.statements(body))?;
+                body.extend(asserts);
                 self.body.push(Run::While { condition, body });
             }
             StatementKind::When { .. } => {
@@ -270,15 +289,7 @@ impl<'c, 'e> Lowering<'c, 'e> {
             _ => {
                 // A function without effects: whether it can be called matters, and what it asserts.
                 let e = Expr::new(ExprKind::Call(Box::new(call.clone())), call.span);
-                let pending = self.ctx.function_state.asserts.len();
                 self.value(&e)?;
-                for assert in self.ctx.function_state.asserts.split_off(pending) {
-                    if !assert.warning {
-                        let message = literal_text(self.ctx, assert.message);
-                        let condition = assert.condition;
-                        self.body.push(Run::Assert { condition, message });
-                    }
-                }
             }
         }
         Ok(())

@@ -215,7 +215,7 @@ fn specialised(
     ctx.function_state.conditional += 1;
     let result = build(ctx, evaluate, function, inputs, entry, span);
     ctx.function_state.conditional -= 1;
-    // Assertions of calls that were inlined into the body belong to values of its frame and cannot leave it.
+    // Assertions of calls that were inlined into the body are statements of it; what a failed attempt left cannot leave it.
     ctx.function_state.asserts.truncate(pending);
     ctx.function_state.active.pop();
     match result {

@@ -5,8 +5,9 @@
 //! `v = if active then e else pre(v)`, evaluated as often as the iteration needs. `reinit`, `assert` and `terminate`
 //! are acts: they happen once, when the iteration has settled.
 
-use acausal_codegen::ActionCode;
-use acausal_expr::flat::OriginId;
+use acausal_codegen::{ActionCode, AssertCode};
+use acausal_expr::flat::VarType;
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Value};
 use acausal_jit::kernel::Bank;
 
 use super::{EventContext, EventOutcome, EventState};
@@ -116,9 +117,8 @@ impl EventState {
                         ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
                         let inner = code.len / model.events.whens[w].points.max(1);
                         let part = p * inner..(p + 1) * inner;
-                        let failed = ctx.machine.out[part].contains(&0.0);
-                        let (t, origin) = (ctx.t, code.origin);
-                        report(failed, code.warning, &code.message, origin, t, outcome)?;
+                        let failed = part.clone().find(|&k| ctx.machine.out[k] == 0.0);
+                        report(ctx.machine, code, failed, (ctx.t, ctx.y, ctx.yp), outcome)?;
                     }
                     ActionCode::Terminate { message, .. } => {
                         outcome.terminate.get_or_insert_with(|| message.clone());
@@ -148,27 +148,67 @@ impl EventState {
     }
 }
 
-/// A failed assertion is an error, or a warning if the model says so.
+/// A failed assertion is an error, or a warning if the model says so. `failed` is the first point at which it fails.
 fn report(
-    failed: bool,
-    warning: bool,
-    message: &str,
-    origin: OriginId,
-    t: f64,
+    machine: &mut Machine,
+    code: &AssertCode,
+    failed: Option<usize>,
+    (t, y, yp): (f64, &[f64], &[f64]),
     outcome: &mut EventOutcome,
 ) -> Result<(), SimError> {
-    if !failed {
+    let Some(point) = failed else {
         return Ok(());
-    }
-    if warning {
+    };
+    machine.update_all(t, y, yp);
+    let message = message_text(machine, code, point, (t, y, yp));
+    if code.warning {
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
     }
     Err(SimError::Assertion {
         t,
-        message: message.to_string(),
-        origin,
+        message,
+        origin: code.origin,
     })
+}
+
+/// The text of a message with the values that it has now. What cannot be evaluated is shown as it is written.
+fn message_text(
+    machine: &Machine,
+    code: &AssertCode,
+    point: usize,
+    (t, y, yp): (f64, &[f64], &[f64]),
+) -> String {
+    let model = &machine.model;
+    let mut rest = point as i64;
+    let mut at: Vec<(IterId, i64)> = Vec::new();
+    for (iter, range) in code.domain.iter().rev() {
+        at.push((*iter, range.at(rest % range.count)));
+        rest /= range.count;
+    }
+    let mut leaf = |x: &Exprs, e: ExprId, subs: &[i64]| match x.node(e) {
+        Node::Time => Some(Value::Real(t)),
+        Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
+        Node::Var(a) if a.kind == Kind::Value => {
+            let var = model.flat.var(a.var);
+            let mut k = 0;
+            for (&s, &d) in subs.iter().zip(&var.dims) {
+                k = k * d + usize::try_from(s - 1).ok().filter(|s| *s < d)?;
+            }
+            let output = model.outputs.iter().find(|o| o.var == a.var)?;
+            let v = machine.value(output.place.at(k), y, yp);
+            Some(match var.ty {
+                VarType::Integer | VarType::Enum(_) => Value::Int(v as i64),
+                VarType::Boolean => Value::Bool(v != 0.0),
+                _ => Value::Real(v),
+            })
+        }
+        _ => None,
+    };
+    let exprs = &model.flat.exprs;
+    exprs
+        .text(code.message, &mut leaf)
+        .unwrap_or_else(|_| Printer::new(&model.flat).expr(code.message))
 }
 
 /// Checks the assertions that hold always.
@@ -182,8 +222,8 @@ pub(crate) fn check_asserts(
     let model = machine.model.clone();
     for (k, code) in model.events.asserts.iter().enumerate() {
         machine.run(Which::Assert(k), y, yp);
-        let failed = machine.out[..code.len].contains(&0.0);
-        report(failed, code.warning, &code.message, code.origin, t, outcome)?;
+        let failed = machine.out[..code.len].iter().position(|v| *v == 0.0);
+        report(machine, code, failed, (t, y, yp), outcome)?;
     }
     Ok(())
 }

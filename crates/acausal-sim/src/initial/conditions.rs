@@ -39,7 +39,8 @@ impl Condition {
     pub fn text(self, machine: &Machine, data: &StartData) -> String {
         let model = &machine.model;
         match self {
-            Condition::Row(row) => crate::error::equation_text(model, row as usize),
+            Condition::Row(row) => (model.start_row_text(row as usize, Some(&machine.mem)))
+                .unwrap_or_else(|| crate::error::equation_text(model, row as usize)),
             Condition::Start(c) => format!(
                 "{} = {}",
                 crate::error::unknown_text(model, c as usize),
@@ -112,10 +113,11 @@ pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Resul
         }
     };
     let cols = 2 * n + data.free.len();
-    if data.free.is_empty() && (0..cols).filter(|&c| basic(c)).count() == equations {
-        if let Some(state) = states_by_row(machine, &role, eligible, &ranked.required) {
-            return Ok(explicit(cols, basic, equations, state, ranked));
-        }
+    if data.free.is_empty()
+        && (0..cols).filter(|&c| basic(c)).count() == equations
+        && let Some(state) = states_by_row(machine, &role, eligible, &ranked.required)
+    {
+        return Ok(explicit(cols, basic, equations, state, ranked));
     }
     let graph = Graph::new(machine, cols, eligible);
     let mut matching = graph.equations(equations, basic);

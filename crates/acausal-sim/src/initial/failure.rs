@@ -260,8 +260,14 @@ fn describe(model: &Compiled, row: usize) -> Vec<String> {
         }
         _ => {}
     }
-    if !group.domain.is_empty() {
-        parts.push(format!("for {}", crate::error::point_text(model, group, k)));
+    if !group.domain.is_empty() && !matches!(kind, Some(InitialRow::Start(_))) {
+        let point = crate::error::point_text(model, group, k);
+        let word = if point.starts_with("element") {
+            ""
+        } else {
+            "for "
+        };
+        parts.push(format!("{word}{point}"));
     }
     let component = &model.flat.origin(group.origin).component;
     if !component.is_empty() {

@@ -26,6 +26,7 @@ use acausal_codegen::Compiled;
 use acausal_index1::{Role, RowKind};
 
 use crate::consistent::{ConsistentSystem, Point};
+use crate::error::{derivative_text, unknown_text};
 use crate::machine::Machine;
 use crate::{Note, SimError};
 use conditions::{Condition, Kept};
@@ -208,9 +209,9 @@ impl InitialSystem {
                 failure.span = machine.model.unknown_span(c as usize);
                 let (name, value) = match condition {
                     Condition::Slope(_) => {
-                        (machine.model.derivative_name(c as usize), yp[c as usize])
+                        (derivative_text(&machine.model, c as usize), yp[c as usize])
                     }
-                    _ => (machine.model.unknown_name(c as usize), y[c as usize]),
+                    _ => (unknown_text(&machine.model, c as usize), y[c as usize]),
                 };
                 failure.unknowns.push((name, value));
             }

@@ -164,7 +164,7 @@ fn pivots(
         let best = (candidates.iter())
             .map(|&j| vectors[done][j].abs())
             .fold(0.0, f64::max);
-        if !(best > SUPPORT * largest) {
+        if best.is_nan() || best <= SUPPORT * largest {
             return None;
         }
         let pivot = *(candidates.iter())
