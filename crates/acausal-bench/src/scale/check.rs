@@ -1,7 +1,7 @@
 //! Working on arrays against working on their elements, for the families of models that [`super::run`] measures.
 //!
 //! In: a family and a size. Out: the worst deviation between the trajectories of both, or what differs. The structure must be
-//! the same too: as many equations and states, and up to [`DESCRIBED`] elements as many unknowns and the same index. The
+//! the same too: as many equations and states, and up to 64 elements as many unknowns and the same index. The
 //! DAE that is integrated may be of another size, because what is substituted differs; both sizes are printed. Every
 //! comparison is a process of its own with a limit of time.
 //!
