@@ -238,10 +238,19 @@ pub struct Variable {
 impl Variable {
     /// A variable of a name and shape of which nothing else is said.
     pub fn new(name: &str, dims: Vec<usize>, ty: VarType, variability: Variability) -> Variable {
+        let parts = vec![(Name::new(name), dims.len() as u8)];
+        Variable::named(VarName { parts }, dims, ty, variability)
+    }
+
+    /// The same with a name of several parts.
+    pub fn named(
+        name: VarName,
+        dims: Vec<usize>,
+        ty: VarType,
+        variability: Variability,
+    ) -> Variable {
         Variable {
-            name: VarName {
-                parts: vec![(Name::new(name), dims.len() as u8)],
-            },
+            name,
             dims,
             ty,
             variability,

@@ -5,9 +5,7 @@
 //! and conditions (evaluated), types and prefixes.
 
 use acausal_expr::VarId;
-use acausal_expr::flat::{
-    Causality, Enumeration, StateSelect, VarName, VarType, Variability, Variable,
-};
+use acausal_expr::flat::{Causality, Enumeration, VarName, VarType, Variability, Variable};
 use acausal_syntax::ast;
 
 use super::Flattener;
@@ -148,33 +146,15 @@ impl Flattener {
             None if ty == VarType::Real => Variability::Continuous,
             None => Variability::Discrete,
         };
+        let description = self.ctx.instances.description(inst);
         let variable = Variable {
-            name: VarName { parts },
-            dims,
-            ty,
-            variability,
             causality,
-            binding: None,
-            start: None,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            unit: String::new(),
-            display_unit: String::new(),
-            description: self
-                .ctx
-                .instances
-                .description(inst)
-                .unwrap_or_default()
-                .to_string(),
-            state_select: StateSelect::Default,
+            description: description.unwrap_or_default().to_string(),
             flow: data.prefixes.flow == Some(ast::FlowPrefix::Flow),
             protected: self.is_protected(inst),
-            structural: false,
             auxiliary: object,
-            alias: false,
             span: data.span,
+            ..Variable::named(VarName { parts }, dims, ty, variability)
         };
         let id = VarId(self.model.vars.len() as u32);
         if self.ctx.primitive_type(inst) == Some(Type::Clock) {

@@ -60,7 +60,7 @@ pub(crate) fn substitution_order(pattern: &Pattern) -> Option<Vec<Pair>> {
     (order.len() == n).then_some(order)
 }
 
-/// Substitution in a fixed order. Like the other solvers it is made by [`LinearSolver::analyse`].
+/// Substitution in a fixed order.
 #[derive(Clone, Debug, Default)]
 pub struct Substitution {
     pattern: Option<Pattern>,
@@ -85,12 +85,12 @@ impl Substitution {
 }
 
 impl LinearSolver for Substitution {
+    /// # Panics
+    /// If the pattern is not triangular up to permutations: [`super::Lu`] chooses another solver then.
     fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
-        let order = substitution_order(pattern).ok_or(Singular {
-            row: 0,
-            col: 0,
-            structural: true,
-        })?;
+        let Some(order) = substitution_order(pattern) else {
+            panic!("no order of substitutions");
+        };
         *self = Substitution::new(pattern, order);
         Ok(())
     }
