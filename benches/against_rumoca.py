@@ -12,12 +12,11 @@ times. A tool that fails is printed with its message.
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from measured import ROOT, acausal, measured
+
 LIMIT = int(os.environ.get("LIMIT", "120"))
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 CHILD = """
 import sys, rumoca, resource
@@ -29,39 +28,6 @@ print("ready", ready)
 """
 
 
-def run(command):
-    """Exit code, output, seconds of CPU time and peak memory in MB of a process."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            out, _ = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return None
-    return process.returncode, out
-
-
-def measured(command):
-    """The same through a small wrapper process, whose only child is the case: its usage is that of the case."""
-    wrapper = (
-        "import resource, subprocess, sys\n"
-        "code = subprocess.call(sys.argv[1:])\n"
-        "u = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-        "print('usage', u.ru_utime + u.ru_stime, u.ru_maxrss / 1024)\n"
-        "sys.exit(code)\n"
-    )
-    done = run([sys.executable, "-c", wrapper, *command])
-    if done is None:
-        return f"more than {LIMIT} s", None
-    code, out = done
-    usage = re.search(r"usage (\S+) (\S+)", out)
-    if code != 0 or usage is None:
-        lines = [l for l in out.splitlines() if l.strip() and not l.startswith("usage")]
-        errors = [l for l in lines if "rror" in l] or lines
-        return (errors[-1] if errors else f"exit code {code}")[:90], None
-    return f"{float(usage[1]):8.2f} s {float(usage[2]):7.0f} MB", float(usage[1])
-
-
 def main():
     arguments = sys.argv[1:]
     print(f"{'model':16} {'N':>8}  {'acausal':>21}  {'rumoca':>21}  ratio")
@@ -69,11 +35,11 @@ def main():
         source = (ROOT / "benches" / "models" / f"{family}.mo").read_text()
         stop = re.search(r"StopTime = ([0-9.e-]+)", source)[1]
         for n in sizes.split(","):
-            ours, a = measured([str(TARGET / "release" / "acausal-bench"), "scale-case", family, n])
+            ours, a, _ = acausal(family, n, LIMIT)
             text = re.sub(r"parameter Integer N = \d+", f"parameter Integer N = {n}", source)
             file = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"{family}_{os.getpid()}.mo"
             file.write_text(text)
-            theirs, b = measured([sys.executable, "-c", CHILD, str(file), stop])
+            theirs, b, _ = measured([sys.executable, "-c", CHILD, str(file), stop], LIMIT)
             file.unlink()
             ratio = f"{b / a:.1f}" if a and b else ""
             print(f"{family:16} {n:>8}  {ours:>21}  {theirs:>21}  {ratio}", flush=True)

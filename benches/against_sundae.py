@@ -12,14 +12,12 @@ Tolerances: relative 1e-6, absolute 1e-6, 10 output instants, on both sides.
 """
 
 import os
-import pathlib
 import re
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from measured import acausal, measured
+
 LIMIT = int(os.environ.get("LIMIT", "300"))
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 CHILD = r"""
 import resource, sys
@@ -87,43 +85,18 @@ print("solved", after - before, solution.nfev, float(solution.y[-1][0]))
 """
 
 
-def measured(command):
-    """Seconds, megabytes and output of a process, through a wrapper whose only child it is; or a message."""
-    wrapper = (
-        "import resource, subprocess, sys\n"
-        "code = subprocess.call(sys.argv[1:])\n"
-        "u = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-        "print('usage', u.ru_utime + u.ru_stime, u.ru_maxrss / 1024)\n"
-        "sys.exit(code)\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", wrapper, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        try:
-            out, _ = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return f"more than {LIMIT} s", None, ""
-    usage = re.search(r"usage (\S+) (\S+)", out)
-    if process.returncode != 0 or usage is None:
-        lines = [l for l in out.splitlines() if l.strip() and not l.startswith("usage")]
-        return (lines[-1] if lines else f"exit code {process.returncode}")[:60], None, out
-    return f"{float(usage[1]):7.2f} s {float(usage[2]):6.0f} MB", float(usage[1]), out
-
-
 def main():
     arguments = sys.argv[1:]
-    print(f"{'model':14} {'N':>8}  {'acausal':>19}  {'IDA, with Python':>19} {'IDA alone':>11}  ratio")
+    print(f"{'model':14} {'N':>8}  {'acausal':>22}  {'IDA, with Python':>22} {'IDA alone':>11}  ratio")
     for family, sizes in zip(arguments[::2], arguments[1::2]):
         for n in sizes.split(","):
-            ours, a, _ = measured([str(TARGET / "release" / "acausal-bench"), "scale-case", family, n])
-            theirs, _, out = measured([sys.executable, "-c", CHILD, family, n])
+            ours, a, _ = acausal(family, n, LIMIT)
+            theirs, _, out = measured([sys.executable, "-c", CHILD, family, n], LIMIT)
             solved = re.search(r"solved (\S+)", out)
             alone = float(solved[1]) if solved else None
             ratio = f"{alone / a:.2f}" if a and alone is not None else ""
             shown = f"{alone:.2f} s" if alone is not None else ""
-            print(f"{family:14} {n:>8}  {ours:>19}  {theirs:>19} {shown:>11}  {ratio}", flush=True)
+            print(f"{family:14} {n:>8}  {ours:>22}  {theirs:>22} {shown:>11}  {ratio}", flush=True)
 
 
 if __name__ == "__main__":
