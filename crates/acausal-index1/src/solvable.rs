@@ -32,8 +32,11 @@ use crate::regularise::evaluate;
 /// Coefficients that differ from element to element are looked at one by one in pieces of at most this many elements.
 const MOST_POINTS: usize = 64;
 
-/// Smallest pivot of parameters, relative to the largest known coefficient of its equation.
-const LEAST_PIVOT: f64 = 1e-4;
+/// Smallest pivot of parameters, relative to the largest known coefficient of its equation. Units make coefficients differ by
+/// many decades without anything being wrong: `v1 - v2 = R*i` with a resistance of a microohm. What counts are rounding
+/// errors of the other terms, which the division makes larger by at most 1/[`LEAST_PIVOT`]: to 2e-9 of them, far below
+/// usual tolerances.
+const LEAST_PIVOT: f64 = 1e-7;
 
 /// Which pairs are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -106,6 +106,8 @@ pub(crate) struct Run {
     pub t: f64,
     pub y: Vec<f64>,
     pub yp: Vec<f64>,
+    /// The integrator is at `t`, `y` and `yp` are not.
+    behind: bool,
     /// Where the grid of output instants begins.
     pub origin: f64,
     /// Index of the next output instant.
@@ -214,6 +216,7 @@ impl Run {
             t: settings.start,
             y: Vec::new(),
             yp: Vec::new(),
+            behind: false,
             origin: settings.start,
             next_output: 0,
             watch: Watch::default(),
@@ -348,6 +351,7 @@ impl Run {
             let outcome = match stepped {
                 Ok(outcome) => outcome,
                 Err(error) => {
+                    self.follow(bdf);
                     if !self.jump(&error, target, settings, sink, summary)? {
                         let error = self.explain(error);
                         self.last_row(settings, sink);
@@ -374,9 +378,9 @@ impl Run {
             }
             self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
             self.t = bdf.t();
-            self.y.copy_from_slice(bdf.y());
-            self.yp.copy_from_slice(bdf.yp());
+            self.behind = true;
             if watched {
+                self.follow(bdf);
                 let mut noted = EventOutcome::default();
                 self.machine.update(self.t, &self.y, &self.yp);
                 self.check_finite(self.t)?;
@@ -390,6 +394,7 @@ impl Run {
             let by_time = self.t >= next_event;
             let pauses = self.t == checkpoint_at;
             if !crossings.is_empty() || by_time {
+                self.follow(bdf);
                 let clock = Instant::now();
                 self.event(&crossings, settings, sink, summary)?;
                 self.meeting.forget();
@@ -406,6 +411,7 @@ impl Run {
             }
             sink.progress(self.t);
             if sink.interrupted() {
+                self.follow(bdf);
                 summary.interrupted = true;
                 if settings.checkpoint {
                     summary.checkpoint = Some(self.checkpoint(settings));
@@ -413,17 +419,28 @@ impl Run {
                 return Ok(Pause::End);
             }
             if pauses {
+                self.follow(bdf);
                 summary.checkpoint = Some(self.checkpoint(settings));
                 if self.t < stop {
                     return Ok(Pause::Checkpoint);
                 }
             }
         }
+        self.follow(bdf);
         if settings.checkpoint && settings.checkpoint_at.is_none() {
             summary.checkpoint = Some(self.checkpoint(settings));
         }
         self.end(settings, sink, summary)?;
         Ok(Pause::End)
+    }
+
+    /// Takes the state of the integrator over. In a large model without anything discrete nobody looks at it after each
+    /// step, and the copies would cost as much as the residuals.
+    fn follow(&mut self, bdf: &dyn Integrator) {
+        if std::mem::take(&mut self.behind) {
+            self.y.copy_from_slice(bdf.y());
+            self.yp.copy_from_slice(bdf.yp());
+        }
     }
 
     /// After a failed step: the last accepted state, unless a row stands there already. The failure of the step is what

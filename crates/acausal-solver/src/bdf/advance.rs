@@ -383,7 +383,7 @@ impl Bdf {
         kernels::update_history(
             &mut self.phi,
             k,
-            &self.e,
+            &mut self.e,
             keep_next,
             self.options.rtol,
             tolerance,

@@ -239,26 +239,27 @@ pub(crate) fn error_sums(
 }
 }
 
-/// Takes the accepted correction into the history: `phi[k+1] = e` (if kept), `phi[j] += phi[j+1] + ..` down to 0; and
-/// computes the error weights of the new solution.
+/// Takes the accepted correction into the history: `phi[j] += phi[j+1] + .. + e` from k down to 0; and computes the error
+/// weights of the new solution. With `keep_next` the correction itself becomes `phi[k+1]`, by exchanging the two vectors:
+/// what `e` then holds is of no use.
 pub(crate) fn update_history(
     phi: &mut [Vec<f64>],
     k: usize,
-    e: &[f64],
+    e: &mut Vec<f64>,
     keep_next: bool,
     rtol: f64,
     atol: Tolerance<'_>,
     w: &mut [f64],
 ) {
-    if keep_next {
-        phi[k + 1].copy_from_slice(e);
-    }
     match k {
         1 => update_order::<2>(phi, e, rtol, atol, w),
         2 => update_order::<3>(phi, e, rtol, atol, w),
         3 => update_order::<4>(phi, e, rtol, atol, w),
         4 => update_order::<5>(phi, e, rtol, atol, w),
         _ => update_order::<6>(phi, e, rtol, atol, w),
+    }
+    if keep_next {
+        std::mem::swap(&mut phi[k + 1], e);
     }
 }
 

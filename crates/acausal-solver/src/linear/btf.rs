@@ -37,7 +37,7 @@ pub(crate) fn block_form(pattern: &Pattern) -> Result<BlockForm, Singular> {
 }
 
 /// Row matched to each column.
-fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
+pub(crate) fn match_columns(pattern: &Pattern) -> Result<Vec<u32>, Singular> {
     match_within(pattern, LOOKS * (pattern.row_idx().len() + pattern.size()))
 }
 

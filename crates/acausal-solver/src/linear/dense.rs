@@ -35,6 +35,17 @@ impl Default for DenseLu {
     }
 }
 
+impl DenseLu {
+    /// Estimate of the 1-norm condition number of the row-equilibrated matrix.
+    pub fn condition(&mut self) -> f64 {
+        let (n, norm) = (self.pattern.size(), self.norm);
+        self.apply_scale = false;
+        let condition = hager_condition(self, n, norm);
+        self.apply_scale = true;
+        condition
+    }
+}
+
 impl LinearSolver for DenseLu {
     fn factor_work(&self) -> f64 {
         2.0 + self.pivot.len() as f64 / 3.0
@@ -170,14 +181,6 @@ impl LinearSolver for DenseLu {
                 1.0
             };
         }
-    }
-
-    fn condition(&mut self) -> f64 {
-        let (n, norm) = (self.pattern.size(), self.norm);
-        self.apply_scale = false;
-        let condition = hager_condition(self, n, norm);
-        self.apply_scale = true;
-        condition
     }
 }
 

@@ -11,7 +11,7 @@
 //! Worked example: `[1 1; 2 2]`: equilibrated `[1 1; 1 1]`, pivots 1, 0: rank 1, left null vector (2, -1), right (1, -1).
 
 use super::btf::block_form;
-use super::{LinearSolver, Lu, power_of_two_reciprocal};
+use super::{LinearSolver, SparseLu, power_of_two_reciprocal};
 use crate::pattern::Pattern;
 
 /// Largest (block of a) matrix for which complete pivoting is used: 500^3 / 3 operations take some 50 ms.
@@ -63,7 +63,7 @@ pub fn rank_deficiency(pattern: &Pattern, values: &[f64]) -> Option<RankDeficien
     if pattern.size() <= DENSE_BLOCK {
         return examine(pattern, values, &form.row, &form.col);
     }
-    let mut lu = Lu::new();
+    let mut lu = SparseLu::default();
     if let Err(s) = lu.analyse(pattern) {
         return Some(single(s.row, s.col, s.structural));
     }

@@ -21,7 +21,7 @@ mod refactor;
 mod solve;
 
 use super::btf::block_form;
-use super::ordering::{Adjacency, minimum_degree};
+use super::ordering::{block_graph, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
 use panel::{Panels, UpperRows};
@@ -208,6 +208,17 @@ impl SparseLu {
     }
 }
 
+impl SparseLu {
+    /// Estimate of the 1-norm condition number of the row-equilibrated matrix.
+    pub fn condition(&mut self) -> f64 {
+        self.apply_scale = false;
+        let (n, norm) = (self.n, self.norm);
+        let condition = hager_condition(self, n, norm);
+        self.apply_scale = true;
+        condition
+    }
+}
+
 impl LinearSolver for SparseLu {
     fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
         let n = pattern.size();
@@ -251,70 +262,7 @@ impl LinearSolver for SparseLu {
         self.solve_factored_transposed(rhs);
     }
 
-    fn condition(&mut self) -> f64 {
-        self.apply_scale = false;
-        let (n, norm) = (self.n, self.norm);
-        let condition = hager_condition(self, n, norm);
-        self.apply_scale = true;
-        condition
-    }
-
     fn factor_work(&self) -> f64 {
         self.work_ratio
     }
-}
-
-/// The graph of `B + B'` for one diagonal block B.
-fn block_graph(
-    pattern: &Pattern,
-    columns: &[u32],
-    position_of_row: &[u32],
-    start: usize,
-    end: usize,
-) -> Adjacency {
-    let n = end - start;
-    let entries = |each: &mut dyn FnMut(usize, usize)| {
-        for (j, &column) in columns.iter().enumerate() {
-            for &row in pattern.rows_of(column as usize) {
-                let at = position_of_row[row as usize] as usize;
-                if (start..end).contains(&at) && at - start != j {
-                    each(at - start, j);
-                }
-            }
-        }
-    };
-    // Two passes: count, then fill.
-    let mut ptr = vec![0u32; n + 1];
-    entries(&mut |i, j| {
-        ptr[i + 1] += 1;
-        ptr[j + 1] += 1;
-    });
-    for k in 0..n {
-        ptr[k + 1] += ptr[k];
-    }
-    let mut list = vec![0u32; ptr[n] as usize];
-    let mut next = ptr.clone();
-    entries(&mut |i, j| {
-        for (from, to) in [(i, j), (j, i)] {
-            list[next[from] as usize] = to as u32;
-            next[from] += 1;
-        }
-    });
-    // Entries on both sides of the diagonal are there twice.
-    let mut kept = 0;
-    for k in 0..n {
-        let range = std::mem::replace(&mut ptr[k], kept as u32) as usize..next[k] as usize;
-        list[range.clone()].sort_unstable();
-        let mut last = None;
-        for at in range {
-            if last != Some(list[at]) {
-                last = Some(list[at]);
-                list[kept] = list[at];
-                kept += 1;
-            }
-        }
-    }
-    ptr[n] = kept as u32;
-    list.truncate(kept);
-    Adjacency { start: ptr, list }
 }

@@ -1,0 +1,318 @@
+//! Narrow bands, eliminated from both ends to the middle.
+//!
+//! Rods, lines and ladders, cell by cell in one dimension, have matrices that are a band of a few diagonals in a suitable order
+//! ([`order`]). A general sparse LU stores an index with each number and goes through permutations and column
+//! pointers; for a band none of this is needed: per row and half width B the factors are `2B + 1` numbers, read in the order of
+//! memory. A recurrence waits for each result, so two of them run at a time, one from each end ([`half`]), and meet in B
+//! rows in the middle, whose small matrix goes to the dense LU (the "twisted" factorisation, van der Vorst 1987).
+//!
+//! Pivots are those on the diagonal. When a multiplier or a pivot says that others are needed, [`LinearSolver::factor`] fails,
+//! and [`super::Lu`] tries a diagonal of larger entries, once, and then goes over to the sparse LU, which chooses. Invariant: after a successful factorisation no multiplier
+//! exceeds `1 / KEPT_PIVOT_TOLERANCE` (against equilibrated rows), as in the sparse LU.
+//!
+//! Cost per unknown: `2B + 1` numbers and two indices in a solve; linear in the number of unknowns.
+
+mod half;
+mod order;
+
+use super::sparse::{KEPT_PIVOT_TOLERANCE, PIVOT_TOLERANCE};
+use super::{DenseLu, LinearSolver, Singular};
+use crate::pattern::Pattern;
+use half::{Half, Pivots};
+use order::band_order_by_size;
+pub(crate) use order::{BandOrder, band_order};
+
+/// Factors of a narrow band.
+#[derive(Clone, Debug, Default)]
+pub struct Band {
+    pattern: Option<Pattern>,
+    width: usize,
+    /// The first rows with the middle, and the last rows in reverse order, with the middle.
+    halves: [Half; 2],
+    middle: DenseLu,
+    /// Its entries, by columns.
+    middle_values: Vec<f64>,
+    /// The pivots have served before.
+    factored: bool,
+}
+
+/// Calls a function with the half width as a constant.
+macro_rules! by_width {
+    ($width:expr, $self:ident . $f:ident ( $($arg:expr),* )) => {
+        match $width {
+            1 => $self.$f::<1>($($arg),*),
+            2 => $self.$f::<2>($($arg),*),
+            3 => $self.$f::<3>($($arg),*),
+            _ => $self.$f::<4>($($arg),*),
+        }
+    };
+}
+
+impl Band {
+    /// For a pattern and the order found for it.
+    pub(crate) fn new(pattern: &Pattern, mut order: BandOrder) -> Band {
+        let (n, b) = (pattern.size(), order.width);
+        let own = (n - b) / 2;
+        let first = Half::new(pattern, &order, own, true);
+        order.row.reverse();
+        order.col.reverse();
+        let last = Half::new(pattern, &order, n - b - own, false);
+        let all = (0..b).flat_map(|j| (0..b).map(move |i| (i, j)));
+        let mut middle = DenseLu::default();
+        if let Ok(pattern) = Pattern::from_entries(b, all) {
+            // A full matrix is not structurally singular.
+            let _ = middle.analyse(&pattern);
+        }
+        Band {
+            pattern: Some(pattern.clone()),
+            width: b,
+            halves: [first, last],
+            middle,
+            middle_values: vec![0.0; b * b],
+            factored: false,
+        }
+    }
+
+    /// After values that were refused: the same pattern with other entries on the diagonal if these are the first values, or
+    /// the pattern for another solver.
+    pub(crate) fn otherwise(self, values: &[f64]) -> Result<Band, Option<Pattern>> {
+        let first = self.pattern.as_ref().filter(|_| !self.factored);
+        let order = first.and_then(|p| Some((p, band_order_by_size(p, values)?)));
+        if let Some((pattern, order)) = order {
+            let mut band = Band::new(pattern, order);
+            if band.factor(values).is_ok() {
+                return Ok(band);
+            }
+        }
+        Err(self.pattern)
+    }
+
+    fn factor_by<const B: usize>(&mut self, values: &[f64]) -> Result<(), Singular> {
+        let tolerance = match self.factored {
+            true => KEPT_PIVOT_TOLERANCE,
+            false => PIVOT_TOLERANCE,
+        };
+        let most = 1.0 / tolerance;
+        let [first, last] = &mut self.halves;
+        let (mut p, mut q) = (Pivots::<B>::default(), Pivots::<B>::default());
+        let refused = |half: &Half, i: usize| Singular {
+            row: half.row[i] as usize,
+            col: half.col[i] as usize,
+            structural: false,
+        };
+        let both = first.own();
+        for i in 0..both {
+            if !first.eliminate(i, values, most, &mut p) {
+                return Err(refused(first, i));
+            }
+            if !last.eliminate(i, values, most, &mut q) {
+                return Err(refused(last, i));
+            }
+        }
+        for i in both..last.own() {
+            if !last.eliminate(i, values, most, &mut q) {
+                return Err(refused(last, i));
+            }
+        }
+        let middle = &mut self.middle_values;
+        middle.fill(0.0);
+        let good = first.eliminate_middle(values, most, &p, |t, c, v| middle[c * B + t] += v);
+        // The last rows come to the middle from the other side.
+        let end = B - 1;
+        let also = last.eliminate_middle(values, most, &q, |t, c, v| {
+            middle[(end - c) * B + end - t] += v;
+        });
+        if !good || !also {
+            return Err(refused(first, both));
+        }
+        let singular = |s: Singular| Singular {
+            row: first.row[both + s.row] as usize,
+            col: first.col[both + s.col] as usize,
+            ..s
+        };
+        self.middle.factor(middle).map_err(singular)
+    }
+
+    fn solve_by<const B: usize>(&mut self, rhs: &mut [f64]) {
+        let [first, last] = &mut self.halves;
+        let both = first.own();
+        let (mut p, mut q) = ([0.0; B], [0.0; B]);
+        for i in 0..both {
+            first.forward(i, rhs, &mut p);
+            last.forward(i, rhs, &mut q);
+        }
+        for i in both..last.own() {
+            last.forward(i, rhs, &mut q);
+        }
+        let mut x: [f64; B] = std::array::from_fn(|t| {
+            let known = first.in_middle::<B>(t) + last.in_middle::<B>(B - 1 - t);
+            rhs[first.row[both + t] as usize] - known
+        });
+        self.middle.solve(&mut x);
+        for (t, &value) in x.iter().enumerate() {
+            rhs[first.col[both + t] as usize] = value;
+        }
+        // Seen from the first rows the middle begins with its first row, seen from the last ones with its last.
+        let (mut p, mut q) = (x, x);
+        q.reverse();
+        for i in (both..last.own()).rev() {
+            last.backward(i, rhs, &mut q);
+        }
+        for i in (0..both).rev() {
+            first.backward(i, rhs, &mut p);
+            last.backward(i, rhs, &mut q);
+        }
+    }
+
+    fn solve_transposed_by<const B: usize>(&mut self, rhs: &mut [f64]) {
+        let [first, last] = &mut self.halves;
+        let own = first.own();
+        let a = first.forward_transposed::<B>(rhs);
+        let b = last.forward_transposed::<B>(rhs);
+        let mut x: [f64; B] =
+            std::array::from_fn(|t| rhs[first.col[own + t] as usize] - (a[t] + b[B - 1 - t]));
+        self.middle.solve_transposed(&mut x);
+        first.backward_transposed(x, rhs);
+        for (t, &value) in x.iter().enumerate() {
+            rhs[first.row[own + t] as usize] = value;
+        }
+        x.reverse();
+        last.backward_transposed(x, rhs);
+    }
+}
+
+impl LinearSolver for Band {
+    /// # Panics
+    /// If the matrix is no narrow band: [`super::Lu`] chooses another solver then.
+    fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
+        let Some(order) = band_order(pattern) else {
+            panic!("no order with a narrow band");
+        };
+        *self = Band::new(pattern, order);
+        Ok(())
+    }
+
+    /// Also fails where pivots beside the diagonal are needed.
+    fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
+        by_width!(self.width, self.factor_by(values))?;
+        self.factored = true;
+        Ok(())
+    }
+
+    fn solve(&mut self, rhs: &mut [f64]) {
+        by_width!(self.width, self.solve_by(rhs));
+    }
+
+    fn solve_transposed(&mut self, rhs: &mut [f64]) {
+        by_width!(self.width, self.solve_transposed_by(rhs));
+    }
+
+    fn factor_entries(&self) -> Option<usize> {
+        let n = self.pattern.as_ref().map_or(0, Pattern::size);
+        Some((2 * self.width + 1) * n)
+    }
+
+    fn factor_work(&self) -> f64 {
+        // Each number of a row is read, and B rows of B numbers are subtracted from it.
+        let b = self.width as f64;
+        1.0 + b * b / (2.0 * b + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::Lu;
+
+    fn numbers() -> impl FnMut() -> f64 {
+        let mut state = 5u64;
+        move || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / (1u64 << 31) as f64
+        }
+    }
+
+    /// Random bands with shuffled rows and columns, rows of very different size, against the dense LU: both systems.
+    #[test]
+    fn shuffled_bands_agree_with_dense_elimination() {
+        let mut random = numbers();
+        for case in 0..200 {
+            let width = 1 + case % 4;
+            let n = 2 * width + 2 + (random() * 60.0) as usize;
+            let mut shuffle = || {
+                let mut p: Vec<usize> = (0..n).collect();
+                for k in (1..n).rev() {
+                    p.swap(k, (random() * (k + 1) as f64) as usize);
+                }
+                p
+            };
+            let (rows, cols) = (shuffle(), shuffle());
+            let near = |i: usize| i.saturating_sub(width)..(i + width + 1).min(n);
+            let entries = (0..n).flat_map(|i| near(i).map(move |j| (i, j)));
+            let shuffled = entries.map(|(i, j)| (rows[i], cols[j]));
+            let pattern = Pattern::from_entries(n, shuffled).unwrap();
+            let order = BandOrder {
+                row: rows.iter().map(|&r| r as u32).collect(),
+                col: cols.iter().map(|&c| c as u32).collect(),
+                width,
+            };
+            let mut values = vec![0.0; pattern.nnz()];
+            for i in 0..n {
+                let size = 10f64.powf(20.0 * random() - 10.0);
+                for j in near(i) {
+                    let diagonal = if i == j { 2.0 * width as f64 } else { 0.0 };
+                    values[pattern.position(rows[i], cols[j]).unwrap()] =
+                        size * (diagonal + random());
+                }
+            }
+            let mut band = Band::new(&pattern, order);
+            let mut dense = DenseLu::default();
+            dense.analyse(&pattern).unwrap();
+            band.factor(&values).unwrap();
+            dense.factor(&values).unwrap();
+            let rhs: Vec<f64> = (0..n).map(|_| random() - 0.5).collect();
+            let (mut a, mut b) = (rhs.clone(), rhs.clone());
+            band.solve(&mut a);
+            dense.solve(&mut b);
+            let close = |a: &[f64], b: &[f64]| {
+                let size = b.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+                assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-11 * size));
+            };
+            close(&a, &b);
+            let (mut a, mut b) = (rhs.clone(), rhs);
+            band.solve_transposed(&mut a);
+            dense.solve_transposed(&mut b);
+            close(&a, &b);
+        }
+    }
+
+    /// `[0 1; 1 0]` over and over has no pivots on the given diagonal: as first values they choose another one, later the sparse
+    /// solver takes over.
+    #[test]
+    fn without_pivots_on_its_diagonal_a_band_is_paired_anew_or_given_up() {
+        let n = 64;
+        let entries = (0..n).flat_map(|k| [(k, k), (k, k ^ 1), (k, (k + 1).min(n - 1))]);
+        let both = entries.flat_map(|(i, j)| [(i, j), (j, i)]);
+        let pattern = Pattern::from_entries(n, both).unwrap();
+        let matrix = |value: fn(usize, usize) -> f64| -> Vec<f64> {
+            let column = |j: usize| pattern.rows_of(j).iter().map(move |&i| (i as usize, j));
+            (0..n).flat_map(column).map(|(i, j)| value(i, j)).collect()
+        };
+        let exchange = matrix(|i, j| if i ^ 1 == j { 1.0 } else { 0.0 });
+        let identity = matrix(|i, j| if i == j { 1.0 } else { 0.0 });
+        let expected: Vec<f64> = (0..n).map(|k| (k ^ 1) as f64).collect();
+        for (first, band) in [(&exchange, true), (&identity, false)] {
+            let mut lu = Lu::new();
+            lu.analyse(&pattern).unwrap();
+            lu.factor(first).unwrap();
+            assert!(matches!(lu, Lu::Band(_)));
+            lu.factor(&exchange).unwrap();
+            assert_eq!(matches!(lu, Lu::Band(_)), band);
+            let mut x: Vec<f64> = (0..n).map(|k| k as f64).collect();
+            lu.solve(&mut x);
+            assert_eq!(x, expected);
+        }
+    }
+}
