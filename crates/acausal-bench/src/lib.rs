@@ -4,6 +4,7 @@
 //! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
 //! - [`ivp`]: digits, steps and time on the public test set for initial value problems.
 //! - [`growth`]: time of one integration step and memory over the size of three families.
+//! - [`ready`]: time from the text to the first step, for large arrays against small ones.
 //! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
 //! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
@@ -16,6 +17,7 @@ mod cpu;
 pub mod growth;
 pub mod ivp;
 pub mod msl;
+pub mod ready;
 pub mod scale;
 pub mod scaling;
 pub mod speed;

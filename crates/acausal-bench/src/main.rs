@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use acausal_bench::{
-    compliance, growth, ivp, msl, root, scale, scaling, speed, structure, yardstick,
+    compliance, growth, ivp, msl, ready, root, scale, scaling, speed, structure, yardstick,
 };
 use clap::{Parser, Subcommand};
+use scale::case::Until;
 
 /// Measures acausal against named baselines in the same run.
 #[derive(Parser)]
@@ -156,6 +157,23 @@ enum What {
         /// Stop time instead of that of the model.
         #[arg(long)]
         stop: Option<f64>,
+        /// Do not integrate.
+        #[arg(long)]
+        ready: bool,
+    },
+    /// Time from the text to the first step for large arrays, against that for small ones.
+    Ready {
+        /// Families, by a part of their name [default: all of arrays in one direction]
+        families: Vec<String>,
+        /// The large size.
+        #[arg(long, default_value_t = 1_000_000)]
+        n: usize,
+        /// Runs of each size; the fastest of each phase counts.
+        #[arg(long, default_value_t = 3)]
+        repeats: usize,
+        /// Fail when it takes so many seconds more than 1.5 times the time of the small size.
+        #[arg(long, default_value_t = 2.0)]
+        limit: f64,
     },
     /// How much of a library compiles, simulates and matches its references.
     Msl(msl::Options),
@@ -247,7 +265,7 @@ fn main() -> ExitCode {
                 sizes,
                 largest,
                 limit,
-                stop,
+                until: stop.map_or(Until::End, Until::Stop),
                 repeats,
             };
             match check {
@@ -269,8 +287,29 @@ fn main() -> ExitCode {
             limit,
             time,
         }),
-        What::ScaleCase { family, n, stop } => {
-            scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
+        What::Ready {
+            families,
+            n,
+            repeats,
+            limit,
+        } => ready::run(&ready::Options {
+            families,
+            n,
+            repeats,
+            limit,
+        }),
+        What::ScaleCase {
+            family,
+            n,
+            stop,
+            ready,
+        } => {
+            let until = match (ready, stop) {
+                (true, _) => Until::Ready,
+                (false, Some(stop)) => Until::Stop(stop),
+                (false, None) => Until::End,
+            };
+            scale::case::run(&family, n, until).map(|m| println!("{}", m.line()))
         }
         What::Msl(options) => msl::run(&options),
         What::Compliance(options) => compliance::run(&options),

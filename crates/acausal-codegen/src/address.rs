@@ -1,8 +1,11 @@
 //! Addresses of array accesses over an iteration domain.
 //!
 //! An access whose subscripts are affine in the iterators and whose array lies in one piece is an address with constant
-//! strides, computed without looking at elements. Anything else becomes a list of addresses, compressed to a stride
-//! where that is possible.
+//! strides, computed without looking at elements; where the array lies in several pieces, one for each of them. Anything
+//! else becomes a list of addresses, compressed to a stride where that is possible.
+//!
+//! Example: `v[1]` is a local assignment, `v[2:100]` are unknowns. `v[k]` for `k in 1:99` is one point in `Mem`, then 98
+//! points in `Y`.
 
 use std::sync::Arc;
 
@@ -14,7 +17,7 @@ pub use acausal_index1::element::{Domain, domain_len, for_each_point};
 use acausal_index1::element::{flat_affine, flatten_strides};
 
 use crate::CodegenError;
-use crate::layout::{Loc, Place};
+use crate::layout::{Loc, Piece, Place};
 
 /// Calls `f` with the flattened element (from 0) that the access means at each point of the domain.
 pub fn for_each_element(
@@ -41,6 +44,7 @@ pub fn is_static(exprs: &Exprs, access: Access) -> bool {
 }
 
 /// The locations that an access means over a domain.
+#[derive(Clone, Debug)]
 pub enum Locations {
     /// One bank, constant stride over the flattened domain.
     Strided {
@@ -51,17 +55,64 @@ pub enum Locations {
         /// Distance between points.
         stride: isize,
     },
+    /// Some runs of points with a stride each; they cover all points.
+    Runs(Vec<Run>),
     /// Point by point.
     List(Vec<Loc>),
 }
 
+/// Points `first..first + count` lie in one bank with a constant stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first point.
+    pub first: usize,
+    /// Number of points.
+    pub count: usize,
+    /// Bank.
+    pub bank: Bank,
+    /// Location at the first point.
+    pub base: usize,
+    /// Distance between points.
+    pub stride: isize,
+}
+
+impl Run {
+    /// The location at point `j`.
+    pub fn at(&self, j: usize) -> Loc {
+        let steps = j as isize - self.first as isize;
+        Loc::new(
+            self.bank,
+            (self.base as isize + self.stride * steps) as usize,
+        )
+    }
+}
+
+/// Runs with fewer points on average are written as a list.
+const FEW_POINTS: usize = 16;
+
 impl Locations {
+    /// The runs of the first `count` points, if there are such.
+    pub fn runs(&self, count: usize) -> Option<Vec<Run>> {
+        match self {
+            Locations::Strided { bank, base, stride } => Some(vec![Run {
+                first: 0,
+                count,
+                bank: *bank,
+                base: *base,
+                stride: *stride,
+            }]),
+            Locations::Runs(runs) => Some(runs.clone()),
+            Locations::List(_) => None,
+        }
+    }
+
     /// The location at point `j`.
     pub fn at(&self, j: usize) -> Loc {
         match self {
             Locations::Strided { bank, base, stride } => {
                 Loc::new(*bank, (*base as isize + stride * j as isize) as usize)
             }
+            Locations::Runs(runs) => runs[runs.partition_point(|r| r.first <= j) - 1].at(j),
             Locations::List(l) => l[j],
         }
     }
@@ -101,14 +152,22 @@ pub fn locate(
     origin: OriginId,
 ) -> Result<Locations, CodegenError> {
     let count = domain_len(domain);
-    if let (Place::Whole(bank, base), Some(a)) = (place, flat_affine(flat, domain, access))
-        && let Some((start, stride)) = flatten_strides(domain, &a)
-    {
-        return Ok(Locations::Strided {
-            bank: *bank,
-            base: (*base as i64 + start) as usize,
-            stride: stride as isize,
-        });
+    let along = flat_affine(flat, domain, access).and_then(|a| flatten_strides(domain, &a));
+    match (place, along) {
+        (Place::Whole(bank, base), Some((start, stride))) => {
+            return Ok(Locations::Strided {
+                bank: *bank,
+                base: (*base as i64 + start) as usize,
+                stride: stride as isize,
+            });
+        }
+        (Place::Pieces(pieces), Some((start, stride))) => {
+            let runs = through(pieces, start, stride, count);
+            if let Some(runs) = runs {
+                return Ok(runs);
+            }
+        }
+        _ => {}
     }
     let mut list = Vec::with_capacity(count);
     for_each_element(flat, domain, access, origin, |e| list.push(place.at(e)))?;
@@ -116,4 +175,44 @@ pub fn locate(
         return Err(CodegenError::Unassigned { access, origin });
     }
     Ok(Locations::List(list))
+}
+
+/// The runs of the elements `start + j*stride` of an array in pieces; nothing where an element lies in none of them, or where
+/// the runs are short.
+fn through(pieces: &[Piece], start: i64, stride: i64, count: usize) -> Option<Locations> {
+    let mut runs = Vec::new();
+    let mut j = 0;
+    while j < count {
+        let element = usize::try_from(start + stride * j as i64).ok()?;
+        let after = pieces.partition_point(|p| p.first <= element);
+        let p = pieces[after.checked_sub(1)?];
+        if element >= p.first + p.len {
+            return None;
+        }
+        // Points until the element leaves the piece.
+        let left = match stride {
+            0 => count,
+            s if s > 0 => (p.first + p.len - 1 - element) / s as usize + 1,
+            s => (element - p.first) / s.unsigned_abs() as usize + 1,
+        };
+        let points = left.min(count - j);
+        runs.push(Run {
+            first: j,
+            count: points,
+            bank: p.at.bank(),
+            base: p.at.index() + element - p.first,
+            stride: stride as isize,
+        });
+        j += points;
+    }
+    match runs[..] {
+        [] => None,
+        [
+            Run {
+                bank, base, stride, ..
+            },
+        ] => Some(Locations::Strided { bank, base, stride }),
+        _ if runs.len() * FEW_POINTS > count => None,
+        _ => Some(Locations::Runs(runs)),
+    }
 }

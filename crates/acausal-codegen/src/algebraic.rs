@@ -19,20 +19,20 @@ use acausal_expr::{ExprId, Kind, VarId};
 use acausal_index1::{Local, Role, Unknown};
 use rustc_hash::FxHashSet;
 
-use crate::{EventCode, Sparsity};
+use crate::{EventCode, Jacobian, Sparsity};
 
-/// Marks the relations. The first `n` rows of the pattern are the residuals; its columns are `x`, `x'` and others.
+/// Marks the relations. The first `n` rows of the Jacobian are the residuals; its columns are `x`, `x'` and others.
 pub(crate) fn mark_relations(
     flat: &FlatModel,
     unknowns: &[Unknown],
     locals: &[Local],
-    pattern: &Sparsity,
+    jacobian: &Jacobian,
     events: &mut EventCode,
 ) {
     if events.relations.iter().all(|r| r.by_time) {
         return;
     }
-    let coupled = coupled(unknowns, pattern);
+    let coupled = coupled(unknowns, jacobian.sparsity());
     let mut algebraic: FxHashSet<(VarId, Kind)> = FxHashSet::default();
     let mut slopes: FxHashSet<(VarId, Kind)> = FxHashSet::default();
     let mut first = 0;
@@ -70,8 +70,9 @@ fn reads(flat: &FlatModel, set: &FxHashSet<(VarId, Kind)>, e: ExprId) -> bool {
 fn coupled(unknowns: &[Unknown], pattern: &Sparsity) -> Vec<bool> {
     let n: usize = unknowns.iter().map(|u| u.len).sum();
     let column = |c: usize| {
-        let entries = pattern.col_ptr[c]..pattern.col_ptr[c + 1];
-        let rows = pattern.row_idx[entries].iter().map(|&r| r as usize);
+        let rows = pattern.row_idx[pattern.entries(c)]
+            .iter()
+            .map(|&r| r as usize);
         rows.filter(move |&r| r < n)
     };
     let mut by_row: Vec<Vec<u32>> = vec![Vec::new(); n];

@@ -140,6 +140,15 @@ fn memory_address(l: &Locations, start: usize, end: usize) -> Address {
             base: (*base as isize + stride * start as isize) as usize,
             stride: *stride,
         },
+        // The domain is cut where a run ends.
+        Locations::Runs(runs) => {
+            let run = runs[runs.partition_point(|r| r.first <= start) - 1];
+            Address::Affine {
+                bank: run.bank,
+                base: run.at(start).index(),
+                stride: run.stride,
+            }
+        }
         Locations::List(list) => {
             let part = &list[start..end];
             crate::address::compress(
@@ -168,36 +177,50 @@ fn counter(domain: &Domain, iter: IterId) -> CounterValues {
     CounterValues::List(values)
 }
 
-/// Where the domain must be cut: the bank of a slot changes, or a counter is not linear.
+/// Where the domain must be cut: the bank or the stride of a slot changes, or a counter is not linear.
 fn runs(slots: &[SlotSource], outputs: &[(Locations, Store)], count: usize) -> Vec<usize> {
     let mut lists: Vec<&Vec<Loc>> = Vec::new();
     let mut counters: Vec<&Vec<f64>> = Vec::new();
-    for s in slots {
+    let mut ends = Vec::new();
+    let slots = slots.iter().map(|s| match s {
+        SlotSource::Memory(l) => Ok(l),
+        SlotSource::Counter(c) => Err(c),
+    });
+    for s in slots.chain(outputs.iter().map(|(l, _)| Ok(l))) {
         match s {
-            SlotSource::Memory(Locations::List(l)) => lists.push(l),
-            SlotSource::Counter(CounterValues::List(v)) => counters.push(v),
-            _ => {}
+            Ok(Locations::List(l)) => lists.push(l),
+            Ok(Locations::Runs(r)) => ends.extend(r.iter().map(|r| r.first + r.count)),
+            Err(CounterValues::List(v)) => counters.push(v),
+            Ok(Locations::Strided { .. }) | Err(CounterValues::Linear(..)) => {}
         }
     }
-    lists.extend(outputs.iter().filter_map(|(l, _)| match l {
-        Locations::List(l) => Some(l),
-        _ => None,
-    }));
     if count == 0 {
         return Vec::new();
     }
-    let mut ends = Vec::new();
+    ends.push(count);
+    ends.sort_unstable();
+    ends.dedup();
+    if lists.is_empty() && counters.is_empty() {
+        return ends;
+    }
+    let mut cuts = ends.iter().copied().peekable();
+    let mut more = Vec::new();
     let mut start = 0;
     for j in 1..count {
+        if cuts.next_if_eq(&j).is_some() {
+            start = j;
+            continue;
+        }
         let bank_changes = lists.iter().any(|l| l[j].bank() != l[j - 1].bank());
         let bends = counters
             .iter()
             .any(|v| j >= start + 2 && v[j] - v[j - 1] != v[j - 1] - v[j - 2]);
         if bank_changes || bends {
-            ends.push(j);
+            more.push(j);
             start = j;
         }
     }
-    ends.push(count);
+    ends.extend(more);
+    ends.sort_unstable();
     ends
 }

@@ -1,5 +1,7 @@
 //! The whole compilation, and what it gives.
 
+use std::sync::OnceLock;
+
 use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_index1::{Dae, Role, RowKind, Unknown};
@@ -15,6 +17,7 @@ use crate::layout::{Layout, Loc, Place};
 use crate::lower::Lowering;
 use crate::needed::split_locals;
 use crate::plan::Order;
+use crate::schedule::Schedule;
 
 /// A compiled model: programs, layout and sparsity.
 #[derive(Clone, Debug)]
@@ -61,6 +64,7 @@ pub struct Compiled {
     pub rows: Vec<RowGroup>,
     /// `dF/dx + cj*dF/dx'`.
     pub jacobian: Jacobian,
+    consistent: OnceLock<Schedule>,
     /// What holds at the start only.
     pub initial: InitialCode,
     /// Continuous variables whose left limit is used, with its place in `Mem`.
@@ -164,22 +168,22 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         next += len;
     }
     let (core, rest) = split_locals(low.flat, &low.layout, &local_items, &residual_items);
-    let mut local_plan = low.plan(&core, Order::Dependent)?;
+    let local_plan = low.plan(&core, Order::Dependent)?;
     let locals = low.program(&local_plan)?;
     let residual_plan = low.plan(&residual_items, Order::Free)?;
     let residuals = merge(low.program(&residual_plan)?);
     let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], next, Columns::Combined)?;
     let rest_plan = low.plan(&rest, Order::Dependent)?;
     let other_locals = low.program(&rest_plan)?;
-    local_plan.works.extend(rest_plan.works);
     let evaluated: Vec<Item> = core.into_iter().chain(rest).collect();
 
     let mut initial = low.initial_code(
         Parts {
             parameters: &parameter_items,
-            locals: (&evaluated, &local_plan),
+            locals: &evaluated,
             aliases: &local_items,
-            residuals: (&residual_items, &residual_plan),
+            residuals: &residual_items,
+            jacobian: (&jacobian, &rest_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
             discrete: &dae.discrete,
@@ -211,7 +215,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         low.flat,
         &dae.unknowns,
         &dae.locals,
-        &initial.jacobian.sparsity,
+        &initial.jacobian,
         &mut events,
     );
 
@@ -251,6 +255,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         row_kinds,
         rows,
         jacobian,
+        consistent: OnceLock::new(),
         initial,
         left_limits: continuous_pre,
         events,
@@ -417,6 +422,27 @@ impl Compiled {
         }
     }
 
+    /// How the matrix of consistent values is made of the partial derivatives of [`Compiled::jacobian`]: the states are known,
+    /// column `k` is that of `x'[k]` for those and of `x[k]` for the others.
+    pub fn consistent(&self) -> &Schedule {
+        self.consistent.get_or_init(|| {
+            let mut known: Vec<(usize, usize)> = Vec::new();
+            let mut first = 0;
+            for u in &self.unknowns {
+                let end = first + u.len;
+                if u.role != Role::Algebraic {
+                    match known.last_mut() {
+                        Some(last) if last.1 == first => last.1 = end,
+                        _ => known.push((first, end)),
+                    }
+                }
+                first = end;
+            }
+            let known = known.into_iter().filter(|r| r.0 < r.1).collect();
+            self.jacobian.schedule_of(&Columns::Consistent { known })
+        })
+    }
+
     /// The group of a residual or initial row, and the number of the row in it.
     pub fn row_group(&self, row: usize) -> Option<(&RowGroup, usize)> {
         self.rows
@@ -438,6 +464,7 @@ impl Compiled {
         locals.any(|c| c.slots.iter().any(reads))
             || self.outputs.iter().any(|o| match &o.place {
                 Place::Whole(bank, _) => *bank == Bank::Yp,
+                Place::Pieces(p) => p.iter().any(|p| p.at.bank() == Bank::Yp),
                 Place::Table(t) => t.iter().any(|l| *l != Loc::NONE && l.bank() == Bank::Yp),
             })
     }

@@ -131,12 +131,14 @@ pub(crate) fn free_parameters(flat: &FlatModel) -> Vec<VarId> {
 pub(crate) struct Parts<'a> {
     /// Items of all parameters, in evaluation order.
     pub parameters: &'a [Item],
-    /// Local assignments, and their order.
-    pub locals: (&'a [Item], &'a Plan),
+    /// Local assignments.
+    pub locals: &'a [Item],
     /// All of them, with those that are only another name.
     pub aliases: &'a [Item],
-    /// Residuals, and their order.
-    pub residuals: (&'a [Item], &'a Plan),
+    /// Residuals.
+    pub residuals: &'a [Item],
+    /// The Jacobian of the residuals, and the local assignments that it does not need.
+    pub jacobian: (&'a Jacobian, &'a Plan),
     /// Highest derivatives of constraints.
     pub hidden: &'a [acausal_index1::Residual],
     /// Initial equations.
@@ -199,22 +201,24 @@ impl Lowering<'_> {
         code.dependent = self.program(&dependent)?;
         code.residuals = self.program(&hoisted)?;
         code.residuals.extend(self.program(&own)?);
-        // Derivatives with respect to free parameters make other shapes.
-        let mut again = (Plan::default(), Plan::default());
-        let (locals, residuals) = if self.active.is_empty() {
-            (parts.locals.1, parts.residuals.1)
-        } else {
-            again.0 = self.plan(parts.locals.0, Order::Dependent)?;
-            again.1 = self.plan(parts.residuals.0, Order::Free)?;
-            (&again.0, &again.1)
+        let columns = Columns::Separate {
+            n: self.layout.n,
+            units: code.free.iter().map(|f| (f.base, f.len)).collect(),
         };
-        let units: Vec<(usize, usize)> = code.free.iter().map(|f| (f.base, f.len)).collect();
-        code.jacobian = self.jacobian(
-            &[&dependent, locals, &hoisted],
-            &[residuals, &own],
-            rows.next,
-            Columns::Separate { units: &units },
-        )?;
+        code.jacobian = if self.active.is_empty() {
+            let (base, rest) = parts.jacobian;
+            self.jacobian_beyond(base, &[rest, &hoisted], &[&own], rows.next, columns)?
+        } else {
+            // Derivatives with respect to free parameters make other shapes.
+            let locals = self.plan(parts.locals, Order::Dependent)?;
+            let residuals = self.plan(parts.residuals, Order::Free)?;
+            self.jacobian(
+                &[&dependent, &locals, &hoisted],
+                &[&residuals, &own],
+                rows.next,
+                columns,
+            )?
+        };
         self.active.clear();
         code.aliases = self.start_aliases(parts.aliases)?;
         let x = &self.flat.exprs;

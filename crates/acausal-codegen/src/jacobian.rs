@@ -8,6 +8,8 @@
 //! derivative that is the same for all points of an array equation (a literal, a parameter) is kept and computed once. The
 //! pattern is exact and the cost of an evaluation is the number of these operations.
 
+use std::sync::{Arc, OnceLock};
+
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range};
 use acausal_jit::kernel::{Address, Bank, Call, Program, Store};
@@ -17,7 +19,7 @@ use crate::address::{Locations, domain_len};
 use crate::items::{Item, merge};
 use crate::lower::Lowering;
 use crate::plan::{Batch, Plan, Work};
-use crate::schedule::schedule;
+use crate::schedule::{Schedule, Size, schedule};
 
 /// Compressed sparse columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +29,19 @@ pub struct Sparsity {
     /// Number of columns.
     pub cols: usize,
     /// Start of each column in `row_idx`, and the end of the last.
-    pub col_ptr: Vec<usize>,
+    pub col_ptr: Vec<u32>,
     /// Rows, ascending in each column.
     pub row_idx: Vec<u32>,
 }
 
-/// How the Jacobian is put together.
+impl Sparsity {
+    /// The places of the entries of a column.
+    pub fn entries(&self, column: usize) -> std::ops::Range<usize> {
+        self.col_ptr[column] as usize..self.col_ptr[column + 1] as usize
+    }
+}
+
+/// How a Jacobian is put together.
 #[derive(Clone, Debug, Default)]
 pub struct Jacobian {
     /// Computes the partial derivatives that change, into bank `Out`.
@@ -41,14 +50,16 @@ pub struct Jacobian {
     pub constants: Vec<(usize, f64)>,
     /// Number of partial derivatives.
     pub partials_len: usize,
-    /// The multiply-adds, in order.
-    pub runs: Vec<MulAdds>,
-    /// Length of the accumulator: two units, the rows of local assignments, then the values of the pattern.
-    pub acc_len: usize,
-    /// Where the values of the pattern start in the accumulator.
-    pub values: usize,
-    /// The pattern.
-    pub sparsity: Sparsity,
+    /// Rows of all items, those of local assignments first.
+    items: Vec<Arc<ItemRows>>,
+    /// Number of items that are local assignments.
+    locals: usize,
+    size: Size,
+    columns: Columns,
+    /// Place of a partial derivative that is 1, where there are unknowns in `Mem`.
+    one: usize,
+    /// Made when it is first asked for.
+    schedule: OnceLock<Schedule>,
 }
 
 /// `acc[dst + j*dst_step] += partial[partial + j*partial_step] * acc[src + j*src_step]` for `j` in `0..count`
@@ -56,33 +67,74 @@ pub struct Jacobian {
 pub struct MulAdds {
     /// Number of multiply-adds.
     pub count: u32,
-    /// First accumulated entry.
+    /// What was there before does not count: the product is put there, not added.
+    pub sets: bool,
+    /// First entry that is filled, in the accumulator or among the values of the pattern.
     pub dst: u32,
     /// First partial derivative.
     pub partial: u32,
     /// 1, or 0 if all have the same.
     pub partial_step: u32,
-    /// First entry of a row that is complete, or one of the two units.
+    /// First entry of a row that is complete, or one of the two units; in the accumulator.
     pub src: u32,
-    /// Distance of accumulated entries.
+    /// Distance of entries that are filled.
     pub dst_step: i32,
     /// Distance of entries that are read.
     pub src_step: i32,
 }
 
-/// What the columns of the Jacobian are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns<'a> {
+/// What the columns of a Jacobian are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Columns {
     /// `dF/dx + cj*dF/dx'`: n columns.
+    #[default]
     Combined,
+    /// For consistent values with known states: `dF/dx'` for those, `dF/dx` for the others; n columns.
+    Consistent {
+        /// `(first, end)` of the components of `x` that are known, ascending.
+        known: Vec<(usize, usize)>,
+    },
     /// `dF/dx`, `dF/dx'` and derivatives with respect to places in `Mem` side by side, for initialisation.
     Separate {
+        /// Number of unknowns.
+        n: usize,
         /// `(first, number)` of the places in `Mem`.
-        units: &'a [(usize, usize)],
+        units: Vec<(usize, usize)>,
     },
 }
 
+impl Columns {
+    /// Number of columns for `n` unknowns.
+    pub(crate) fn count(&self, n: usize) -> usize {
+        match self {
+            Columns::Combined | Columns::Consistent { .. } => n,
+            Columns::Separate { units, .. } => 2 * n + units.iter().map(|u| u.1).sum::<usize>(),
+        }
+    }
+
+    /// The column of a component of `x` or `x'` and the entry of the accumulator that is its unit; nothing if it is known. And the
+    /// range of components for which this holds, each with the column next to that of its neighbour.
+    #[inline]
+    pub(crate) fn of(&self, bank: Bank, index: usize) -> (Option<(usize, u32)>, (usize, usize)) {
+        let all = (0, usize::MAX);
+        match (self, bank) {
+            (Columns::Combined, Bank::Yp) => (Some((index, 1)), all),
+            (Columns::Consistent { known }, Bank::Y) => {
+                let after = known.partition_point(|r| r.0 <= index);
+                let end = known.get(after).map_or(usize::MAX, |r| r.0);
+                match after.checked_sub(1).map(|k| known[k]) {
+                    Some(range) if index < range.1 => (None, range),
+                    before => (Some((index, 0)), (before.map_or(0, |r| r.1), end)),
+                }
+            }
+            (Columns::Separate { n, .. }, Bank::Yp) => (Some((n + index, 0)), all),
+            _ => (Some((index, 0)), all),
+        }
+    }
+}
+
 /// Rows of one item: where its target lies and which partials belong to which access.
+#[derive(Debug)]
 pub(crate) struct ItemRows {
     /// Where the value lies, point by point.
     pub target: Locations,
@@ -120,27 +172,71 @@ impl Lowering<'_> {
         locals: &[&Plan],
         residuals: &[&Plan],
         rows: usize,
-        columns: Columns<'_>,
+        columns: Columns,
     ) -> Result<Jacobian, CodegenError> {
-        let mut jac = Jacobian::default();
-        let mut item_rows = Vec::new();
-        let plans = locals.iter().chain(residuals);
-        for work in plans.flat_map(|plan| &plan.works) {
-            item_rows.push(match work {
-                Work::One(item) => self.partials_of(item, &mut jac)?,
-                Work::Batch(batch) => self.batch_partials(batch, &mut jac)?,
-            });
-        }
-        jac.partials = merge(std::mem::take(&mut jac.partials));
-        schedule(
-            &mut jac,
-            &item_rows,
-            self.layout.mem_len,
-            self.layout.n,
-            rows,
+        let mut jac = Jacobian {
+            size: Size {
+                n: self.layout.n,
+                rows,
+            },
             columns,
-        );
+            ..Jacobian::default()
+        };
+        jac.items = self.rows_of(locals, &mut jac)?;
+        jac.locals = jac.items.len();
+        let more = self.rows_of(residuals, &mut jac)?;
+        jac.items.extend(more);
+        jac.partials = merge(std::mem::take(&mut jac.partials));
+        jac.add_unit();
         Ok(jac)
+    }
+
+    /// The same with more local items and residuals than another one, whose partial derivatives are taken over.
+    pub fn jacobian_beyond(
+        &mut self,
+        base: &Jacobian,
+        locals: &[&Plan],
+        residuals: &[&Plan],
+        rows: usize,
+        columns: Columns,
+    ) -> Result<Jacobian, CodegenError> {
+        let mut jac = Jacobian {
+            constants: base.constants.clone(),
+            partials_len: base.partials_len,
+            size: Size {
+                n: self.layout.n,
+                rows,
+            },
+            columns,
+            ..Jacobian::default()
+        };
+        let (base_locals, base_residuals) = base.items.split_at(base.locals);
+        let mut items = base_locals.to_vec();
+        items.extend(self.rows_of(locals, &mut jac)?);
+        jac.locals = items.len();
+        items.extend_from_slice(base_residuals);
+        items.extend(self.rows_of(residuals, &mut jac)?);
+        jac.items = items;
+        let more = merge(std::mem::take(&mut jac.partials));
+        jac.partials = base.partials.iter().cloned().chain(more).collect();
+        jac.add_unit();
+        Ok(jac)
+    }
+
+    /// The rows of the items of plans; their partial derivatives become part of the Jacobian.
+    fn rows_of(
+        &mut self,
+        plans: &[&Plan],
+        jac: &mut Jacobian,
+    ) -> Result<Vec<Arc<ItemRows>>, CodegenError> {
+        let mut items = Vec::new();
+        for work in plans.iter().flat_map(|plan| &plan.works) {
+            items.push(Arc::new(match work {
+                Work::One(item) => self.partials_of(item, jac)?,
+                Work::Batch(batch) => self.batch_partials(batch, jac)?,
+            }));
+        }
+        Ok(items)
     }
 
     fn batch_partials(
@@ -314,35 +410,36 @@ impl Lowering<'_> {
 }
 
 impl Jacobian {
+    /// A partial derivative that is 1, for the rows of unknowns in `Mem`.
+    fn add_unit(&mut self) {
+        if matches!(&self.columns, Columns::Separate { units, .. } if !units.is_empty()) {
+            self.one = self.partials_len;
+            self.constants.push((self.one, 1.0));
+            self.partials_len += 1;
+        }
+    }
+
+    /// The pattern and the multiply-adds.
+    pub fn schedule(&self) -> &Schedule {
+        self.schedule
+            .get_or_init(|| self.schedule_of(&self.columns))
+    }
+
+    /// Those of the same rows with other columns.
+    pub(crate) fn schedule_of(&self, columns: &Columns) -> Schedule {
+        let items = self.items.iter().map(|i| &**i);
+        schedule(items, self.size, columns, self.one)
+    }
+
+    /// The pattern.
+    pub fn sparsity(&self) -> &Sparsity {
+        &self.schedule().sparsity
+    }
+
     /// Partial derivatives that never change, written once.
     pub fn fill_constants(&self, partials: &mut [f64]) {
         for &(place, v) in &self.constants {
             partials[place] = v;
-        }
-    }
-
-    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`.
-    pub fn accumulate(&self, partials: &[f64], one: f64, cj: f64, acc: &mut [f64]) {
-        acc.fill(0.0);
-        acc[0] = one;
-        acc[1] = cj;
-        for run in &self.runs {
-            let (mut dst, mut src) = (run.dst as usize, run.src as usize);
-            let mut partial = run.partial as usize;
-            if run.src_step == 0 && run.partial_step == 0 {
-                let increment = partials[partial] * acc[src];
-                for _ in 0..run.count {
-                    acc[dst] += increment;
-                    dst = dst.wrapping_add_signed(run.dst_step as isize);
-                }
-                continue;
-            }
-            for _ in 0..run.count {
-                acc[dst] += partials[partial] * acc[src];
-                dst = dst.wrapping_add_signed(run.dst_step as isize);
-                src = src.wrapping_add_signed(run.src_step as isize);
-                partial += run.partial_step as usize;
-            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Where every scalar lives at run time.
 //!
 //! Unknowns lie in bank `Y`, their derivatives in `Yp`, everything else in `Mem`. An array whose elements lie side by
-//! side in one bank is one entry ([`Place::Whole`]); only an array that is partly a state and partly something else
-//! needs a table of its elements.
+//! side in one bank is one entry ([`Place::Whole`]); an array that is partly a state and partly something else has one
+//! for each part ([`Place::Pieces`]), and only one whose parts are strewn over it needs a table of its elements.
 //!
 //! **Aliases cost nothing**: a local assignment `x := y` whose right side is an unknown or another local assignment, element
 //! by element in the same order, gives `x` the place of `y`. Connections make half of the assignments of a component
@@ -66,15 +66,40 @@ impl Loc {
 pub enum Place {
     /// Consecutive in one bank.
     Whole(Bank, usize),
+    /// Runs of elements, ascending.
+    Pieces(Vec<Piece>),
     /// Element by element.
     Table(Vec<Loc>),
 }
+
+/// Elements `first..first + len` lie side by side from `at` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The first element.
+    pub first: usize,
+    /// Number of elements.
+    pub len: usize,
+    /// Where the first one lies.
+    pub at: Loc,
+}
+
+/// Arrays in more pieces have a table.
+const MOST_PIECES: usize = 64;
 
 impl Place {
     /// Where element `k` (from 0) lies.
     pub fn at(&self, k: usize) -> Loc {
         match self {
             Place::Whole(bank, base) => Loc::new(*bank, base + k),
+            Place::Pieces(pieces) => {
+                let after = pieces.partition_point(|p| p.first <= k);
+                match after.checked_sub(1).map(|i| pieces[i]) {
+                    Some(p) if k < p.first + p.len => {
+                        Loc::new(p.at.bank(), p.at.index() + k - p.first)
+                    }
+                    _ => Loc::NONE,
+                }
+            }
             Place::Table(t) => t.get(k).copied().unwrap_or(Loc::NONE),
         }
     }
@@ -140,7 +165,15 @@ impl Layout {
                     None => {
                         layout.places.insert(q, Place::Whole(bank, base));
                     }
+                    Some(elements) if elements.is_empty() => {}
                     Some(elements) => {
+                        let (first, len) = (elements.at(0), elements.len());
+                        let at = Loc::new(bank, base);
+                        let piece = Piece { first, len, at };
+                        let consecutive = elements.at(len - 1) + 1 == first + len;
+                        if consecutive && layout.add_piece(q, piece) {
+                            continue;
+                        }
                         let table = layout.table(&dae.flat, q);
                         for (k, e) in elements.iter().enumerate() {
                             table[e] = Loc::new(bank, base + k);
@@ -156,18 +189,35 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Adds a run of elements to a quantity that lies in pieces, or has no place yet; false if it needs a table.
+    fn add_piece(&mut self, q: Quantity, piece: Piece) -> bool {
+        let place = (self.places.entry(q)).or_insert_with(|| Place::Pieces(Vec::new()));
+        let Place::Pieces(pieces) = place else {
+            return false;
+        };
+        let k = pieces.partition_point(|p| p.first < piece.first);
+        let before = k.checked_sub(1).map(|k| pieces[k]);
+        let free = before.is_none_or(|p| p.first + p.len <= piece.first)
+            && (pieces.get(k)).is_none_or(|p| piece.first + piece.len <= p.first);
+        if !free || pieces.len() == MOST_PIECES {
+            return false;
+        }
+        pieces.insert(k, piece);
+        true
+    }
+
     fn table(&mut self, flat: &FlatModel, q: Quantity) -> &mut Vec<Loc> {
         let len = flat.var(q.0).len();
         let place = self
             .places
             .entry(q)
             .or_insert_with(|| Place::Table(vec![Loc::NONE; len]));
-        if let Place::Whole(bank, base) = *place {
-            *place = Place::Table((0..len).map(|k| Loc::new(bank, base + k)).collect());
+        if !matches!(place, Place::Table(_)) {
+            *place = Place::Table((0..len).map(|k| place.at(k)).collect());
         }
         match place {
             Place::Table(t) => t,
-            Place::Whole(..) => unreachable!("turned into a table above"),
+            Place::Whole(..) | Place::Pieces(_) => unreachable!("turned into a table above"),
         }
     }
 
@@ -193,6 +243,20 @@ impl Layout {
         }
         let base = self.reserve(covered);
         self.locals.push((base, covered));
+        let along = flat_affine(&dae.flat, &local.domain, local.target)
+            .and_then(|index| flatten_strides(&local.domain, &index));
+        if let Some((first, stride)) = along
+            && (stride == 1 || covered == 1)
+        {
+            let piece = Piece {
+                first: first as usize,
+                len: covered,
+                at: Loc::new(Bank::Mem, base),
+            };
+            if self.add_piece(q, piece) {
+                return Ok(());
+            }
+        }
         let mut elements = Vec::with_capacity(covered);
         for_each_element(&dae.flat, &local.domain, local.target, local.origin, |e| {
             elements.push(e);

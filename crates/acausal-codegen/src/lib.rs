@@ -32,5 +32,6 @@ pub use events::{
 };
 pub use initial::{FreeParameter, InitialCode, InitialRow};
 pub use jacobian::{Columns, Jacobian, MulAdds, Sparsity};
-pub use layout::{Layout, Loc, Place, fixed};
+pub use layout::{Layout, Loc, Piece, Place, fixed};
+pub use schedule::Schedule;
 pub use start_alias::StartAlias;

@@ -88,8 +88,8 @@ pub struct Machine {
     pub(crate) out: Vec<f64>,
     partials: Vec<f64>,
     acc: Vec<f64>,
-    pub(crate) initial_partials: Vec<f64>,
-    pub(crate) initial_acc: Vec<f64>,
+    /// Memory of the initial Jacobian.
+    pub(crate) initial: InitialMemory,
     pattern: Pattern,
     pub(crate) delays: DelayLines,
     /// The first run-time fault, kept because the integrator only hears "not a number".
@@ -102,6 +102,14 @@ pub struct Machine {
     /// Time of evaluations is measured.
     pub(crate) profiles: bool,
     pub(crate) seconds: EvaluationSeconds,
+}
+
+/// Memory of the initial Jacobian, taken when it is first evaluated.
+#[derive(Default)]
+pub(crate) struct InitialMemory {
+    partials: Vec<f64>,
+    acc: Vec<f64>,
+    values: Vec<f64>,
 }
 
 /// Seconds that the integrator spent in the model.
@@ -195,9 +203,9 @@ impl Machine {
                 .collect::<Result<_, _>>()?,
             actions,
         };
-        let s = &m.jacobian.sparsity;
-        let col_ptr = s.col_ptr.iter().map(|&p| p as u32).collect();
-        let pattern = Pattern::new(m.n, col_ptr, s.row_idx.clone()).map_err(SimError::Pattern)?;
+        let s = m.jacobian.sparsity();
+        let pattern = Pattern::new(m.n, s.col_ptr.clone(), s.row_idx.clone());
+        let pattern = pattern.map_err(SimError::Pattern)?;
         let functions = UserFunctions {
             functions: acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?,
             failed: FunctionFailure::default(),
@@ -211,9 +219,8 @@ impl Machine {
             mem: vec![0.0; m.mem_len],
             out: vec![0.0; m.out_len],
             partials,
-            acc: vec![0.0; m.jacobian.acc_len],
-            initial_partials: Vec::new(),
-            initial_acc: Vec::new(),
+            acc: vec![0.0; m.jacobian.schedule().acc_len],
+            initial: InitialMemory::default(),
             pattern,
             delays: DelayLines::new(&e.delays),
             fault: None,
@@ -405,28 +412,59 @@ impl Machine {
     /// Values of the initial Jacobian (columns `x`, then `x'`), in the order of its pattern.
     pub(crate) fn initial_jacobian(&mut self, t: f64, y: &[f64], yp: &[f64]) -> &[f64] {
         let j = &self.model.initial.jacobian;
-        if self.initial_partials.len() != j.partials_len || self.initial_acc.len() != j.acc_len {
-            self.initial_partials = vec![0.0; j.partials_len];
-            j.fill_constants(&mut self.initial_partials);
-            self.initial_acc = vec![0.0; j.acc_len];
+        let s = j.schedule();
+        let memory = &mut self.initial;
+        if memory.partials.len() != j.partials_len || memory.acc.len() != s.acc_len {
+            memory.partials = vec![0.0; j.partials_len];
+            j.fill_constants(&mut memory.partials);
+            memory.acc = vec![0.0; s.acc_len];
+            memory.values = vec![0.0; s.sparsity.row_idx.len()];
         }
         self.update_all(t, y, yp);
         let banks = Banks {
             y,
             yp,
             mem: &mut self.mem,
-            out: &mut self.initial_partials,
+            out: &mut self.initial.partials,
         };
-        if let Err(e) =
-            self.programs
-                .initial_partials
-                .run(banks, &self.functions, &mut self.scratch)
-        {
+        let program = &self.programs.initial_partials;
+        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
             self.fault.get_or_insert(e);
         }
-        let j = &self.model.initial.jacobian;
-        j.accumulate(&self.initial_partials, 1.0, 1.0, &mut self.initial_acc);
-        &self.initial_acc[j.values..]
+        let s = self.model.initial.jacobian.schedule();
+        let memory = &mut self.initial;
+        s.accumulate(
+            &memory.partials,
+            1.0,
+            1.0,
+            &mut memory.acc,
+            &mut memory.values,
+        );
+        &self.initial.values
+    }
+
+    /// The matrix of consistent values ([`Compiled::consistent`]), in the order of its pattern.
+    pub(crate) fn consistent_jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        values: &mut [f64],
+    ) {
+        self.update_for_residual(t, y, yp);
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut self.partials,
+        };
+        let program = &self.programs.partials;
+        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
+            self.fault.get_or_insert(e);
+        }
+        let s = self.model.consistent();
+        // Its rows of local assignments have no entry that those of the integrator's matrix have not.
+        s.accumulate(&self.partials, 1.0, 1.0, &mut self.acc[..s.acc_len], values);
     }
 
     /// The gaps of relations and steps: left side minus right side.
@@ -552,9 +590,8 @@ impl Dae for Machine {
             self.fault.get_or_insert(e);
             return Err(EvalError::Fatal(EvalReason::Caller { code: 0 }));
         }
-        let j = &self.model.jacobian;
-        j.accumulate(&self.partials, 1.0, cj, &mut self.acc);
-        values.copy_from_slice(&self.acc[j.values..]);
+        let s = self.model.jacobian.schedule();
+        s.accumulate(&self.partials, 1.0, cj, &mut self.acc, values);
         add_to(&mut self.seconds.jacobian, clock);
         Ok(())
     }

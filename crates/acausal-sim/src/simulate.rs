@@ -186,8 +186,7 @@ impl Run {
         machine.delays.forget();
         record_delays(&mut machine, t, &y, &yp);
         // Only events ask for the Jacobian of the start again; it is made anew then.
-        machine.initial_partials = Vec::new();
-        machine.initial_acc = Vec::new();
+        machine.initial = Default::default();
         drop(initial);
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, data.nominal, settings);

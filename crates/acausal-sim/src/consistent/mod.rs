@@ -70,7 +70,7 @@ impl ConsistentSystem {
         columns: Vec<u32>,
         rows: Vec<u32>,
     ) -> Result<ConsistentSystem, crate::SimError> {
-        let s = &machine.model.initial.jacobian.sparsity;
+        let s = machine.model.initial.jacobian.sparsity();
         let mut number = vec![u32::MAX; s.rows];
         for (k, &r) in rows.iter().enumerate() {
             number[r as usize] = k as u32;
@@ -79,7 +79,7 @@ impl ConsistentSystem {
         let mut row_idx = Vec::new();
         let mut entries = Vec::new();
         for &c in &columns {
-            for k in s.col_ptr[c as usize]..s.col_ptr[c as usize + 1] {
+            for k in s.entries(c as usize) {
                 let row = number[s.row_idx[k] as usize];
                 if row != u32::MAX {
                     row_idx.push(row);
@@ -373,7 +373,7 @@ impl ConsistentSystem {
         nominal: &[f64],
     ) -> Vec<f64> {
         let model = machine.model.clone();
-        let s = &model.initial.jacobian.sparsity;
+        let s = model.initial.jacobian.sparsity();
         let n = model.n;
         let mut size: Vec<f64> = (0..s.cols)
             .map(|c| machine.column_value(c, y, yp).abs())
@@ -384,7 +384,7 @@ impl ConsistentSystem {
         let values = machine.initial_jacobian(t, y, yp);
         let mut sizes = vec![0.0; s.rows];
         for (c, size) in size.iter().enumerate() {
-            for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+            for k in s.entries(c) {
                 sizes[s.row_idx[k] as usize] += values[k].abs() * size;
             }
         }

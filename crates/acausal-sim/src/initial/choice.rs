@@ -48,7 +48,7 @@ pub(crate) fn well_conditioned(
     };
     let scales: Vec<f64> = columns.iter().map(|&c| scale(c)).collect();
     let model = machine.model.clone();
-    let s = &model.initial.jacobian.sparsity;
+    let s = model.initial.jacobian.sparsity();
     let mut number = vec![usize::MAX; s.rows];
     for (k, &row) in kept.rows.iter().enumerate() {
         number[row as usize] = k;
@@ -56,7 +56,7 @@ pub(crate) fn well_conditioned(
     let mut rows = vec![vec![0.0; width]; kept.rows.len()];
     let values = machine.initial_jacobian(t, &data.y, &data.yp);
     for (j, &c) in columns.iter().enumerate() {
-        for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+        for k in s.entries(c) {
             let row = number[s.row_idx[k] as usize];
             if row != usize::MAX {
                 rows[row][j] = values[k] * scales[j];

@@ -188,13 +188,13 @@ fn states_by_row(
     eligible: impl Fn(usize) -> bool,
     required: &[Condition],
 ) -> Option<Vec<(u32, u32)>> {
-    let s = &machine.model.initial.jacobian.sparsity;
+    let s = machine.model.initial.jacobian.sparsity();
     let has_rows = required.iter().any(|c| matches!(c, Condition::Row(_)));
     // Per row the number of its columns, and their exclusive or: the column, where there is one.
     let mut columns = vec![(0u32, 0u32); if has_rows { s.rows } else { 0 }];
     if has_rows {
         for c in (0..s.cols).filter(|&c| eligible(c)) {
-            for k in s.col_ptr[c]..s.col_ptr[c + 1] {
+            for k in s.entries(c) {
                 let (count, column) = &mut columns[s.row_idx[k] as usize];
                 *count += 1;
                 *column ^= c as u32;
@@ -308,9 +308,9 @@ struct Graph {
 
 impl Graph {
     fn new(machine: &Machine, columns: usize, eligible: impl Fn(usize) -> bool) -> Graph {
-        let s = &machine.model.initial.jacobian.sparsity;
+        let s = machine.model.initial.jacobian.sparsity();
         let mut row_ptr = vec![0u32; s.rows + 1];
-        let entries = |c: usize| s.col_ptr[c]..s.col_ptr[c + 1];
+        let entries = |c: usize| s.entries(c);
         for c in (0..columns).filter(|&c| eligible(c)) {
             for k in entries(c) {
                 row_ptr[s.row_idx[k] as usize + 1] += 1;

@@ -108,7 +108,7 @@ fn leave_out(
 ) -> Option<Vec<Condition>> {
     let model = at.machine.model.clone();
     let n = model.n;
-    let s = &model.initial.jacobian.sparsity;
+    let s = model.initial.jacobian.sparsity();
     let sizes = system.row_sizes(at.machine, at.t, at.y, at.yp, at.nominal);
     let rows = system.rows();
     let mut conditions: Vec<Condition> = Vec::new();
@@ -138,7 +138,7 @@ fn leave_out(
         for c in (0..n).filter(|&c| role[c] == Role::State && !unknown[n + c]) {
             conditions.push(Condition::Slope(c as u32));
             for (v, left) in vectors.iter_mut().zip(&space.left) {
-                let entries = s.col_ptr[n + c]..s.col_ptr[n + c + 1];
+                let entries = s.entries(n + c);
                 let product = entries
                     .filter(|&k| number[s.row_idx[k] as usize] != u32::MAX)
                     .map(|k| left[number[s.row_idx[k] as usize] as usize] * values[k]);

@@ -1,0 +1,86 @@
+//! Time from the text to the first step, for large arrays against small ones.
+//!
+//! In: the families of [`crate::scale::family`] that are sized up to a million elements in one direction, each size in a
+//! process of its own. Out: a table with the CPU time of every phase before the integration. What does not look at elements
+//! takes the same time for both sizes; the rest fills the memory of states, pattern and start. Fails where the large size takes more
+//! than 1.5 times the time of the small one and so many seconds for filling memory.
+
+use crate::scale;
+use crate::scale::case::Until;
+use crate::scale::family;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Names of families, or parts of them; without any those that are measured at a million elements.
+    pub families: Vec<String>,
+    /// The large size.
+    pub n: usize,
+    /// Runs of each size; the fastest of each phase counts.
+    pub repeats: usize,
+    /// Seconds for filling memory.
+    pub limit: f64,
+}
+
+const SMALL: usize = 100;
+/// What the same work may cost more at the large size.
+const FACTOR: f64 = 1.5;
+/// Largest size that a family must have to be measured without being named.
+const LARGE: usize = 1_000_000;
+/// Seconds after which a case is ended.
+const ENDED: f64 = 120.0;
+
+/// Prints the table.
+pub fn run(options: &Options) -> Result<(), String> {
+    println!(
+        "| model | N | equations | unknowns | parse | flatten | structure | codegen | initialise | ready | N = {SMALL} | peak MB |"
+    );
+    println!("|---|{}", "---:|".repeat(11));
+    let how = scale::Options {
+        families: Vec::new(),
+        sizes: Vec::new(),
+        largest: usize::MAX,
+        limit: ENDED,
+        until: Until::Ready,
+        repeats: options.repeats,
+    };
+    let mut slow = Vec::new();
+    for family in family::all() {
+        let named = |f: &String| family.name.to_lowercase().contains(&f.to_lowercase());
+        let wanted = match options.families.is_empty() {
+            true => family.sizes.last() == Some(&LARGE),
+            false => options.families.iter().any(named),
+        };
+        if !wanted {
+            continue;
+        }
+        let small = scale::measure(family.name, SMALL, &how)?;
+        let m = scale::measure(family.name, options.n, &how)?;
+        println!(
+            "| {} | {} | {} | {} | {:.4} | {:.4} | {:.4} | {:.3} | {:.3} | {:.3} | {:.4} | {:.0} |",
+            family.name,
+            options.n,
+            m.equations,
+            m.unknowns,
+            m.parse,
+            m.flatten,
+            m.structure,
+            m.codegen,
+            m.initialise,
+            m.ready(),
+            small.ready(),
+            m.peak / 1e6,
+        );
+        if m.ready() > FACTOR * small.ready() + options.limit {
+            slow.push(family.name);
+        }
+    }
+    match slow.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "more than {FACTOR} times the time of N = {SMALL} and {} s: {}",
+            options.limit,
+            slow.join(", ")
+        )),
+    }
+}

@@ -1,0 +1,397 @@
+//! The schedule of the Jacobian: its pattern, and the multiply-adds that fill it.
+//!
+//! In: per item where its value lies, what it accesses and where the partial derivatives are. Out ([`Schedule`]): the pattern in
+//! compressed sparse columns and runs of multiply-adds ([`MulAdds`]) in an order in which every row is complete before it is
+//! read.
+//!
+//! Array items are not walked element by element: [`regular`] cuts them into blocks of rows that differ by constant steps
+//! only. What follows no rule is walked row by row ([`elements`]). Both give the columns of each row, from which the
+//! places of all entries follow ([`pattern`]); a block becomes one run for each multiply-add of a row, cut only where
+//! the distance of the places changes, and nothing is stored for each element.
+//!
+//! Example: `der(T[i]) = T[i-1] - 2*T[i] + T[i+1]` over `2:9` has four accesses and becomes four runs of eight, with the step
+//! 3 through the values of a tridiagonal matrix, however long the array is.
+//!
+//! Complexity: linear in the entries of the pattern, with a few instructions for each; memory that of the pattern, and
+//! linear in what follows no rule.
+
+mod elements;
+mod pattern;
+mod regular;
+
+use std::collections::BTreeMap;
+
+use acausal_jit::kernel::Bank;
+
+use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
+use crate::layout::Loc;
+use elements::Walk;
+use pattern::Numbering;
+use regular::Block;
+
+/// The first entries of the accumulator are the units of `x` and `x'`.
+const UNITS: u32 = 2;
+
+/// How the values of a matrix are put together from partial derivatives.
+#[derive(Clone, Debug, Default)]
+pub struct Schedule {
+    /// The multiply-adds that fill the rows of local assignments in the accumulator, in order.
+    pub locals: Vec<MulAdds>,
+    /// Those that fill the values of the pattern from it, in order.
+    pub values: Vec<MulAdds>,
+    /// Length of the accumulator: two units, then the rows of local assignments.
+    pub acc_len: usize,
+    /// Some multiply-adds only add, so that rows of local assignments must be zero before.
+    pub clears_locals: bool,
+    /// The same for the values.
+    pub clears_values: bool,
+    /// The pattern.
+    pub sparsity: Sparsity,
+}
+
+/// The size of a matrix.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Size {
+    /// Unknowns.
+    pub n: usize,
+    /// Rows.
+    pub rows: usize,
+}
+
+/// The schedule of items in order. `one` is the place of a partial derivative that is 1, where there are unknowns in `Mem`.
+pub(crate) fn schedule<'a>(
+    items: impl Iterator<Item = &'a ItemRows> + Clone,
+    size: Size,
+    columns: &Columns,
+    one: usize,
+) -> Schedule {
+    let mut locals = LocalRows::default();
+    let mut chunks: Vec<(&ItemRows, Chunk)> = Vec::new();
+    let mut units = Vec::new();
+    if let Columns::Separate { units: places, .. } = columns {
+        let mut column = 2 * size.n;
+        for &(first, count) in places {
+            units.push(locals.unit(first, count, column, one));
+            column += count;
+        }
+    }
+    let cols = columns.count(size.n);
+    let mut walk = Walk::new(columns, cols);
+    for item in items {
+        let continued = item.count > 0 && walk.is_at(item.target.at(0));
+        if !continued {
+            walk.leave(&mut locals);
+        }
+        let segments = match continued || sequential(item) {
+            true => vec![regular::Segment {
+                from: 0,
+                to: item.count,
+                block: None,
+            }],
+            false => regular::segments(item, columns, &locals),
+        };
+        for s in segments {
+            let chunk = match s.block {
+                Some(mut block) => {
+                    walk.leave(&mut locals);
+                    locals.add(&mut block);
+                    Chunk::Block(block)
+                }
+                None => {
+                    walk.find(item, s.from..s.to, &mut locals);
+                    Chunk::Elements(s.from, s.to)
+                }
+            };
+            chunks.push((item, chunk));
+        }
+    }
+    walk.leave(&mut locals);
+    let mut numbering = Numbering::new(size.rows, cols);
+    let blocks = chunks.iter().filter_map(|(_, c)| match c {
+        Chunk::Block(b) if b.bank == Bank::Out => Some(b),
+        _ => None,
+    });
+    let (sparsity, blocks, positions) = numbering.number(blocks, &walk.rows);
+    let mut out = Schedule {
+        acc_len: locals.next as usize,
+        clears_locals: walk.walked.0,
+        clears_values: walk.walked.1,
+        sparsity,
+        ..Schedule::default()
+    };
+    for block in &units {
+        local_runs(block, &mut out.locals);
+    }
+    let mut blocks = blocks.into_iter();
+    walk.again();
+    for (item, chunk) in &chunks {
+        match chunk {
+            Chunk::Block(block) if block.bank == Bank::Mem => {
+                walk.pass(block);
+                local_runs(block, &mut out.locals);
+            }
+            Chunk::Block(block) => {
+                walk.pass(block);
+                let spots = blocks.next().unwrap_or_default();
+                value_runs(block, &spots, &mut out.values);
+            }
+            Chunk::Elements(from, to) => walk.fill(
+                item,
+                *from..*to,
+                sequential(item),
+                &locals,
+                &positions,
+                &mut out,
+            ),
+        }
+    }
+    out
+}
+
+/// Part of an item.
+enum Chunk {
+    Block(Block),
+    /// Points that are walked one by one.
+    Elements(usize, usize),
+}
+
+/// The runs of a block of rows of local assignments.
+fn local_runs(block: &Block, runs: &mut Vec<MulAdds>) {
+    let width = block.columns.len();
+    for op in &block.ops {
+        runs.push(MulAdds {
+            count: block.count as u32,
+            sets: op.sets,
+            dst: block.entry + op.column as u32,
+            partial: op.partial as u32,
+            partial_step: op.partial_step as u32,
+            src: op.src as u32,
+            dst_step: width as i32,
+            src_step: op.src_step as i32,
+        });
+    }
+}
+
+/// The runs of a block of rows of the matrix, whose entries lie at the given places.
+fn value_runs(block: &Block, spots: &pattern::Spots, runs: &mut Vec<MulAdds>) {
+    for op in &block.ops {
+        let places = &spots.0[op.column];
+        for (k, s) in places.iter().enumerate() {
+            let end = places.get(k + 1).map_or(block.count as u32, |s| s.row);
+            runs.push(MulAdds {
+                count: end - s.row,
+                sets: op.sets,
+                dst: s.at,
+                partial: (op.partial + op.partial_step * s.row as usize) as u32,
+                partial_step: op.partial_step as u32,
+                src: (op.src + op.src_step * s.row as i64) as u32,
+                dst_step: s.step,
+                src_step: op.src_step as i32,
+            });
+        }
+    }
+}
+
+/// A row of a local assignment that was walked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    /// First entry of the accumulator.
+    entry: u32,
+    /// Number of entries.
+    len: u32,
+    /// Where their columns stand.
+    columns: u32,
+}
+
+/// The rows of local assignments that are known so far.
+struct LocalRows {
+    /// Blocks, by their first place in `Mem`.
+    blocks: BTreeMap<usize, Block>,
+    /// Other rows, by place in `Mem`.
+    rows: Vec<Row>,
+    /// Columns of the entries of other rows.
+    columns: Vec<u32>,
+    /// The next free entry of the accumulator.
+    next: u32,
+}
+
+impl Default for LocalRows {
+    fn default() -> LocalRows {
+        LocalRows {
+            blocks: BTreeMap::new(),
+            rows: Vec::new(),
+            columns: Vec::new(),
+            next: UNITS,
+        }
+    }
+}
+
+impl LocalRows {
+    /// Gives the rows of a block of local assignments their entries.
+    fn add(&mut self, block: &mut Block) {
+        if block.bank == Bank::Mem {
+            block.entry = self.next;
+            self.next += (block.count * block.columns.len()) as u32;
+            let ops = std::mem::take(&mut block.ops);
+            self.blocks.insert(block.first, block.clone());
+            block.ops = ops;
+        }
+    }
+
+    /// The rows of unknowns in `Mem` are unit vectors, like those of local assignments with one entry.
+    fn unit(&mut self, first: usize, count: usize, column: usize, one: usize) -> Block {
+        let mut block = Block {
+            count,
+            bank: Bank::Mem,
+            first,
+            entry: 0,
+            columns: vec![regular::Progression {
+                first: column as i64,
+                step: 1,
+            }],
+            ops: vec![regular::Op {
+                column: 0,
+                sets: true,
+                partial: one,
+                partial_step: 0,
+                src: 0,
+                src_step: 0,
+            }],
+        };
+        self.add(&mut block);
+        block
+    }
+
+    /// The block that a place lies in, with its first place.
+    fn block_at(&self, place: usize) -> Option<(usize, &Block)> {
+        let (first, block) = self.blocks.range(..=place).next_back()?;
+        (place < first + block.count).then_some((*first, block))
+    }
+
+    /// The row of a place that lies in no block; no entries if there is none.
+    fn row_at(&self, place: usize) -> Row {
+        self.rows.get(place).copied().unwrap_or_default()
+    }
+
+    fn set_row(&mut self, place: usize, row: Row) {
+        if self.rows.len() <= place {
+            self.rows.resize(place + 1, Row::default());
+        }
+        self.rows[place] = row;
+    }
+}
+
+/// Rows that read rows of the same item must be complete one after the other.
+fn sequential(item: &ItemRows) -> bool {
+    !item.independent && reads_itself(item)
+}
+
+/// Whether an item may read places that it writes.
+fn reads_itself(item: &ItemRows) -> bool {
+    let Some(target) = extent(&item.target, item.count) else {
+        return false;
+    };
+    item.accesses
+        .iter()
+        .filter_map(|(l, _)| extent(l, item.count))
+        .any(|a| a.0 <= target.1 && target.0 <= a.1)
+}
+
+/// The smallest and largest place in `Mem`.
+fn extent(locations: &crate::address::Locations, count: usize) -> Option<(usize, usize)> {
+    let join = |e: Option<(usize, usize)>, l: Loc| {
+        if l.bank() != Bank::Mem {
+            return e;
+        }
+        let (low, high) = e.unwrap_or((l.index(), l.index()));
+        Some((low.min(l.index()), high.max(l.index())))
+    };
+    match locations.runs(count) {
+        Some(runs) => (runs.iter().filter(|r| r.count > 0))
+            .flat_map(|r| [r.at(r.first), r.at(r.first + r.count - 1)])
+            .fold(None, join),
+        None => (0..count).map(|j| locations.at(j)).fold(None, join),
+    }
+}
+
+impl Schedule {
+    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`; `acc` is the accumulator.
+    pub fn accumulate(
+        &self,
+        partials: &[f64],
+        one: f64,
+        cj: f64,
+        acc: &mut [f64],
+        values: &mut [f64],
+    ) {
+        if self.clears_locals {
+            acc.fill(0.0);
+        }
+        acc[0] = one;
+        acc[1] = cj;
+        for run in &self.locals {
+            // The row that is filled lies behind all rows that are read.
+            let (known, row) = acc.split_at_mut(run.dst as usize);
+            match row_is_apart(run) {
+                true => run.apply(partials, known, row, 0),
+                false => run.apply_inside(partials, acc),
+            }
+        }
+        if self.clears_values {
+            values.fill(0.0);
+        }
+        for run in &self.values {
+            run.apply(partials, acc, values, run.dst as usize);
+        }
+    }
+}
+
+/// Whether everything a run reads lies before everything it writes.
+fn row_is_apart(run: &MulAdds) -> bool {
+    let last = run.src as i64 + run.src_step as i64 * (run.count as i64 - 1);
+    run.dst_step >= 0 && last.max(run.src as i64) < run.dst as i64
+}
+
+impl MulAdds {
+    /// Writes to `dst` from the given place on.
+    fn apply(&self, partials: &[f64], acc: &[f64], dst: &mut [f64], first: usize) {
+        let mut place = first;
+        let mut src = self.src as usize;
+        let mut partial = self.partial as usize;
+        let step = self.dst_step as isize;
+        if self.src_step == 0 && self.partial_step == 0 {
+            let increment = partials[partial] * acc[src];
+            for _ in 0..self.count {
+                let d = &mut dst[place];
+                *d = if self.sets { increment } else { *d + increment };
+                place = place.wrapping_add_signed(step);
+            }
+            return;
+        }
+        for _ in 0..self.count {
+            let increment = partials[partial] * acc[src];
+            let d = &mut dst[place];
+            *d = if self.sets { increment } else { *d + increment };
+            place = place.wrapping_add_signed(step);
+            src = src.wrapping_add_signed(self.src_step as isize);
+            partial += self.partial_step as usize;
+        }
+    }
+
+    /// The same inside of the accumulator.
+    fn apply_inside(&self, partials: &[f64], acc: &mut [f64]) {
+        let (mut dst, mut src) = (self.dst as usize, self.src as usize);
+        let mut partial = self.partial as usize;
+        for _ in 0..self.count {
+            let increment = partials[partial] * acc[src];
+            let d = &mut acc[dst];
+            *d = if self.sets { increment } else { *d + increment };
+            dst = dst.wrapping_add_signed(self.dst_step as isize);
+            src = src.wrapping_add_signed(self.src_step as isize);
+            partial += self.partial_step as usize;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
