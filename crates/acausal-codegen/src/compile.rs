@@ -1,7 +1,5 @@
 //! The whole compilation, and what it gives.
 
-use std::sync::OnceLock;
-
 use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_index1::{Dae, Role, RowKind, Unknown};
@@ -64,7 +62,6 @@ pub struct Compiled {
     pub rows: Vec<RowGroup>,
     /// `dF/dx + cj*dF/dx'`.
     pub jacobian: Jacobian,
-    consistent: OnceLock<Schedule>,
     /// What holds at the start only.
     pub initial: InitialCode,
     /// Continuous variables whose left limit is used, with its place in `Mem`.
@@ -255,7 +252,6 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         row_kinds,
         rows,
         jacobian,
-        consistent: OnceLock::new(),
         initial,
         left_limits: continuous_pre,
         events,
@@ -424,23 +420,20 @@ impl Compiled {
 
     /// How the matrix of consistent values is made of the partial derivatives of [`Compiled::jacobian`]: the states are known,
     /// column `k` is that of `x'[k]` for those and of `x[k]` for the others.
-    pub fn consistent(&self) -> &Schedule {
-        self.consistent.get_or_init(|| {
-            let mut known: Vec<(usize, usize)> = Vec::new();
-            let mut first = 0;
-            for u in &self.unknowns {
-                let end = first + u.len;
-                if u.role != Role::Algebraic {
-                    match known.last_mut() {
-                        Some(last) if last.1 == first => last.1 = end,
-                        _ => known.push((first, end)),
-                    }
+    pub fn consistent(&self) -> Schedule {
+        let mut known: Vec<(usize, usize)> = Vec::new();
+        let mut first = 0;
+        for u in self.unknowns.iter().filter(|u| u.len > 0) {
+            let end = first + u.len;
+            if u.role != Role::Algebraic {
+                match known.last_mut() {
+                    Some(last) if last.1 == first => last.1 = end,
+                    _ => known.push((first, end)),
                 }
-                first = end;
             }
-            let known = known.into_iter().filter(|r| r.0 < r.1).collect();
-            self.jacobian.schedule_of(&Columns::Consistent { known })
-        })
+            first = end;
+        }
+        self.jacobian.schedule_of(&Columns::Consistent { known })
     }
 
     /// The group of a residual or initial row, and the number of the row in it.

@@ -33,6 +33,7 @@ use rustc_hash::FxHashSet;
 use crate::CodegenError;
 use crate::address::domain_len;
 use crate::compile::{Compiled, RowGroup};
+use crate::given::GivenStart;
 use crate::items::{Item, Target};
 use crate::jacobian::{Columns, Jacobian};
 use crate::layout::Place;
@@ -59,6 +60,10 @@ pub struct InitialCode {
     pub free: Vec<FreeParameter>,
     /// Assigns the parameters that depend on free ones.
     pub dependent: Program,
+    /// Initial equations that only give values to unknowns.
+    pub given: Vec<GivenStart>,
+    /// Evaluates those that are no literals.
+    pub given_values: Program,
     /// Assigns discrete variables and left limits that initial equations determine.
     pub discrete: Program,
     /// Start values that are guesses for unknowns under another name.
@@ -172,10 +177,12 @@ impl Lowering<'_> {
             rows.push(&mut code, InitialRow::Hidden, &r.domain, r.value, r.origin);
         }
         code.hidden_len = rows.next - first;
+        let mut given = Vec::new();
         for eq in parts.equations {
             if discrete_target(self.flat, eq).is_some() {
                 continue;
             }
+            self.add_given(eq, &mut code, &mut given)?;
             let value = self.flat.exprs.sub(eq.lhs, eq.rhs);
             let value = self.hoist(&eq.domain, value, eq.origin, &mut rows.hoisted);
             rows.push(
@@ -192,6 +199,7 @@ impl Lowering<'_> {
             rows.push(&mut code, InitialRow::Start(var), &domain, value, origin);
         }
         code.len = rows.next - first;
+        code.given_values = self.ordered_program(&given)?;
         let assignments = discrete_start(self.flat, parts.discrete);
         let assignments = self.discrete_items(&assignments);
         code.discrete = self.ordered_program(&assignments)?;

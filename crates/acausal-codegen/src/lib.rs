@@ -11,6 +11,7 @@ mod cells;
 mod compile;
 mod error;
 mod events;
+mod given;
 mod initial;
 mod items;
 mod jacobian;
@@ -30,6 +31,7 @@ pub use events::{
     ActionCode, AssertCode, BranchCode, DelayCode, EventCode, RelationCode, SampleCode,
     TimeEventCode, WhenCode,
 };
+pub use given::{GivenStart, GivenValues};
 pub use initial::{FreeParameter, InitialCode, InitialRow};
 pub use jacobian::{Columns, Jacobian, MulAdds, Sparsity};
 pub use layout::{Layout, Loc, Piece, Place, fixed};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use acausal_codegen::{Compiled, Loc, fixed};
+use acausal_codegen::{Compiled, Loc, Schedule, fixed};
 use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_jit::{BankLengths, Banks, BoundProgram, Code, Functions, RunError, Scratch};
@@ -59,6 +59,8 @@ pub(crate) struct Programs {
     pub partials: BoundProgram,
     pub initial_residuals: BoundProgram,
     pub initial_partials: BoundProgram,
+    /// Values of unknowns that initial equations give.
+    pub given_values: BoundProgram,
     /// Parameters that depend on free ones.
     pub dependent: BoundProgram,
     /// Discrete variables that initial equations determine.
@@ -174,6 +176,7 @@ impl Machine {
                 &m.initial.jacobian.partials,
                 m.initial.jacobian.partials_len,
             )?,
+            given_values: bind(&m.initial.given_values, 0)?,
             dependent: bind(&m.initial.dependent, 0)?,
             initial_discrete: bind(&m.initial.discrete, 0)?,
             values: bind(&e.values, out_len)?,
@@ -300,6 +303,7 @@ impl Machine {
             Which::Starts => &self.programs.starts,
             Which::Locals => &self.programs.locals,
             Which::OtherLocals => &self.programs.other_locals,
+            Which::GivenValues => &self.programs.given_values,
             Which::Dependent => &self.programs.dependent,
             Which::InitialDiscrete => &self.programs.initial_discrete,
             Which::Values => &self.programs.values,
@@ -443,9 +447,10 @@ impl Machine {
         &self.initial.values
     }
 
-    /// The matrix of consistent values ([`Compiled::consistent`]), in the order of its pattern.
+    /// The matrix of consistent values by its schedule ([`Compiled::consistent`]), in the order of its pattern.
     pub(crate) fn consistent_jacobian(
         &mut self,
+        schedule: &Schedule,
         t: f64,
         y: &[f64],
         yp: &[f64],
@@ -462,9 +467,24 @@ impl Machine {
         if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
             self.fault.get_or_insert(e);
         }
-        let s = self.model.consistent();
         // Its rows of local assignments have no entry that those of the integrator's matrix have not.
-        s.accumulate(&self.partials, 1.0, 1.0, &mut self.acc[..s.acc_len], values);
+        let acc = &mut self.acc[..schedule.acc_len];
+        schedule.accumulate(&self.partials, 1.0, 1.0, acc, values);
+    }
+
+    /// The residuals, into the general output buffer.
+    pub(crate) fn residual_to_out(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        self.update_for_residual(t, y, yp);
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut self.out,
+        };
+        let program = &self.programs.residuals;
+        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
+            self.fault.get_or_insert(e);
+        }
     }
 
     /// The gaps of relations and steps: left side minus right side.
@@ -500,6 +520,7 @@ pub(crate) enum Which {
     Starts,
     Locals,
     OtherLocals,
+    GivenValues,
     Dependent,
     InitialDiscrete,
     Values,

@@ -57,6 +57,17 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
+impl Default for Pattern {
+    /// The pattern of a matrix without rows.
+    fn default() -> Self {
+        Self {
+            size: 0,
+            col_ptr: Arc::new(vec![0]),
+            row_idx: Arc::default(),
+        }
+    }
+}
+
 impl Pattern {
     /// Checks and takes a pattern in CSC form.
     pub fn new(size: usize, col_ptr: Vec<u32>, row_idx: Vec<u32>) -> Result<Self, PatternError> {

@@ -8,8 +8,11 @@
 //!   (MLS 3.6 §3.7.4.4), then from other guesses for unknowns without a written start;
 //! - after an event all at once, because the values before it are near; block by block if that fails.
 //!
+//! A large system of explicit equations is solved by division ([`explicit`]).
+//!
 //! Tearing is done before: what can be solved explicitly is a local assignment, and the unknowns here are what is left.
 
+mod explicit;
 mod failure;
 mod far;
 mod meeting;
@@ -27,6 +30,7 @@ use acausal_codegen::fixed;
 use crate::error::InitialFailure;
 use crate::initial::StartData;
 use crate::machine::Machine;
+use explicit::Explicit;
 pub(crate) use model::Point;
 use model::Unknowns;
 pub(crate) use null_space::NullSpace;
@@ -39,7 +43,10 @@ const REMARKED: usize = 4;
 const MOST_WORK: usize = 200_000_000;
 
 /// Which unknowns are solved for from which rows.
+#[derive(Default)]
 pub(crate) struct ConsistentSystem {
+    /// Set for a large system that consists of all equations; the lists are empty until they are needed.
+    explicit: Option<Explicit>,
     /// Columns of the initial Jacobian: `j` is `x[j]`, `n + j` is `x'[j]`, `2n + k` is free parameter `k`.
     columns: Vec<u32>,
     /// Rows in use, ascending: residuals, hidden rows, initial equations.
@@ -95,11 +102,7 @@ impl ConsistentSystem {
             rows,
             pattern,
             entries,
-            newton: None,
-            blocks: None,
-            singular: Vec::new(),
-            start: None,
-            remarks: Vec::new(),
+            ..ConsistentSystem::default()
         })
     }
 
@@ -119,6 +122,11 @@ impl ConsistentSystem {
 
     /// Solves for the unknown entries of `y` and `yp` and for free parameters.
     pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
+        if self.divide(at) {
+            at.update();
+            return Ok(1);
+        }
+        self.list(at);
         if self.rows.is_empty() {
             at.update();
             return Ok(0);
@@ -141,6 +149,10 @@ impl ConsistentSystem {
 
     /// Brings values that are nearly a solution closer to it; they stay as they are where that fails.
     pub fn refine(&mut self, at: &mut Point) {
+        if self.divide(at) {
+            return;
+        }
+        self.list(at);
         if self.rows.is_empty() {
             return;
         }

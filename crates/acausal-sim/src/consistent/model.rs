@@ -1,5 +1,6 @@
 //! The model at a point, and as a nonlinear system of the unknowns that are solved for.
 
+use acausal_codegen::Schedule;
 use acausal_solver::newton::Nonlinear;
 use acausal_solver::{EvalError, Pattern};
 
@@ -47,6 +48,8 @@ struct Shape<'a> {
     rows: &'a [u32],
     pattern: &'a Pattern,
     entries: &'a [u32],
+    /// Set where the values are those of an explicit system.
+    schedule: Option<&'a Schedule>,
 }
 
 impl<'a, 'p> Unknowns<'a, 'p> {
@@ -58,6 +61,7 @@ impl<'a, 'p> Unknowns<'a, 'p> {
                 rows: &system.rows,
                 pattern: &system.pattern,
                 entries: &system.entries,
+                schedule: system.schedule(),
             },
             at,
             full,
@@ -88,6 +92,11 @@ impl Nonlinear for Unknowns<'_, '_> {
 
     fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
         self.place(x);
+        if let Some(schedule) = self.system.schedule {
+            let at = &mut *self.at;
+            (at.machine).consistent_jacobian(schedule, at.t, at.y, at.yp, values);
+            return Ok(());
+        }
         let all = self
             .at
             .machine

@@ -290,14 +290,19 @@ fn rank(machine: &Machine, data: &StartData, role: &[Role], steady: bool) -> Ran
     let mut states: Vec<u32> = all()
         .filter(|&c| is_state(c) && !data.fixed[c as usize])
         .collect();
-    states.sort_by_key(|&c| {
-        let c = c as usize;
-        std::cmp::Reverse((data.given[c], data.preference[c]))
-    });
+    by_rank(&mut states, data);
     let mut optional: Vec<Condition> = states.into_iter().map(Condition::Start).collect();
     let unknown = (0..data.free.len()).filter(|&k| data.unknown[k]);
     optional.extend(unknown.map(|k| Condition::Guess(k as u32)));
     Ranked { required, optional }
+}
+
+/// Puts states in the order in which their start values are kept: written ones first, then by `stateSelect`.
+pub(super) fn by_rank(states: &mut [u32], data: &StartData) {
+    states.sort_by_key(|&c| {
+        let c = c as usize;
+        std::cmp::Reverse((data.given[c], data.preference[c]))
+    });
 }
 
 /// The pattern by rows, with the columns that may be unknown.

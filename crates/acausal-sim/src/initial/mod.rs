@@ -9,12 +9,14 @@
 //!    finds no unknown is redundant, an unknown that finds no condition takes its start value.
 //! 3. [`choice`]: where several start values could be kept, those that determine the rest well.
 //! 4. [`crate::consistent`]: the square system that remains is solved, block by block.
+//!    A large model whose states are all known needs none of this ([`explicit`]).
 //! 5. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
 //!    values.
 //! 6. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
 
 mod choice;
 mod conditions;
+mod explicit;
 mod failure;
 mod start;
 mod undetermined;
@@ -29,7 +31,7 @@ use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{derivative_text, unknown_text};
 use crate::machine::Machine;
 use crate::{Note, SimError};
-use conditions::{Condition, Kept};
+use conditions::Condition;
 
 /// The system of the start, and the conditions that are not part of it.
 pub(crate) struct InitialSystem {
@@ -39,6 +41,8 @@ pub(crate) struct InitialSystem {
     dropped: Vec<Condition>,
     /// Conditions that stand for the dropped ones, by their text.
     steady: bool,
+    /// All states are known: fixed, given or kept at their start values.
+    explicit: bool,
 }
 
 /// How often conditions are exchanged for start values.
@@ -57,18 +61,32 @@ pub(crate) fn initial_system(
     t: f64,
     steady: bool,
 ) -> Result<(InitialSystem, Vec<Note>), SimError> {
+    if let Some(explicit) = explicit::explicit(machine, data, steady) {
+        return Ok(explicit);
+    }
+    general(machine, data, t, steady)
+}
+
+/// The same by the equations and conditions themselves.
+fn general(
+    machine: &mut Machine,
+    data: &StartData,
+    t: f64,
+    steady: bool,
+) -> Result<(InitialSystem, Vec<Note>), SimError> {
     let mut kept = conditions::choose(machine, data, steady)?;
     if let Some(better) = choice::well_conditioned(machine, data, t, &kept) {
         kept = better;
     }
     let mut notes = Vec::new();
-    notes.extend(held_note(machine, data, &kept));
+    notes.extend(held_note(machine, data, &kept.held));
     let system = ConsistentSystem::new(machine, kept.columns, kept.rows)?.at_start(data);
     Ok((
         InitialSystem {
             system,
             dropped: kept.dropped,
             steady,
+            explicit: false,
         },
         notes,
     ))
@@ -82,6 +100,16 @@ impl InitialSystem {
         data: &StartData,
         notes: &mut Vec<Note>,
     ) -> Result<(), SimError> {
+        if self.explicit {
+            explicit::set_given(at);
+            if self.system.solve(at).is_ok() {
+                return Ok(());
+            }
+            // What is wrong, the general system can tell.
+            *self = general(at.machine, data, at.t, self.steady)?.0;
+            at.y.copy_from_slice(&data.y);
+            at.yp.copy_from_slice(&data.yp);
+        }
         for _ in 0..EXCHANGES {
             let failure = match self.system.solve(at) {
                 Ok(_) => return Ok(()),
@@ -225,6 +253,9 @@ impl InitialSystem {
 /// highest derivatives, multipliers μ are zero.
 pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimError> {
     let model = &machine.model;
+    if let Some(system) = ConsistentSystem::explicit(model) {
+        return Ok(system);
+    }
     let n = model.n;
     let role = roles(model);
     let columns = (0..2 * n)
@@ -251,11 +282,10 @@ fn has_slope(role: Role) -> bool {
 }
 
 /// A note on what is held at a start value the user did not fix.
-fn held_note(machine: &Machine, data: &StartData, kept: &Kept) -> Option<Note> {
+fn held_note(machine: &Machine, data: &StartData, held: &[Condition]) -> Option<Note> {
     let model: &Compiled = &machine.model;
     let auxiliary = model.auxiliaries();
-    let held: Vec<&Condition> = kept
-        .held
+    let held: Vec<&Condition> = held
         .iter()
         .filter(|c| !matches!(c, Condition::Start(c) if auxiliary[*c as usize]))
         .collect();

@@ -1,0 +1,153 @@
+//! Large systems in which every equation has its own unknown: the derivative of a state, or an algebraic one.
+//!
+//! All of them have as many equations as components of `x`, and column `k` of their matrix is that of `x'[k]` or `x[k]`
+//! ([`acausal_codegen::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal, as that of explicit
+//! differential equations is, the solution is a division: two corrections by the same matrix, the second of which tells
+//! that the first was good, as in [`acausal_solver::newton`] and with the same bits. Where it is not, or where that does not
+//! converge, the lists are made and the general solution takes over.
+
+use acausal_codegen::{Compiled, Schedule};
+use acausal_index1::{Role, RowKind};
+use acausal_solver::{NewtonOptions, Pattern};
+
+use super::{BLOCKS_FIRST, ConsistentSystem, Point};
+use crate::initial::roles;
+
+/// A system of which nothing is listed.
+#[derive(Default)]
+pub(super) struct Explicit {
+    /// How its matrix is filled; made when it is first needed.
+    schedule: Option<Schedule>,
+    diagonal: bool,
+    /// Columns, rows and pattern have been made.
+    listed: bool,
+}
+
+impl ConsistentSystem {
+    /// The system of a large model whose states are known and independent; nothing for other models.
+    pub fn explicit(model: &Compiled) -> Option<ConsistentSystem> {
+        let ordinary = |r: Role| matches!(r, Role::State | Role::Algebraic);
+        let constraint = |k: &RowKind| *k == RowKind::Constraint;
+        let explicit = model.n > BLOCKS_FIRST
+            && model.initial.hidden_len == 0
+            && model.unknowns.iter().all(|u| ordinary(u.role))
+            && !model.row_kinds.iter().any(constraint);
+        explicit.then(|| ConsistentSystem {
+            explicit: Some(Explicit::default()),
+            ..ConsistentSystem::default()
+        })
+    }
+
+    /// How the matrix is filled, if the values are those of [`Compiled::consistent`].
+    pub(super) fn schedule(&self) -> Option<&Schedule> {
+        self.explicit.as_ref()?.schedule.as_ref()
+    }
+
+    /// Solves by division. False and unchanged where the matrix is not diagonal or the solution is not found that way.
+    pub(super) fn divide(&mut self, at: &mut Point) -> bool {
+        let Some(explicit) = &mut self.explicit else {
+            return false;
+        };
+        let n = at.machine.model.n;
+        if explicit.schedule.is_none() {
+            let schedule = at.machine.model.consistent();
+            let s = &schedule.sparsity;
+            let own = |(k, r): (usize, &u32)| k == *r as usize;
+            explicit.diagonal = s.row_idx.len() == n
+                && s.row_idx.iter().enumerate().all(own)
+                && s.col_ptr.iter().enumerate().all(own);
+            explicit.schedule = Some(schedule);
+        }
+        let Some(schedule) = explicit.schedule.as_ref().filter(|_| explicit.diagonal) else {
+            return false;
+        };
+        let options = NewtonOptions::default();
+        let mut matrix = vec![0.0; n];
+        (at.machine).consistent_jacobian(schedule, at.t, at.y, at.yp, &mut matrix);
+        if matrix.iter().any(|v| *v == 0.0 || !v.is_finite()) {
+            return false;
+        }
+        let model = at.machine.model.clone();
+        let guess = explicit_values(&model, at.y, at.yp);
+        let mut last = f64::INFINITY;
+        for _ in 0..2 {
+            (at.machine).residual_to_out(at.t, at.y, at.yp);
+            let mut norm = 0.0f64;
+            let mut first = 0;
+            for u in &model.unknowns {
+                let range = first..first + u.len;
+                first = range.end;
+                let x = match u.role {
+                    Role::State => &mut at.yp[range.clone()],
+                    _ => &mut at.y[range.clone()],
+                };
+                let equations = at.machine.out[range.clone()]
+                    .iter()
+                    .zip(&matrix[range.clone()]);
+                for ((x, (r, m)), nominal) in x.iter_mut().zip(equations).zip(&at.nominal[range]) {
+                    let d = -r / m;
+                    let size = (d / x.abs().max(*nominal)).abs();
+                    // A step that is no number must not be overlooked.
+                    norm = if size <= norm { norm } else { size };
+                    *x += d;
+                }
+            }
+            if norm <= options.tolerance && norm <= last {
+                return true;
+            }
+            if !norm.is_finite() {
+                break;
+            }
+            last = norm;
+        }
+        set_explicit_values(&model, &guess, at);
+        false
+    }
+
+    /// Makes the lists of an explicit system.
+    pub(super) fn list(&mut self, at: &Point) {
+        let model = &at.machine.model;
+        let Some(explicit) = self.explicit.as_mut().filter(|e| !e.listed) else {
+            return;
+        };
+        let schedule = (explicit.schedule.take()).unwrap_or_else(|| model.consistent());
+        let (n, s) = (model.n, &schedule.sparsity);
+        // It is a part of the pattern of the integrator's matrix, which has been checked; an empty one would be refused as
+        // not of this size.
+        self.pattern = Pattern::new(n, s.col_ptr.clone(), s.row_idx.clone()).unwrap_or_default();
+        explicit.schedule = Some(schedule);
+        explicit.listed = true;
+        self.rows = (0..n as u32).collect();
+        self.columns = (roles(model).iter().zip(0u32..))
+            .map(|(role, k)| match role {
+                Role::State => n as u32 + k,
+                _ => k,
+            })
+            .collect();
+    }
+}
+
+/// The unknowns of an explicit system.
+fn explicit_values(model: &Compiled, y: &[f64], yp: &[f64]) -> Vec<f64> {
+    let mut values = Vec::with_capacity(model.n);
+    for u in &model.unknowns {
+        let range = values.len()..values.len() + u.len;
+        values.extend_from_slice(match u.role {
+            Role::State => &yp[range],
+            _ => &y[range],
+        });
+    }
+    values
+}
+
+fn set_explicit_values(model: &Compiled, values: &[f64], at: &mut Point) {
+    let mut first = 0;
+    for u in &model.unknowns {
+        let range = first..first + u.len;
+        first = range.end;
+        match u.role {
+            Role::State => at.yp[range.clone()].copy_from_slice(&values[range]),
+            _ => at.y[range.clone()].copy_from_slice(&values[range]),
+        }
+    }
+}
