@@ -32,13 +32,12 @@ fn filled(s: &Schedule, partials: &[f64], one: f64, cj: f64) -> Vec<Vec<f64>> {
     let mut values = vec![7.0; p.row_idx.len()];
     s.accumulate(partials, one, cj, &mut acc, &mut values);
     let mut dense = vec![vec![0.0; p.cols]; p.rows];
-    for c in 0..p.cols {
-        let rows = &p.row_idx[p.entries(c)];
-        assert!(
-            rows.is_sorted_by(|a, b| a < b),
-            "rows of column {c}: {rows:?}"
-        );
-        for (k, r) in p.entries(c).zip(rows) {
+    let columns = (0..p.cols).map(|c| (c, p.entries(c)));
+    for (c, entries) in columns {
+        let rows = &p.row_idx[entries.clone()];
+        let ascending = rows.is_sorted_by(|a, b| a < b);
+        assert!(ascending, "rows of column {c}: {rows:?}");
+        for (k, r) in entries.zip(rows) {
             dense[*r as usize][c] = values[k];
         }
     }
