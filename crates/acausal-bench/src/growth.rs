@@ -6,7 +6,7 @@
 //! exceeds the limit.
 
 use crate::scale;
-use crate::scale::case::{Measured, Until};
+use crate::scale::case::Measured;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub fn run(options: &Options) -> Result<(), String> {
                 sizes: Vec::new(),
                 largest: usize::MAX,
                 limit: options.time,
-                until: stop(family).map_or(Until::End, Until::Stop),
+                stop: stop(family),
                 repeats: options.repeats,
             };
             let m = scale::measure(family, n, &how)?;

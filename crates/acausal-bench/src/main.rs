@@ -7,7 +7,6 @@ use acausal_bench::{
     compliance, growth, ivp, msl, ready, root, scale, scaling, speed, structure, yardstick,
 };
 use clap::{Parser, Subcommand};
-use scale::case::Until;
 
 /// Measures acausal against named baselines in the same run.
 #[derive(Parser)]
@@ -157,9 +156,6 @@ enum What {
         /// Stop time instead of that of the model.
         #[arg(long)]
         stop: Option<f64>,
-        /// Do not integrate.
-        #[arg(long)]
-        ready: bool,
     },
     /// Time from the text to the first step for large arrays, against that for small ones.
     Ready {
@@ -265,7 +261,7 @@ fn main() -> ExitCode {
                 sizes,
                 largest,
                 limit,
-                until: stop.map_or(Until::End, Until::Stop),
+                stop,
                 repeats,
             };
             match check {
@@ -298,18 +294,8 @@ fn main() -> ExitCode {
             repeats,
             limit,
         }),
-        What::ScaleCase {
-            family,
-            n,
-            stop,
-            ready,
-        } => {
-            let until = match (ready, stop) {
-                (true, _) => Until::Ready,
-                (false, Some(stop)) => Until::Stop(stop),
-                (false, None) => Until::End,
-            };
-            scale::case::run(&family, n, until).map(|m| println!("{}", m.line()))
+        What::ScaleCase { family, n, stop } => {
+            scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
         }
         What::Msl(options) => msl::run(&options),
         What::Compliance(options) => compliance::run(&options),

@@ -44,14 +44,9 @@ impl Measured {
         self.integrate / self.steps.max(1) as f64
     }
 
-    /// Seconds from the text to the first step.
-    pub fn ready(&self) -> f64 {
-        self.parse + self.flatten + self.structure + self.codegen + self.initialise
-    }
-
     /// Seconds from the text to the end.
     pub fn total(&self) -> f64 {
-        self.ready() + self.integrate
+        self.parse + self.flatten + self.structure + self.codegen + self.initialise + self.integrate
     }
 
     /// The faster of two runs, phase by phase.
@@ -129,19 +124,8 @@ impl Measured {
     }
 }
 
-/// How far a case is run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Until {
-    /// To the stop time of its model.
-    End,
-    /// To another stop time.
-    Stop(f64),
-    /// Until the integration could begin.
-    Ready,
-}
-
 /// Runs a case of a family.
-pub fn run(family: &str, n: usize, until: Until) -> Result<Measured, String> {
+pub fn run(family: &str, n: usize, stop: Option<f64>) -> Result<Measured, String> {
     let family = by_name(family).ok_or_else(|| format!("there is no family `{family}`"))?;
     // The text of a written-out model is no part of the time.
     let source = family.model(n);
@@ -174,7 +158,7 @@ pub fn run(family: &str, n: usize, until: Until) -> Result<Measured, String> {
         .map_err(|e| render(&mut libraries, vec![e.1.diagnostic(&e.0)]))?;
     m.codegen = clock.lap();
 
-    simulate(compiled, until, &mut m).map_err(|(model, e)| {
+    simulate(compiled, stop, &mut m).map_err(|(model, e)| {
         let d = e.diagnostic(&model);
         render(&mut libraries, vec![d])
     })?;
@@ -184,16 +168,12 @@ pub fn run(family: &str, n: usize, until: Until) -> Result<Measured, String> {
 
 fn simulate(
     compiled: acausal_codegen::Compiled,
-    until: Until,
+    stop: Option<f64>,
     m: &mut Measured,
 ) -> Result<(), (Arc<acausal_codegen::Compiled>, acausal_sim::SimError)> {
     let model = Arc::new(compiled);
     let mut settings = acausal::experiment_settings(&model.flat.experiment);
-    settings.stop = match until {
-        Until::End => settings.stop,
-        Until::Stop(stop) => stop,
-        Until::Ready => settings.start,
-    };
+    settings.stop = stop.unwrap_or(settings.stop);
     let mut sink = Begin::default();
     let start = cpu::seconds();
     let summary =

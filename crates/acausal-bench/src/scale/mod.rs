@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use case::{Measured, Until};
+use case::Measured;
 use family::Family;
 
 /// What to measure.
@@ -34,8 +34,8 @@ pub struct Options {
     pub largest: usize,
     /// Seconds after which a case is ended.
     pub limit: f64,
-    /// How far each case is run.
-    pub until: Until,
+    /// Stop time instead of that of each model.
+    pub stop: Option<f64>,
     /// Runs of each case; the fastest of each phase counts.
     pub repeats: usize,
 }
@@ -159,10 +159,8 @@ fn best(family: &Family, n: usize, options: &Options) -> Result<Measured, Failed
 /// Runs one case in a process of its own.
 fn child(family: &Family, n: usize, options: &Options) -> Result<Measured, Failed> {
     let mut arguments = vec!["scale-case".to_string(), family.name.into(), n.to_string()];
-    match options.until {
-        Until::End => {}
-        Until::Stop(stop) => arguments.extend(["--stop".to_string(), stop.to_string()]),
-        Until::Ready => arguments.push("--ready".to_string()),
+    if let Some(stop) = options.stop {
+        arguments.extend(["--stop".to_string(), stop.to_string()]);
     }
     let printed = process(&arguments, options.limit)?;
     Measured::read(&printed).map_err(Failed::Case)
