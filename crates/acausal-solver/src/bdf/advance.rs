@@ -163,9 +163,11 @@ impl Bdf {
             kernels::predict(
                 &mut self.phi,
                 self.k,
-                self.c.steps_constant,
-                &self.c.beta,
-                &self.c.gamma,
+                kernels::Prediction {
+                    first_scaled: self.c.steps_constant,
+                    scale: &self.c.beta,
+                    gamma: &self.c.gamma,
+                },
                 &mut self.y,
                 &mut self.yp,
             );
@@ -266,16 +268,12 @@ impl Bdf {
 
     /// Predicts without rescaling the history once more.
     pub(super) fn predict_again(&mut self) {
-        let none = self.k + 1;
-        kernels::predict(
-            &mut self.phi,
-            self.k,
-            none,
-            &self.c.beta,
-            &self.c.gamma,
-            &mut self.y,
-            &mut self.yp,
-        );
+        let how = kernels::Prediction {
+            first_scaled: self.k + 1,
+            scale: &self.c.beta,
+            gamma: &self.c.gamma,
+        };
+        kernels::predict(&mut self.phi, self.k, how, &mut self.y, &mut self.yp);
     }
 
     fn change_step(&mut self, ratio: f64) {

@@ -58,23 +58,29 @@ pub(crate) fn weighted_sum(v: &[f64], w: &[f64], mask: Option<&[f64]>) -> f64 {
     }
 }
 
-/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling `phi[j] *= scale[j]` for
-/// `j >= first_scaled`.
+/// How the history is rescaled and added up in a prediction.
+#[derive(Clone, Copy)]
+pub(crate) struct Prediction<'a> {
+    /// `phi[j] *= scale[j]` for `j >= first_scaled`.
+    pub first_scaled: usize,
+    pub scale: &'a [f64],
+    pub gamma: &'a [f64],
+}
+
+/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history.
 pub(crate) fn predict(
     phi: &mut [Vec<f64>],
     k: usize,
-    first_scaled: usize,
-    scale: &[f64],
-    gamma: &[f64],
+    how: Prediction<'_>,
     y: &mut [f64],
     yp: &mut [f64],
 ) {
     match k {
-        1 => predict_order::<2>(phi, first_scaled, scale, gamma, y, yp),
-        2 => predict_order::<3>(phi, first_scaled, scale, gamma, y, yp),
-        3 => predict_order::<4>(phi, first_scaled, scale, gamma, y, yp),
-        4 => predict_order::<5>(phi, first_scaled, scale, gamma, y, yp),
-        _ => predict_order::<6>(phi, first_scaled, scale, gamma, y, yp),
+        1 => predict_order::<2>(phi, how, y, yp),
+        2 => predict_order::<3>(phi, how, y, yp),
+        3 => predict_order::<4>(phi, how, y, yp),
+        4 => predict_order::<5>(phi, how, y, yp),
+        _ => predict_order::<6>(phi, how, y, yp),
     }
 }
 
@@ -93,18 +99,17 @@ fn rows<const K: usize>(phi: &mut [Vec<f64>], n: usize) -> [&mut [f64]; K] {
 vectorised! {
 fn predict_order<const K1: usize>(
     phi: &mut [Vec<f64>],
-    first_scaled: usize,
-    scale: &[f64],
-    gamma: &[f64],
+    how: Prediction<'_>,
     y: &mut [f64],
     yp: &mut [f64],
 ) {
     let n = y.len();
     assert!(yp.len() == n);
+    let p = rows::<K1>(phi, n);
+    let first_scaled = how.first_scaled;
     let mut c = [1.0; K1];
     let mut g = [0.0; K1];
-    g[1..].copy_from_slice(&gamma[1..K1]);
-    let p = rows::<K1>(phi, n);
+    g[1..].copy_from_slice(&how.gamma[1..K1]);
     if first_scaled >= K1 {
         for i in 0..n {
             // SAFETY: i < n, the length of every slice (asserted above).
@@ -121,7 +126,7 @@ fn predict_order<const K1: usize>(
             }
         }
     } else {
-        c[first_scaled..].copy_from_slice(&scale[first_scaled..K1]);
+        c[first_scaled..].copy_from_slice(&how.scale[first_scaled..K1]);
         for i in 0..n {
             // SAFETY: i < n, the length of every slice (asserted above).
             unsafe {
@@ -302,18 +307,43 @@ fn update_order<const K1: usize>(phi: &mut [Vec<f64>], e: &[f64], rtol: f64, ato
 }
 }
 
-vectorised! {
-/// `out = sum weight[j] * phi[j]` for j = 0..=k.
-pub(crate) fn combine(phi: &[Vec<f64>], k: usize, weight: &[f64], out: &mut [f64]) {
-    let n = out.len();
-    let c = weight[0];
-    for (o, p) in out.iter_mut().zip(&phi[0]) {
-        *o = c * p;
+/// The interpolant and its slope: `y = sum value[j] phi[j]`, `yp = sum slope[j] phi[j]` for j = 0..=k.
+pub(crate) fn interpolate(
+    phi: &[Vec<f64>],
+    k: usize,
+    (value, slope): (&[f64], &[f64]),
+    y: &mut [f64],
+    yp: &mut [f64],
+) {
+    match k {
+        1 => interpolate_order::<2>(phi, value, slope, y, yp),
+        2 => interpolate_order::<3>(phi, value, slope, y, yp),
+        3 => interpolate_order::<4>(phi, value, slope, y, yp),
+        4 => interpolate_order::<5>(phi, value, slope, y, yp),
+        _ => interpolate_order::<6>(phi, value, slope, y, yp),
     }
-    for j in 1..=k {
-        let c = weight[j];
-        for (o, p) in out.iter_mut().zip(&phi[j][..n]) {
-            *o += c * p;
+}
+
+vectorised! {
+fn interpolate_order<const K1: usize>(phi: &[Vec<f64>], value: &[f64], slope: &[f64], y: &mut [f64], yp: &mut [f64]) {
+    let n = y.len();
+    let p: [&[f64]; K1] = std::array::from_fn(|j| phi[j].as_slice());
+    assert!(yp.len() == n && p.iter().all(|p| p.len() == n));
+    let (mut c, mut g) = ([0.0; K1], [0.0; K1]);
+    c.copy_from_slice(&value[..K1]);
+    g.copy_from_slice(&slope[..K1]);
+    for i in 0..n {
+        // SAFETY: i < n, the length of every slice (asserted above).
+        unsafe {
+            let first = *p[0].get_unchecked(i);
+            let (mut sum, mut slopes) = (c[0] * first, g[0] * first);
+            for j in 1..K1 {
+                let v = *p[j].get_unchecked(i);
+                sum += c[j] * v;
+                slopes += g[j] * v;
+            }
+            *y.get_unchecked_mut(i) = sum;
+            *yp.get_unchecked_mut(i) = slopes;
         }
     }
 }

@@ -311,8 +311,7 @@ impl Bdf {
         let (c, phi, tn, k) = (&self.c, &self.phi, self.tn, self.k_used);
         let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| {
             let (value, slope) = c.interpolation(t - tn, k);
-            kernels::combine(phi, k, &value, y);
-            kernels::combine(phi, k, &slope, yp);
+            kernels::interpolate(phi, k, (&value, &slope), y, yp);
         };
         let mut step = Inside {
             dae,
@@ -333,8 +332,7 @@ impl Bdf {
             return;
         }
         let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
-        kernels::combine(&self.phi, self.k_used, &value, y);
-        kernels::combine(&self.phi, self.k_used, &slope, yp);
+        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), y, yp);
     }
 
     fn evaluate_interpolant(&mut self, t: f64) {
@@ -345,8 +343,8 @@ impl Bdf {
             return;
         }
         let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
-        kernels::combine(&self.phi, self.k_used, &value, &mut self.y);
-        kernels::combine(&self.phi, self.k_used, &slope, &mut self.yp);
+        let (y, yp) = (&mut self.y, &mut self.yp);
+        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), y, yp);
     }
 
     /// Current time: end of the last step, or the located crossing.

@@ -147,61 +147,62 @@ impl Lu {
         Self::default()
     }
 
-    fn chosen(&mut self) -> &mut dyn LinearSolver {
-        match self {
-            Self::Dense(lu) => lu,
-            Self::Triangular(s) => s.as_mut(),
-            Self::Band(lu) => lu.as_mut(),
-            Self::Sparse(lu) => lu.as_mut(),
-        }
+    fn sparse(pattern: &Pattern) -> Result<Self, Singular> {
+        let mut lu = Box::<SparseLu>::default();
+        lu.analyse(pattern)?;
+        Ok(Self::Sparse(lu))
     }
 }
 
 impl LinearSolver for Lu {
     fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
         *self = if pattern.size() <= DENSE_LIMIT {
-            Self::Dense(DenseLu::default())
+            let mut lu = DenseLu::default();
+            lu.analyse(pattern)?;
+            Self::Dense(lu)
         } else if let Some(order) = triangular::substitution_order(pattern) {
-            *self = Self::Triangular(Box::new(Substitution::new(pattern, order)));
-            return Ok(());
-        } else if let Some(order) = band::band_order(pattern) {
-            *self = Self::Band(Box::new(Band::new(pattern, order)));
-            return Ok(());
+            Self::Triangular(Box::new(Substitution::new(pattern, order)))
+        } else if let Some(band) = Band::possible(pattern) {
+            // Its order waits for values; whether the pattern is singular shall be known now.
+            btf::match_columns(pattern)?;
+            Self::Band(Box::new(band))
         } else {
-            Self::Sparse(Box::default())
+            Self::sparse(pattern)?
         };
-        self.chosen().analyse(pattern)
+        Ok(())
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
-        let Self::Band(band) = self else {
-            return self.chosen().factor(values);
-        };
-        if band.factor(values).is_ok() {
-            return Ok(());
+        if let Self::Band(band) = self {
+            if band.factor(values) {
+                return Ok(());
+            }
+            *self = Self::sparse(&band.pattern().clone())?;
         }
-        match std::mem::take(band.as_mut()).otherwise(values) {
-            Ok(other) => {
-                **band = other;
-                Ok(())
-            }
-            Err(pattern) => {
-                let mut sparse = Box::<SparseLu>::default();
-                if let Some(pattern) = pattern {
-                    sparse.analyse(&pattern)?;
-                }
-                *self = Self::Sparse(sparse);
-                self.chosen().factor(values)
-            }
+        match self {
+            Self::Dense(lu) => lu.factor(values),
+            Self::Triangular(s) => s.factor(values),
+            Self::Band(_) => Ok(()),
+            Self::Sparse(lu) => lu.factor(values),
         }
     }
 
     fn solve(&mut self, rhs: &mut [f64]) {
-        self.chosen().solve(rhs);
+        match self {
+            Self::Dense(lu) => lu.solve(rhs),
+            Self::Triangular(s) => s.solve(rhs),
+            Self::Band(lu) => lu.solve(rhs),
+            Self::Sparse(lu) => lu.solve(rhs),
+        }
     }
 
     fn solve_transposed(&mut self, rhs: &mut [f64]) {
-        self.chosen().solve_transposed(rhs);
+        match self {
+            Self::Dense(lu) => lu.solve_transposed(rhs),
+            Self::Triangular(s) => s.solve_transposed(rhs),
+            Self::Band(lu) => lu.solve_transposed(rhs),
+            Self::Sparse(lu) => lu.solve_transposed(rhs),
+        }
     }
 
     fn factor_entries(&self) -> Option<usize> {
@@ -209,7 +210,7 @@ impl LinearSolver for Lu {
             // A dense factor has all entries.
             Self::Dense(lu) => lu.factor_entries(),
             Self::Triangular(s) => s.factor_entries(),
-            Self::Band(lu) => lu.factor_entries(),
+            Self::Band(lu) => Some(lu.factor_entries()),
             Self::Sparse(lu) => Some(lu.factor_nnz()),
         }
     }

@@ -6,8 +6,8 @@
 //! memory. A recurrence waits for each result, so two of them run at a time, one from each end ([`half`]), and meet in B
 //! rows in the middle, whose small matrix goes to the dense LU (the "twisted" factorisation, van der Vorst 1987).
 //!
-//! Pivots are those on the diagonal. When a multiplier or a pivot says that others are needed, [`LinearSolver::factor`] fails,
-//! and [`super::Lu`] tries a diagonal of larger entries, a few times, and then goes over to the sparse LU, which chooses. Invariant: after a successful factorisation no multiplier
+//! Pivots are those on the diagonal, which the first values choose. When a multiplier or a pivot says that others are needed, they
+//! are chosen again, a few times; then [`Band::factor`] refuses, and [`super::Lu`] goes over to the sparse LU. Invariant: after a successful factorisation no multiplier
 //! exceeds `1 / KEPT_PIVOT_TOLERANCE` (against equilibrated rows), as in the sparse LU.
 //!
 //! Cost per unknown: `2B + 1` numbers and two indices in a solve; linear in the number of unknowns.
@@ -16,16 +16,15 @@ mod half;
 mod order;
 
 use super::sparse::{KEPT_PIVOT_TOLERANCE, PIVOT_TOLERANCE};
-use super::{DenseLu, LinearSolver, Singular};
+use super::{DenseLu, LinearSolver};
 use crate::pattern::Pattern;
 use half::{Half, Pivots};
-use order::band_order_by_size;
-pub(crate) use order::{BandOrder, band_order};
+use order::{BandOrder, band_order, may_be_band};
 
 /// Factors of a narrow band.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Band {
-    pattern: Option<Pattern>,
+    pattern: Pattern,
     width: usize,
     /// The first rows with the middle, and the last rows in reverse order, with the middle.
     halves: [Half; 2],
@@ -54,47 +53,62 @@ macro_rules! by_width {
 }
 
 impl Band {
-    /// For a pattern and the order found for it.
-    pub(crate) fn new(pattern: &Pattern, mut order: BandOrder) -> Band {
-        let (n, b) = (pattern.size(), order.width);
-        let own = (n - b) / 2;
-        let first = Half::new(pattern, &order, own, true);
-        order.row.reverse();
-        order.col.reverse();
-        let last = Half::new(pattern, &order, n - b - own, false);
-        let all = (0..b).flat_map(|j| (0..b).map(move |i| (i, j)));
-        let mut middle = DenseLu::default();
-        if let Ok(pattern) = Pattern::from_entries(b, all) {
-            // A full matrix is not structurally singular.
-            let _ = middle.analyse(&pattern);
-        }
-        Band {
-            pattern: Some(pattern.clone()),
-            width: b,
-            halves: [first, last],
-            middle,
-            middle_values: vec![0.0; b * b],
+    /// For a pattern that may be a narrow band, if it may.
+    pub(crate) fn possible(pattern: &Pattern) -> Option<Band> {
+        may_be_band(pattern).then(|| Band {
+            pattern: pattern.clone(),
+            width: 0,
+            halves: Default::default(),
+            middle: DenseLu::default(),
+            middle_values: Vec::new(),
             factored: false,
             pairings: 0,
+        })
+    }
+
+    /// Takes an order.
+    fn arrange(&mut self, mut order: BandOrder) {
+        let (n, b) = (self.pattern.size(), order.width);
+        let own = (n - b) / 2;
+        let first = Half::new(&self.pattern, &order, own, true);
+        order.row.reverse();
+        order.col.reverse();
+        let last = Half::new(&self.pattern, &order, n - b - own, false);
+        self.halves = [first, last];
+        self.width = b;
+        self.middle_values = vec![0.0; b * b];
+        self.factored = false;
+        let all = (0..b).flat_map(|j| (0..b).map(move |i| (i, j)));
+        if let Ok(pattern) = Pattern::from_entries(b, all) {
+            // A full matrix is not structurally singular.
+            let _ = self.middle.analyse(&pattern);
         }
     }
 
-    /// After values that were refused: the same pattern with other entries on the diagonal, or the pattern for another solver.
-    pub(crate) fn otherwise(self, values: &[f64]) -> Result<Band, Option<Pattern>> {
-        let pairings = self.pairings + 1;
-        let again = self.pattern.as_ref().filter(|_| pairings <= MOST_PAIRINGS);
-        let order = again.and_then(|p| Some((p, band_order_by_size(p, values)?)));
-        if let Some((pattern, order)) = order {
-            let mut band = Band::new(pattern, order);
-            band.pairings = pairings;
-            if band.factor(values).is_ok() {
-                return Ok(band);
+    /// The pattern, for another solver.
+    pub(crate) fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Factorises; false if the matrix is no band, or needs pivots beside the diagonal too often.
+    pub(crate) fn factor(&mut self, values: &[f64]) -> bool {
+        loop {
+            if self.width > 0 && by_width!(self.width, self.factor_by(values)) {
+                self.factored = true;
+                return true;
             }
+            if self.pairings == MOST_PAIRINGS || self.width > 0 && !self.factored {
+                return false;
+            }
+            let Some(order) = band_order(&self.pattern, values) else {
+                return false;
+            };
+            self.pairings += 1;
+            self.arrange(order);
         }
-        Err(self.pattern)
     }
 
-    fn factor_by<const B: usize>(&mut self, values: &[f64]) -> Result<(), Singular> {
+    fn factor_by<const B: usize>(&mut self, values: &[f64]) -> bool {
         let tolerance = match self.factored {
             true => KEPT_PIVOT_TOLERANCE,
             false => PIVOT_TOLERANCE,
@@ -102,24 +116,14 @@ impl Band {
         let most = 1.0 / tolerance;
         let [first, last] = &mut self.halves;
         let (mut p, mut q) = (Pivots::<B>::default(), Pivots::<B>::default());
-        let refused = |half: &Half, i: usize| Singular {
-            row: half.row[i] as usize,
-            col: half.col[i] as usize,
-            structural: false,
-        };
+        // In turns: neither waits for the result of its last row.
         let both = first.own();
-        for i in 0..both {
-            if !first.eliminate(i, values, most, &mut p) {
-                return Err(refused(first, i));
-            }
-            if !last.eliminate(i, values, most, &mut q) {
-                return Err(refused(last, i));
-            }
-        }
-        for i in both..last.own() {
-            if !last.eliminate(i, values, most, &mut q) {
-                return Err(refused(last, i));
-            }
+        let good = (0..last.own()).all(|i| {
+            let good = i >= both || first.eliminate(i, values, most, &mut p);
+            last.eliminate(i, values, most, &mut q) && good
+        });
+        if !good {
+            return false;
         }
         let middle = &mut self.middle_values;
         middle.fill(0.0);
@@ -129,15 +133,7 @@ impl Band {
         let also = last.eliminate_middle(values, most, &q, |t, c, v| {
             middle[(end - c) * B + end - t] += v;
         });
-        if !good || !also {
-            return Err(refused(first, both));
-        }
-        let singular = |s: Singular| Singular {
-            row: first.row[both + s.row] as usize,
-            col: first.col[both + s.col] as usize,
-            ..s
-        };
-        self.middle.factor(middle).map_err(singular)
+        good && also && self.middle.factor(middle).is_ok()
     }
 
     fn solve_by<const B: usize>(&mut self, rhs: &mut [f64]) {
@@ -188,39 +184,24 @@ impl Band {
     }
 }
 
-impl LinearSolver for Band {
-    /// # Panics
-    /// If the matrix is no narrow band: [`super::Lu`] chooses another solver then.
-    fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
-        let Some(order) = band_order(pattern) else {
-            panic!("no order with a narrow band");
-        };
-        *self = Band::new(pattern, order);
-        Ok(())
-    }
-
-    /// Also fails where pivots beside the diagonal are needed.
-    fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
-        by_width!(self.width, self.factor_by(values))?;
-        self.factored = true;
-        Ok(())
-    }
-
-    fn solve(&mut self, rhs: &mut [f64]) {
+impl Band {
+    /// As [`LinearSolver::solve`].
+    pub(crate) fn solve(&mut self, rhs: &mut [f64]) {
         by_width!(self.width, self.solve_by(rhs));
     }
 
-    fn solve_transposed(&mut self, rhs: &mut [f64]) {
+    /// As [`LinearSolver::solve_transposed`].
+    pub(crate) fn solve_transposed(&mut self, rhs: &mut [f64]) {
         by_width!(self.width, self.solve_transposed_by(rhs));
     }
 
-    fn factor_entries(&self) -> Option<usize> {
-        let n = self.pattern.as_ref().map_or(0, Pattern::size);
-        Some((2 * self.width + 1) * n)
+    /// As [`LinearSolver::factor_entries`].
+    pub(crate) fn factor_entries(&self) -> usize {
+        (2 * self.width + 1) * self.pattern.size()
     }
 
-    fn factor_work(&self) -> f64 {
-        // Each number of a row is read, and B rows of B numbers are subtracted from it.
+    /// As [`LinearSolver::factor_work`]: each number of a row is read, and B rows of B numbers are subtracted from it.
+    pub(crate) fn factor_work(&self) -> f64 {
         let b = self.width as f64;
         1.0 + b * b / (2.0 * b + 1.0)
     }
@@ -274,10 +255,11 @@ mod tests {
                         size * (diagonal + random());
                 }
             }
-            let mut band = Band::new(&pattern, order);
+            let mut band = Band::possible(&pattern).unwrap();
+            band.arrange(order);
             let mut dense = DenseLu::default();
             dense.analyse(&pattern).unwrap();
-            band.factor(&values).unwrap();
+            assert!(band.factor(&values));
             dense.factor(&values).unwrap();
             let rhs: Vec<f64> = (0..n).map(|_| random() - 0.5).collect();
             let (mut a, mut b) = (rhs.clone(), rhs.clone());
@@ -314,7 +296,7 @@ mod tests {
         for turn in 0..2 * MOST_PAIRINGS {
             lu.factor(if turn % 2 == 0 { &identity } else { &exchange })
                 .unwrap();
-            assert_eq!(matches!(lu, Lu::Band(_)), turn <= MOST_PAIRINGS, "{turn}");
+            assert_eq!(matches!(lu, Lu::Band(_)), turn < MOST_PAIRINGS, "{turn}");
             let mut x: Vec<f64> = (0..n).map(|k| k as f64).collect();
             lu.solve(&mut x);
             let expected = |k: usize| if turn % 2 == 0 { k } else { k ^ 1 } as f64;
