@@ -3,6 +3,8 @@
 //! Everything that is repeated stays one item: a variable has a shape, an equation an iteration domain. The equation
 //! of class `Resistor` in `Resistor r[N]` is one [`Equation`] over a domain of N; `connect` in a `for` likewise.
 
+use std::sync::{Arc, LazyLock};
+
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use crate::{Access, ExprId, Exprs, FuncId, IterId, Range, VarId};
@@ -132,7 +134,7 @@ pub enum StateSelect {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct VarName {
     /// `(identifier, number of dimensions)`.
-    pub parts: Vec<(Name, u8)>,
+    pub parts: Box<[(Name, u8)]>,
 }
 
 impl VarName {
@@ -173,7 +175,7 @@ impl VarName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comprehension {
     /// One iterator per dimension.
-    pub iters: Box<[IterId]>,
+    pub iters: Iters,
     /// The scalar body.
     pub body: ExprId,
 }
@@ -182,43 +184,57 @@ impl Comprehension {
     /// A scalar.
     pub fn scalar(body: ExprId) -> Comprehension {
         Comprehension {
-            iters: Box::default(),
+            iters: Iters::default(),
             body,
         }
     }
 }
 
+/// The iterators of a [`Comprehension`]. Most have none, so that there is only a pointer to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Iters(Option<Box<Vec<IterId>>>);
+
+impl std::ops::Deref for Iters {
+    type Target = [IterId];
+    fn deref(&self) -> &[IterId] {
+        self.0.as_deref().map_or(&[], |all| all.as_slice())
+    }
+}
+
+impl From<Vec<IterId>> for Iters {
+    fn from(all: Vec<IterId>) -> Iters {
+        Iters((!all.is_empty()).then(|| Box::new(all)))
+    }
+}
+
+impl FromIterator<IterId> for Iters {
+    fn from_iter<T: IntoIterator<Item = IterId>>(all: T) -> Iters {
+        Vec::from_iter(all).into()
+    }
+}
+
 /// A flat variable, parameter or constant.
+///
+/// A model has as many of them as equations, and every pass reads them: what every variable has lies here, what few have in
+/// [`Attributes`], which are reached as if they were fields of the variable: `v.start`, `v.unit = ..`.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: VarName,
     /// Its shape; empty for a scalar.
-    pub dims: Vec<usize>,
+    pub dims: Box<[usize]>,
+    /// The binding of a parameter or constant. The binding of a variable is an [`Equation`] instead.
+    pub binding: Option<Comprehension>,
+    /// What is said about it beyond that; nothing for most.
+    pub attributes: Option<Box<Attributes>>,
+    /// The declaration.
+    pub span: Span,
     /// Its type.
     pub ty: VarType,
     /// When it may change.
     pub variability: Variability,
     /// Whether the world outside sets or reads it.
     pub causality: Causality,
-    /// The binding of a parameter or constant. The binding of a variable is an [`Equation`] instead.
-    pub binding: Option<Comprehension>,
-    /// Start attribute.
-    pub start: Option<Comprehension>,
-    /// Fixed attribute.
-    pub fixed: Option<Comprehension>,
-    /// Smallest value.
-    pub min: Option<Comprehension>,
-    /// Largest value.
-    pub max: Option<Comprehension>,
-    /// Typical magnitude.
-    pub nominal: Option<Comprehension>,
-    /// Unit, kept for later checking.
-    pub unit: String,
-    /// Unit to show.
-    pub display_unit: String,
-    /// Description string.
-    pub description: String,
     /// Preference as a state.
     pub state_select: StateSelect,
     /// Declared with `flow`.
@@ -231,14 +247,52 @@ pub struct Variable {
     pub auxiliary: bool,
     /// Computed from another variable, which takes its place in the equations: no unknown of the structural analysis.
     pub alias: bool,
-    /// The declaration.
-    pub span: Span,
+}
+
+/// What is said about some variables only.
+#[derive(Clone, Debug, Default)]
+pub struct Attributes {
+    /// Start attribute.
+    pub start: Option<Comprehension>,
+    /// Fixed attribute.
+    pub fixed: Option<Comprehension>,
+    /// Smallest value.
+    pub min: Option<Comprehension>,
+    /// Largest value.
+    pub max: Option<Comprehension>,
+    /// Typical magnitude.
+    pub nominal: Option<Comprehension>,
+    /// Unit, kept for later checking.
+    pub unit: Text,
+    /// Unit to show.
+    pub display_unit: Text,
+    /// Description string, shared with the declaration.
+    pub description: Text,
+}
+
+/// A text that variables of one declaration share.
+pub type Text = Arc<str>;
+
+/// What a variable has about which nothing is said.
+static NOTHING: LazyLock<Attributes> = LazyLock::new(Attributes::default);
+
+impl std::ops::Deref for Variable {
+    type Target = Attributes;
+    fn deref(&self) -> &Attributes {
+        self.attributes.as_deref().unwrap_or_else(|| &NOTHING)
+    }
+}
+
+impl std::ops::DerefMut for Variable {
+    fn deref_mut(&mut self) -> &mut Attributes {
+        self.attributes.get_or_insert_default()
+    }
 }
 
 impl Variable {
     /// A variable of a name and shape of which nothing else is said.
     pub fn new(name: &str, dims: Vec<usize>, ty: VarType, variability: Variability) -> Variable {
-        let parts = vec![(Name::new(name), dims.len() as u8)];
+        let parts = Box::new([(Name::new(name), dims.len() as u8)]);
         Variable::named(VarName { parts }, dims, ty, variability)
     }
 
@@ -251,26 +305,19 @@ impl Variable {
     ) -> Variable {
         Variable {
             name,
-            dims,
+            dims: dims.into(),
+            binding: None,
+            attributes: None,
+            span: Span::NONE,
             ty,
             variability,
             causality: Causality::Local,
-            binding: None,
-            start: None,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            unit: String::new(),
-            display_unit: String::new(),
-            description: String::new(),
             state_select: StateSelect::Default,
             flow: false,
             protected: false,
             structural: false,
             auxiliary: false,
             alias: false,
-            span: Span::NONE,
         }
     }
 
@@ -305,7 +352,7 @@ pub struct Origin {
     /// The source text.
     pub span: Span,
     /// Instance path of the component whose class holds it, empty for the model itself.
-    pub component: std::sync::Arc<str>,
+    pub component: Arc<str>,
     /// What it is.
     pub kind: OriginKind,
 }

@@ -104,7 +104,9 @@ fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarI
     let (name, span) = (flat.var(of).name.plain(), flat.var(of).span);
     let s = &mut flat.vars[access.var.index()];
     let part = (Name::new(&format!("der({name})")), dims.len() as u8);
-    s.name = VarName { parts: vec![part] };
+    s.name = VarName {
+        parts: Box::new([part]),
+    };
     s.span = span;
     s.state_select = StateSelect::Avoid;
     flat.origins.push(Origin {

@@ -414,7 +414,7 @@ fn sizes_conditions_and_attributes() {
         m.vars
             .iter()
             .find(|v| v.name.plain() == name)
-            .map(|v| v.dims.clone())
+            .map(|v| v.dims.to_vec())
     };
     assert_eq!(dims("a.x"), Some(vec![4]));
     assert_eq!(dims("b.x"), Some(vec![2]));
@@ -433,7 +433,7 @@ fn sizes_conditions_and_attributes() {
         (Causality::Input, Causality::Output)
     );
     assert!(var("hidden").protected && !var("z").protected);
-    assert_eq!(var("a.x").unit, "m");
+    assert_eq!(&*var("a.x").unit, "m");
     assert!(
         !var("table").structural,
         "its size was needed, its values were not"

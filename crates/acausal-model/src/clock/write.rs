@@ -116,12 +116,15 @@ impl Writer<'_> {
 
     /// A new discrete variable.
     fn variable(&mut self, name: String, ty: VarType, start: Option<ExprId>) -> VarId {
-        self.model.vars.push(Variable {
-            start: start.map(Comprehension::scalar),
+        let mut variable = Variable {
             protected: true,
             auxiliary: true,
             ..Variable::new(&name, Vec::new(), ty, Variability::Discrete)
-        });
+        };
+        if let Some(start) = start {
+            variable.start = Some(Comprehension::scalar(start));
+        }
+        self.model.vars.push(variable);
         VarId(self.model.vars.len() as u32 - 1)
     }
 

@@ -9,7 +9,9 @@
 //!
 //! The reference is chosen by declaration order, so the equations do not depend on the order of the `connect`s.
 
-use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarType};
+use acausal_expr::flat::{
+    Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarName, VarType,
+};
 use acausal_expr::{ExprId, IterId, Kind, Range, ReduceOp, RelOp, Ty};
 use acausal_syntax::Diagnostic;
 use indexmap::IndexMap;
@@ -31,7 +33,7 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
         for end in &link.ends {
             shapes
                 .entry(end.port)
-                .or_insert_with(|| model.var(end.port.var).dims.clone());
+                .or_insert_with(|| model.var(end.port.var).dims.to_vec());
         }
         links.extend(translations(link));
     };
@@ -60,7 +62,7 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
         }
         shapes
             .entry(port)
-            .or_insert_with(|| model.var(var).dims.clone());
+            .or_insert_with(|| model.var(var).dims.to_vec());
     }
     shapes.retain(|_, dims| dims.iter().all(|&n| n > 0));
     let alone = |port: Port| leaf_kind(port).is_some_and(counts_alone) && port.face == Face::Inside;
@@ -283,8 +285,10 @@ impl Writer<'_> {
 
     pub(super) fn unconnected(&mut self, strip: &Strip) -> OriginId {
         let var = self.model.var(strip.port.var);
-        let mut component = var.name.clone();
-        component.parts.pop();
+        let around = var.name.parts.split_last().map_or(&[][..], |(_, p)| p);
+        let component = VarName {
+            parts: around.into(),
+        };
         let origin = Origin {
             span: var.span,
             component: component.plain().into(),

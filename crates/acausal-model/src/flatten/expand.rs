@@ -4,6 +4,8 @@
 //! Names must be resolvable to variables before the first equation is lowered, so this pass looks at structure only: sizes
 //! and conditions (evaluated), types and prefixes.
 
+use std::sync::Arc;
+
 use acausal_expr::VarId;
 use acausal_expr::flat::{Causality, Enumeration, VarName, VarType, Variability, Variable};
 use acausal_syntax::ast;
@@ -146,16 +148,17 @@ impl Flattener {
             None if ty == VarType::Real => Variability::Continuous,
             None => Variability::Discrete,
         };
-        let description = self.ctx.instances.description(inst);
-        let variable = Variable {
+        let mut variable = Variable {
             causality,
-            description: description.unwrap_or_default().to_string(),
             flow: data.prefixes.flow == Some(ast::FlowPrefix::Flow),
             protected: self.is_protected(inst),
             auxiliary: object,
             span: data.span,
             ..Variable::named(VarName { parts }, dims, ty, variability)
         };
+        if let Some(description) = self.ctx.instances.description(inst) {
+            variable.description = Arc::clone(description);
+        }
         let id = VarId(self.model.vars.len() as u32);
         if self.ctx.primitive_type(inst) == Some(Type::Clock) {
             self.clocks.variables.insert(id);

@@ -210,8 +210,7 @@ impl Flattener {
             .ctx
             .instances
             .description(self.root)
-            .unwrap_or_default()
-            .to_string();
+            .map_or_else(String::new, |text| text.to_string());
         self.expand();
         self.expandable();
         self.check_connectors();

@@ -68,18 +68,21 @@ impl Flattener {
 
 fn companion(stream: &Variable) -> Variable {
     let name = format!("inStream({})", stream.name.plain());
-    Variable {
+    let mut companion = Variable {
         name: VarName {
-            parts: vec![(Name::from(name.as_str()), stream.dims.len() as u8)],
+            parts: Box::new([(Name::from(name.as_str()), stream.dims.len() as u8)]),
         },
         variability: Variability::Continuous,
         causality: Causality::Local,
         binding: None,
-        fixed: None,
         state_select: StateSelect::Default,
         flow: false,
         protected: true,
         structural: false,
         ..stream.clone()
+    };
+    if companion.fixed.is_some() {
+        companion.fixed = None;
     }
+    companion
 }

@@ -89,8 +89,8 @@ impl Flattener {
         v.min = min;
         v.max = max;
         v.nominal = nominal;
-        v.unit = unit;
-        v.display_unit = display_unit;
+        v.unit = unit.into();
+        v.display_unit = display_unit.into();
         v.state_select = state_select;
         Ok(())
     }

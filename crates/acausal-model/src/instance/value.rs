@@ -129,7 +129,7 @@ impl Instances {
     }
 
     /// Description string of the declaration.
-    pub fn description(&self, inst: InstId) -> Option<&str> {
+    pub fn description(&self, inst: InstId) -> Option<&Arc<str>> {
         let text = match &self.data(inst).body.decl {
             Decl::Component(decl) => decl.component()?.description.text.as_ref()?,
             Decl::Class(class) => self.libraries.class(*class).def.description.text.as_ref()?,

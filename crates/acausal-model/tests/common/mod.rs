@@ -116,7 +116,7 @@ pub fn parameter(model: &FlatModel, name: &str) -> (Vec<usize>, Vec<f64>) {
         .binding
         .as_ref()
         .unwrap_or_else(|| panic!("{name} has no binding"));
-    (v.dims.clone(), all(model, binding, &v.dims))
+    (v.dims.to_vec(), all(model, binding, &v.dims))
 }
 
 /// All elements of an array value, row by row.

@@ -243,7 +243,7 @@ impl Pass<'_> {
             return;
         }
         if let Some(body) = self.constant(binding.body) {
-            let subs = binding.iters.into_iter().map(Sub::All).collect();
+            let subs = binding.iters.iter().copied().map(Sub::All).collect();
             self.learn(id, Piece { subs, body });
         }
     }
