@@ -55,6 +55,11 @@ impl Exprs {
         self.types[e.index()]
     }
 
+    /// Whether there is a sum, product or the like over an iterator at all.
+    pub fn has_reductions(&self) -> bool {
+        !self.rare.no_ranges()
+    }
+
     /// The members of a list.
     #[inline]
     pub fn list(&self, l: List) -> &[ExprId] {

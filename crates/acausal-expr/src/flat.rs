@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use acausal_syntax::{Diagnostic, Name, Span};
 
-use crate::{Access, ExprId, Exprs, FuncId, IterId, Range, VarId};
+use crate::{Access, ExprId, Exprs, Few, FuncId, IterId, Range, VarId};
 
 /// A model after instantiation, modification and connection.
 #[derive(Clone, Debug, Default)]
@@ -175,7 +175,7 @@ impl VarName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comprehension {
     /// One iterator per dimension.
-    pub iters: Iters,
+    pub iters: Few<IterId>,
     /// The scalar body.
     pub body: ExprId,
 }
@@ -184,39 +184,17 @@ impl Comprehension {
     /// A scalar.
     pub fn scalar(body: ExprId) -> Comprehension {
         Comprehension {
-            iters: Iters::default(),
+            iters: Few::default(),
             body,
         }
-    }
-}
-
-/// The iterators of a [`Comprehension`]. Most have none, so that there is only a pointer to them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Iters(Option<Box<Vec<IterId>>>);
-
-impl std::ops::Deref for Iters {
-    type Target = [IterId];
-    fn deref(&self) -> &[IterId] {
-        self.0.as_deref().map_or(&[], |all| all.as_slice())
-    }
-}
-
-impl From<Vec<IterId>> for Iters {
-    fn from(all: Vec<IterId>) -> Iters {
-        Iters((!all.is_empty()).then(|| Box::new(all)))
-    }
-}
-
-impl FromIterator<IterId> for Iters {
-    fn from_iter<T: IntoIterator<Item = IterId>>(all: T) -> Iters {
-        Vec::from_iter(all).into()
     }
 }
 
 /// A flat variable, parameter or constant.
 ///
 /// A model has as many of them as equations, and every pass reads them: what every variable has lies here, what few have in
-/// [`Attributes`], which are reached as if they were fields of the variable: `v.start`, `v.unit = ..`.
+/// [`Attributes`], which are read as if they were fields of the variable (`v.start`) and written through
+/// [`Variable::attributes_mut`].
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
@@ -283,12 +261,6 @@ impl std::ops::Deref for Variable {
     }
 }
 
-impl std::ops::DerefMut for Variable {
-    fn deref_mut(&mut self) -> &mut Attributes {
-        self.attributes.get_or_insert_default()
-    }
-}
-
 impl Variable {
     /// A variable of a name and shape of which nothing else is said.
     pub fn new(name: &str, dims: Vec<usize>, ty: VarType, variability: Variability) -> Variable {
@@ -319,6 +291,11 @@ impl Variable {
             auxiliary: false,
             alias: false,
         }
+    }
+
+    /// The attributes, to be written. From then on the variable has some: only to be called if something is said.
+    pub fn attributes_mut(&mut self) -> &mut Attributes {
+        self.attributes.get_or_insert_default()
     }
 
     /// Number of scalars.

@@ -21,6 +21,7 @@ mod build;
 mod differentiate;
 mod domain;
 mod evaluate;
+mod few;
 pub mod flat;
 mod gradient;
 pub mod native;
@@ -38,6 +39,7 @@ pub use affine::Affine;
 pub use arena::Exprs;
 pub use domain::split_equation;
 pub use evaluate::{EvalError, Value, apply_builtin};
+pub use few::Few;
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,

@@ -56,6 +56,11 @@ fn whole([low, high]: [u32; 2]) -> u64 {
 }
 
 impl Rare {
+    /// Whether there is no reduction.
+    pub(crate) fn no_ranges(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     pub(crate) fn pack(&mut self, node: Node) -> Packed {
         match node {
             Node::Real(v) => Packed::Real(halves(v)),

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::{ExprId, Exprs};
+use crate::{Access, ExprId, Exprs, Node};
 
 /// Up to this many nodes a list is faster than a hash table.
 const FEW: usize = 24;
@@ -123,6 +123,22 @@ impl Exprs {
         }
         order.sort_unstable();
         order
+    }
+
+    /// Visits every access that is reachable from the roots once, in no particular order.
+    pub fn for_each_access(&self, roots: &[ExprId], mut visit: impl FnMut(ExprId, Access)) {
+        let mut seen = Seen::default();
+        let mut stack = Stack::default();
+        roots.iter().for_each(|&r| stack.push(r));
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            if let Node::Var(a) = self.node(e) {
+                visit(e, a);
+            }
+            self.for_each_child(e, |c| stack.push(c));
+        }
     }
 
     /// True when some reachable node satisfies the predicate.

@@ -42,6 +42,10 @@ pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> 
                 let Some(&v) = derivatives.get(&(t.var, t.order)) else {
                     continue;
                 };
+                let plain = |side| is_plainly_linear(&flat.exprs, side, t.node);
+                if plain(piece.lhs) && plain(piece.rhs) {
+                    continue;
+                }
                 let residual = flat.exprs.sub(piece.lhs, piece.rhs);
                 if is_nonlinear(&mut flat.exprs, residual, t.node) {
                     here = true;
@@ -91,6 +95,25 @@ fn names_of_derivatives(flat: &FlatModel, nodes: &Nodes) -> FxHashSet<VarId> {
         }
     });
     sides.collect()
+}
+
+/// Whether an expression is a sum of products in which the unknown is a factor or does not occur, as one sees without building a slope.
+fn is_plainly_linear(exprs: &Exprs, e: ExprId, unknown: ExprId) -> bool {
+    let product = |e: ExprId| {
+        e == unknown
+            || match exprs.node(e) {
+                Node::Mul(l) => {
+                    let factors = exprs.list(l).iter().filter(|&&f| f != unknown);
+                    let (others, all) = (factors.clone().count(), exprs.list(l).len());
+                    others + 1 >= all && !factors.clone().any(|&f| exprs.contains(f, unknown))
+                }
+                _ => !exprs.contains(e, unknown),
+            }
+    };
+    match exprs.node(e) {
+        Node::Add(l) => exprs.list(l).iter().all(|&t| product(t)),
+        _ => product(e),
+    }
 }
 
 /// Whether the slope of `e` with respect to `unknown` changes with it, other than by a condition.

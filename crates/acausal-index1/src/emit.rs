@@ -49,7 +49,7 @@ pub(crate) struct Candidate {
     pub value: ExprId,
     /// The order of the loop.
     pub order: Order,
-    /// The nodes of the graph that the value touches; empty until the candidates are put in order.
+    /// The nodes of the graph that the value touches.
     pub reads: Vec<NodeId>,
 }
 
@@ -76,21 +76,29 @@ pub(crate) fn emit(
 
     let mut back = GivenBack::default();
     let mut candidates = Vec::new();
+    let mut reader = Reader::new(&flat);
     let integral = nodes.differentiated.var_integral();
     for &(e, v) in selection.dummies.iter().chain(&selection.explicit) {
         match solve(&mut flat, &integral, &written, solvable, e, v) {
-            Some(c) => candidates.push(c),
+            Some(mut c) => {
+                // While its value is at hand.
+                c.reads = reader.reads(&flat, nodes, &c);
+                candidates.push(c);
+            }
             None => back.add(nodes, sorted, e, v),
         }
     }
     let mut given: linear::Given = FxHashMap::default();
-    for (k, c) in candidates.iter().enumerate() {
-        given.entry(c.target).or_insert(k);
+    if !selection.linear.is_empty() {
+        for (k, c) in candidates.iter().enumerate() {
+            given.entry(c.target).or_insert(k);
+        }
     }
     for set in &selection.linear {
         match linear::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
             Some(solved) => {
-                for c in solved {
+                for mut c in solved {
+                    c.reads = reader.reads(&flat, nodes, &c);
                     given.entry(c.target).or_insert(candidates.len());
                     candidates.push(c);
                 }
@@ -102,7 +110,7 @@ pub(crate) fn emit(
             }
         }
     }
-    let (ordered, rejected) = order(&flat, nodes, candidates);
+    let (ordered, rejected) = order(nodes, candidates);
     for c in rejected {
         back.add(nodes, sorted, c.equation, c.node);
     }
@@ -110,6 +118,7 @@ pub(crate) fn emit(
     let mut locals: Vec<Local> = Vec::new();
     // What is given back to keep the Jacobian sparse is still known explicitly, which stabilisation makes use of.
     let mut explicit: Vec<Local> = Vec::new();
+    let stabilises = !form.der1.is_empty();
     for (c, keep) in ordered.iter().zip(keep) {
         let w = &written[c.equation.index()];
         let Node::Var(target) = flat.exprs.node(c.target) else {
@@ -139,10 +148,14 @@ pub(crate) fn emit(
         };
         if keep {
             locals.push(local);
-            explicit.extend_from_slice(&locals[first..]);
+            if stabilises {
+                explicit.extend_from_slice(&locals[first..]);
+            }
         } else {
             back.add(nodes, sorted, c.equation, c.node);
-            explicit.push(local);
+            if stabilises {
+                explicit.push(local);
+            }
         }
     }
     residual_equations.extend_from_slice(&back.rows);
@@ -228,26 +241,19 @@ pub(crate) fn emit(
 /// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,
 /// because `x1` and the slope of `x` in the integrator are different things.
 pub(crate) fn slope_relations(nodes: &Nodes, selection: &Selection) -> Vec<(NodeId, NodeId)> {
-    let mut given: FxHashSet<NodeId> = selection.states.iter().copied().collect();
-    given.extend(
-        selection
-            .dummies
-            .iter()
-            .chain(&selection.explicit)
-            .map(|p| p.1),
-    );
-    given.extend(
-        selection
-            .linear
-            .iter()
-            .flat_map(|l| l.unknowns.iter().copied()),
-    );
+    let mut given = vec![false; nodes.variables.len()];
+    let solved = selection.dummies.iter().chain(&selection.explicit);
+    let in_sets = selection.linear.iter().flat_map(|l| &l.unknowns);
+    let all = (selection.states.iter()).chain(solved.map(|p| &p.1));
+    for v in all.chain(in_sets) {
+        given[v.index()] = true;
+    }
     let derivative = &nodes.differentiated.var_derivative;
     selection
         .states
         .iter()
         .filter_map(|&v| derivative[v.index()].map(|w| (v, w)))
-        .filter(|(_, w)| given.contains(w))
+        .filter(|(_, w)| given[w.index()])
         .collect()
 }
 
@@ -393,17 +399,38 @@ impl GivenBack {
     }
 }
 
-/// What a candidate reads: nodes of the graph that its value touches.
-fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
-    let mut quantities: Vec<(VarId, u8)> = flat
-        .exprs
-        .accesses(c.value)
-        .into_iter()
-        .filter(|(_, a)| is_unknown(flat, a.var))
-        .filter_map(|(_, a)| Some((a.var, order_of(a.kind)?)))
-        .collect();
-    quantities.sort_unstable();
-    quantities.dedup();
+/// Tells what candidates read.
+struct Reader {
+    unknown: Vec<bool>,
+    /// Memory to work in.
+    quantities: Vec<(VarId, u8)>,
+}
+
+impl Reader {
+    fn new(flat: &FlatModel) -> Reader {
+        Reader {
+            unknown: flat.var_ids().map(|(id, _)| is_unknown(flat, id)).collect(),
+            quantities: Vec::new(),
+        }
+    }
+
+    /// The nodes of the graph that the value of a candidate touches.
+    fn reads(&mut self, flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
+        self.quantities.clear();
+        flat.exprs.for_each_access(&[c.value], |_, a| {
+            let known = self.unknown.get(a.var.index()).copied();
+            if known.unwrap_or_else(|| is_unknown(flat, a.var)) {
+                let order = order_of(a.kind);
+                self.quantities.extend(order.map(|order| (a.var, order)));
+            }
+        });
+        self.quantities.sort_unstable();
+        self.quantities.dedup();
+        nodes_of(nodes, c, &self.quantities)
+    }
+}
+
+fn nodes_of(nodes: &Nodes, c: &Candidate, quantities: &[(VarId, u8)]) -> Vec<NodeId> {
     let row = nodes.differentiated.graph.row(c.equation);
     let quantity = |v: &NodeId| {
         let n = &nodes.variables[v.index()];
@@ -425,26 +452,17 @@ fn reads(flat: &FlatModel, nodes: &Nodes, c: &Candidate) -> Vec<NodeId> {
 }
 
 /// Orders candidates by dependence. Those that would close a cycle are given back, the busiest of each cycle first.
-fn order(
-    flat: &FlatModel,
-    nodes: &Nodes,
-    mut candidates: Vec<Candidate>,
-) -> (Vec<Candidate>, Vec<Candidate>) {
-    for c in &mut candidates {
-        c.reads = reads(flat, nodes, c);
-    }
+fn order(nodes: &Nodes, candidates: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
     let mut by_node: Vec<Option<u32>> = vec![None; nodes.variables.len()];
     for (k, c) in candidates.iter().enumerate() {
         by_node[c.node.index()] = Some(k as u32);
     }
-    let successors: Rows<NodeId> = candidates
-        .iter()
-        .map(|c| {
-            let others = c.reads.iter().filter(|v| **v != c.node);
-            let known = others.filter_map(|v| by_node[v.index()]);
-            known.map(|k| NodeId::new(k as usize)).collect::<Vec<_>>()
-        })
-        .collect();
+    let mut successors: Rows<NodeId> = Rows::new();
+    for c in &candidates {
+        let others = c.reads.iter().filter(|v| **v != c.node);
+        let known = others.filter_map(|v| by_node[v.index()]);
+        successors.push(known.map(NodeId));
+    }
     let n = candidates.len();
     let parts = strong_components(n, |k| successors.row(k).iter().map(|v| v.index()));
     let mut rejected = vec![false; n];
@@ -506,26 +524,32 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
         }
     }
     let mut depends: Vec<f64> = vec![1.0; nodes.variables.len()];
+    let scalar = nodes.directions.is_empty();
     let mut keep = Vec::with_capacity(ordered.len());
     for c in ordered {
         let touched = &c.reads;
         let range = matches!(flat.exprs.node(c.value), Node::Reduce { .. });
         let mut k = 0.0;
-        for (_, a) in flat.exprs.accesses(c.value) {
-            // An access meets one element; which piece it lies in changes along the domain, so the worst one counts.
-            let pieces = touched.iter().filter(|v| {
-                let node = &nodes.variables[v.index()];
-                a.var == node.var && order_of(a.kind) == Some(node.order)
+        if scalar {
+            // Each access is an unknown of its own.
+            k = touched.iter().map(|v| depends[v.index()]).sum();
+        } else {
+            flat.exprs.for_each_access(&[c.value], |_, a| {
+                // An access meets one element; which piece it lies in changes along the domain, so the worst one counts.
+                let pieces = touched.iter().filter(|v| {
+                    let node = &nodes.variables[v.index()];
+                    a.var == node.var && order_of(a.kind) == Some(node.order)
+                });
+                let weights = pieces.map(|v| {
+                    let own = depends[v.index()];
+                    own * if range {
+                        d.graph.vlen[v.index()] as f64
+                    } else {
+                        1.0
+                    }
+                });
+                k += weights.fold(0.0, f64::max);
             });
-            let weights = pieces.map(|v| {
-                let own = depends[v.index()];
-                own * if range {
-                    d.graph.vlen[v.index()] as f64
-                } else {
-                    1.0
-                }
-            });
-            k += weights.fold(0.0, f64::max);
         }
         // The equation that defines the element uses it too; it disappears with it.
         let m = (uses[c.node.index()] - 1.0).max(0.0);

@@ -19,9 +19,10 @@ pub fn hoist_reductions(
     locals: &mut Vec<Local>,
 ) -> ExprId {
     let mut value = value;
-    if !flat
-        .exprs
-        .any(value, |x, e| matches!(x.node(e), Node::Reduce { .. }))
+    if !flat.exprs.has_reductions()
+        || !flat
+            .exprs
+            .any(value, |x, e| matches!(x.node(e), Node::Reduce { .. }))
     {
         return value;
     }

@@ -4,15 +4,15 @@
 //! an equation and each box of a variable that one of them determines becomes a node with a length; Pantelides, blocks,
 //! state selection and sorting then run on these few nodes whatever the array lengths are.
 
-use acausal_expr::flat::Equation;
-use acausal_expr::{ExprId, Range, VarId};
+use acausal_expr::flat::{Equation, FlatModel};
+use acausal_expr::{ExprId, Few, Range, VarId};
 use acausal_structure::flow::Graph;
 use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
 use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_of};
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 use rustc_hash::FxHashMap;
 
-use crate::incidence::Incidence;
+use crate::incidence::{Incidence, is_unknown, order_of};
 
 /// A piece of a variable: a box of its elements at one derivative order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct VariableNode {
     /// Derivative order.
     pub order: u8,
     /// Its elements, per dimension, from 1.
-    pub spans: Vec<Span>,
+    pub spans: Few<Span>,
 }
 
 /// A piece of an equation.
@@ -33,9 +33,9 @@ pub struct EquationNode {
     /// The equation restricted to the piece.
     pub piece: Equation,
     /// The box of its iterators, counted from 0.
-    pub spans: Vec<Span>,
+    pub spans: Few<Span>,
     /// Per access of the flat equation: the box of elements that the piece touches and the access itself.
-    pub touched: Vec<Touched>,
+    pub touched: Box<[Touched]>,
 }
 
 /// The elements that a piece of an equation touches through one access.
@@ -46,9 +46,9 @@ pub struct Touched {
     /// Derivative order.
     pub order: u8,
     /// Box of elements.
-    pub spans: Vec<Span>,
+    pub spans: Few<Span>,
     /// Its index expressions over the iterators.
-    pub index: Vec<Index>,
+    pub index: Few<Index>,
     /// The access in the flat equation.
     pub node: ExprId,
     /// True when each element of the piece touches one element, and different ones touch different elements.
@@ -146,18 +146,99 @@ pub fn cut_nodes(equations: &[Equation], inc: &Incidence, cut: &Cut) -> Option<N
 }
 
 /// The same for a model without arrays, which has nothing to cut, so that no analysis is needed. `None` if there are arrays, or if
-/// the model is singular.
-pub fn scalar_nodes(equations: &[Equation], inc: &Incidence) -> Option<Nodes> {
-    let model = &inc.model;
-    let arrays = model.variables.iter().any(|v| !v.shape.is_empty());
-    if arrays || model.equations.iter().any(|e| !e.iterators.is_empty()) {
+/// the model is singular. One walk over the equations finds what they touch.
+pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
+    if equations.iter().any(|eq| !eq.domain.is_empty()) {
         return None;
     }
-    model.check().ok()?;
-    let segments: Vec<(usize, &[Span])> = (0..equations.len()).map(|e| (e, &[][..])).collect();
-    let roots = inc.quantity.iter().enumerate().filter(|q| q.1.1 == 0);
-    let boxes: Vec<(usize, Vec<Span>)> = roots.map(|(k, _)| (k, Vec::new())).collect();
-    build(equations, inc, &segments, &boxes)
+    let unknown: Vec<bool> = flat.var_ids().map(|(id, _)| is_unknown(flat, id)).collect();
+    let mut all = unknown.iter().zip(&flat.vars);
+    if all.any(|(unknown, v)| *unknown && !v.dims.is_empty()) {
+        return None;
+    }
+    let x = &flat.exprs;
+    let mut highest = vec![0u8; flat.vars.len()];
+    let mut touched: Vec<Touched> = Vec::new();
+    let touches = |(source, eq): (usize, &Equation)| {
+        touched.clear();
+        x.for_each_access(&[eq.lhs, eq.rhs], |node, a| {
+            if let Some(order) = order_of(a.kind).filter(|_| unknown[a.var.index()]) {
+                let most = &mut highest[a.var.index()];
+                *most = order.max(*most);
+                touched.push(Touched {
+                    var: a.var,
+                    order,
+                    spans: Few::default(),
+                    index: Few::default(),
+                    node,
+                    elementwise: true,
+                });
+            }
+        });
+        touched.sort_unstable_by_key(|t| t.node);
+        EquationNode {
+            source,
+            piece: eq.clone(),
+            spans: Few::default(),
+            touched: touched.drain(..).collect(),
+        }
+    };
+    let equation_nodes: Vec<EquationNode> = equations.iter().enumerate().map(touches).collect();
+    let mut first = vec![0u32; flat.vars.len()];
+    let mut variables = Vec::new();
+    let mut derivative = Vec::new();
+    for var in (0..flat.vars.len()).filter(|&v| unknown[v]) {
+        first[var] = variables.len() as u32;
+        for order in 0..=highest[var] {
+            variables.push(VariableNode {
+                var: VarId(var as u32),
+                order,
+                spans: Few::default(),
+            });
+            derivative.push((order < highest[var]).then(|| NodeId::new(variables.len())));
+        }
+    }
+    let mut incidence: Rows<NodeId> = Rows::new();
+    let mut row: Vec<NodeId> = Vec::new();
+    for node in &equation_nodes {
+        let number = |t: &Touched| NodeId(first[t.var.index()] + u32::from(t.order));
+        row.extend(node.touched.iter().map(number));
+        row.sort_unstable();
+        incidence.push(row.drain(..));
+    }
+    let graph = Graph {
+        elen: vec![1; equations.len()],
+        vlen: vec![1; variables.len()],
+        incidence,
+    };
+    let differentiated = pantelides(&NodeDae { graph, derivative }).ok()?;
+    let variables = with_derivatives(variables, &differentiated);
+    Some(Nodes {
+        pairs: Vec::new(),
+        directions: FxHashMap::default(),
+        by_quantity: Quantities::new(&variables),
+        variables,
+        equations: equation_nodes,
+        differentiated,
+    })
+}
+
+/// The nodes of variables with those of the derivatives that index reduction introduced.
+fn with_derivatives(variables: Vec<VariableNode>, d: &Differentiated) -> Vec<VariableNode> {
+    let mut all = variables;
+    all.resize_with(d.graph.vlen.len(), || VariableNode {
+        var: VarId(0),
+        order: 0,
+        spans: Few::default(),
+    });
+    for v in 0..d.graph.vlen.len() {
+        if let Some(d) = d.var_derivative[v] {
+            let mut next = all[v].clone();
+            next.order += 1;
+            all[d.index()] = next;
+        }
+    }
+    all
 }
 
 /// The nodes of pieces of equations, by number and box, and of pieces of variables.
@@ -179,7 +260,7 @@ fn build(
             variables.push(VariableNode {
                 var,
                 order: k,
-                spans: spans.clone(),
+                spans: spans[..].into(),
             });
             vlen.push(size_of(spans));
             // A derivative is a node of its own where some equation contains it (or a higher one) for these elements.
@@ -193,7 +274,7 @@ fn build(
         }
     }
     let pieces = variables.iter().enumerate();
-    let lookup = Boxes::of(pieces.map(|(i, v)| ((v.var, v.order), v.spans.clone(), i)));
+    let lookup = Boxes::of(pieces.map(|(i, v)| ((v.var, v.order), v.spans.to_vec(), i)));
     let mut equation_nodes = Vec::new();
     let mut elen = Vec::new();
     let mut incidence: Rows<NodeId> = Rows::new();
@@ -215,20 +296,7 @@ fn build(
         incidence,
     };
     let differentiated = pantelides(&NodeDae { graph, derivative }).ok()?;
-    // Derivatives that index reduction introduced.
-    let mut all = variables;
-    all.resize_with(differentiated.graph.vlen.len(), || VariableNode {
-        var: VarId(0),
-        order: 0,
-        spans: Vec::new(),
-    });
-    for v in 0..differentiated.graph.vlen.len() {
-        if let Some(d) = differentiated.var_derivative[v] {
-            let mut next = all[v].clone();
-            next.order += 1;
-            all[d.index()] = next;
-        }
-    }
+    let all = with_derivatives(variables, &differentiated);
     let arrays = inc.model.variables.iter().any(|v| !v.shape.is_empty());
     let directions = arrays.then(|| Directions::new(&inc.model));
     Some(Nodes {
@@ -255,7 +323,7 @@ pub fn equation_node(
             var,
             order,
             spans: access.index.iter().map(|i| image(*i, segment)).collect(),
-            index: access.index.clone(),
+            index: access.index[..].into(),
             node: inc.access_nodes.row(e)[a],
             elementwise: is_elementwise(&access.index, segment),
         }
@@ -263,7 +331,7 @@ pub fn equation_node(
     EquationNode {
         source: e,
         piece: restrict(&equations[e], segment),
-        spans: segment.to_vec(),
+        spans: segment.into(),
         touched: touched.collect(),
     }
 }

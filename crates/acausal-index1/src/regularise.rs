@@ -15,6 +15,7 @@ mod apply;
 pub(crate) mod evaluate;
 mod hidden;
 mod linear_form;
+mod regular;
 mod system;
 
 use acausal_expr::flat::{Equation, FlatModel};
@@ -46,12 +47,13 @@ pub(crate) fn regularise(
     flat: &mut FlatModel,
     equations: &mut Vec<Equation>,
 ) -> Result<Regularised, Vec<Diagnostic>> {
-    let unknowns: usize = flat
-        .var_ids()
-        .filter(|(id, _)| is_unknown(flat, *id))
-        .map(|(_, v)| v.len())
+    let is_unknown: Vec<bool> = flat.var_ids().map(|(id, _)| is_unknown(flat, id)).collect();
+    let unknowns: usize = (flat.vars.iter().zip(&is_unknown))
+        .filter(|(_, unknown)| **unknown)
+        .map(|(v, _)| v.len())
         .sum();
-    if equations.iter().map(Equation::len).sum::<usize>() != unknowns {
+    let balanced = equations.iter().map(Equation::len).sum::<usize>() == unknowns;
+    if !balanced || regular::is_regular(flat, equations, &is_unknown) {
         return Ok(Regularised::default());
     }
     let found = system::systems(flat, equations);

@@ -178,7 +178,7 @@ fn is_name_of_derivative(
     eq: &EquationNode,
     coefficients: &[Option<ExprId>],
 ) -> bool {
-    let [a, b] = eq.touched.as_slice() else {
+    let [a, b] = &eq.touched[..] else {
         return false;
     };
     let bare = |e: ExprId| matches!(flat.exprs.node(e), Node::Var(_));

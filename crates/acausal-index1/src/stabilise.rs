@@ -249,7 +249,7 @@ fn kept_derivatives(nodes: &Nodes, slopes: &[(NodeId, NodeId)]) -> Kept {
         let n = &nodes.variables[w.index()];
         kept.entry((n.var, n.order))
             .or_default()
-            .push(n.spans.clone());
+            .push(n.spans.to_vec());
     }
     kept
 }

@@ -385,10 +385,10 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
 /// Analyses the arrays and cuts them into pieces; falls back to single elements where pieces do not suffice.
 fn pieces(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> Result<Nodes, Vec<Diagnostic>> {
     for attempt in 0..2 {
-        let inc = incidence(flat, equations);
-        if let Some(n) = scalar_nodes(equations, &inc) {
+        if let Some(n) = scalar_nodes(flat, equations) {
             return Ok(n);
         }
+        let inc = incidence(flat, equations);
         let analysis = match analyse(&inc.model) {
             Ok(a) => a,
             Err(e) => return Err(structural_error(flat, equations, &inc, &e)),

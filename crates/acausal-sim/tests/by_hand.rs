@@ -80,10 +80,9 @@ fn exponential_decay_gets_better_with_the_tolerance() {
     for tolerance in [1e-4, 1e-6, 1e-8, 1e-10] {
         let mut m = model();
         let one = m.exprs.real(1.0);
-        m.vars.push(Variable {
-            start: Some(Comprehension::scalar(one)),
-            ..variable("x", &[])
-        });
+        let mut x = variable("x", &[]);
+        x.attributes_mut().start = Some(Comprehension::scalar(one));
+        m.vars.push(x);
         let x = m.exprs.scalar_var(VarId(0), Kind::Value, Ty::Real);
         let dx = m.exprs.scalar_var(VarId(0), Kind::Der(1), Ty::Real);
         let minus = m.exprs.neg(x);

@@ -78,12 +78,12 @@ pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>
     any.then_some(terms)
 }
 
-fn integer(v: Option<f64>) -> Option<i64> {
+pub(super) fn integer(v: Option<f64>) -> Option<i64> {
     v.filter(|v| v.fract() == 0.0 && v.abs() <= LARGEST && *v != 0.0)
         .map(|v| v as i64)
 }
 
-fn known(flat: &FlatModel, e: ExprId) -> Option<Factor> {
+pub(super) fn known(flat: &FlatModel, e: ExprId) -> Option<Factor> {
     let varies = flat.exprs.any(e, |x, n| match x.node(n) {
         Node::Var(a) => !flat.var(a.var).is_parameter(),
         Node::Time => true,

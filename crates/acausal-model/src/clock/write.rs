@@ -122,7 +122,7 @@ impl Writer<'_> {
             ..Variable::new(&name, Vec::new(), ty, Variability::Discrete)
         };
         if let Some(start) = start {
-            variable.start = Some(Comprehension::scalar(start));
+            variable.attributes_mut().start = Some(Comprehension::scalar(start));
         }
         self.model.vars.push(variable);
         VarId(self.model.vars.len() as u32 - 1)

@@ -157,7 +157,7 @@ impl Flattener {
             ..Variable::named(VarName { parts }, dims, ty, variability)
         };
         if let Some(description) = self.ctx.instances.description(inst) {
-            variable.description = Arc::clone(description);
+            variable.attributes_mut().description = Arc::clone(description);
         }
         let id = VarId(self.model.vars.len() as u32);
         if self.ctx.primitive_type(inst) == Some(Type::Clock) {

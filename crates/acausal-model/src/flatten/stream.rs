@@ -82,7 +82,7 @@ fn companion(stream: &Variable) -> Variable {
         ..stream.clone()
     };
     if companion.fixed.is_some() {
-        companion.fixed = None;
+        companion.attributes_mut().fixed = None;
     }
     companion
 }

@@ -3,7 +3,8 @@
 //! Parameters and constants keep their binding; the binding of a variable becomes an equation.
 
 use acausal_expr::flat::{
-    Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Variability,
+    Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
+    Variability,
 };
 use acausal_expr::{Kind, Range, VarId};
 use acausal_syntax::Diagnostic;
@@ -84,14 +85,20 @@ impl Flattener {
             }
         };
         let v = &mut self.model.vars[id.index()];
-        v.start = start;
-        v.fixed = fixed;
-        v.min = min;
-        v.max = max;
-        v.nominal = nominal;
-        v.unit = unit.into();
-        v.display_unit = display_unit.into();
         v.state_select = state_select;
+        let said = [&start, &fixed, &min, &max, &nominal];
+        if said.iter().any(|c| c.is_some()) || !unit.is_empty() || !display_unit.is_empty() {
+            *v.attributes_mut() = Attributes {
+                start,
+                fixed,
+                min,
+                max,
+                nominal,
+                unit,
+                display_unit,
+                description: v.description.clone(),
+            };
+        }
         Ok(())
     }
 
@@ -103,9 +110,9 @@ impl Flattener {
     }
 
     /// A constant String attribute; of an array the one of the first element counts.
-    fn text_attribute(&mut self, inst: InstId, name: &str) -> Result<String> {
+    fn text_attribute(&mut self, inst: InstId, name: &str) -> Result<Text> {
         let Some(binding) = self.ctx.instances.attribute(inst, name) else {
-            return Ok(String::new());
+            return Ok(Text::default());
         };
         let t = self
             .ctx
@@ -113,7 +120,7 @@ impl Flattener {
         let first = vec![1; t.rank()];
         let e = t.element(&mut self.ctx.exprs, &first);
         match self.ctx.exprs.node(e) {
-            acausal_expr::Node::Str(s) => Ok(self.ctx.exprs.string(s).to_string()),
+            acausal_expr::Node::Str(s) => Ok(self.ctx.exprs.string(s).into()),
             _ => Err(error(
                 "not-constant",
                 binding.expr.span,

@@ -162,7 +162,10 @@ impl Instances {
                 }
             }
             // Only a redeclaration on the way can make the next turn different.
-            plain &= node.body.env.iter().all(|piece| !piece.modifier.redeclares);
+            plain &= self
+                .pieces(node)
+                .iter()
+                .all(|piece| !piece.modifier.redeclares);
             next = node.parent;
         }
         if count < MAX_RECURSION {

@@ -18,7 +18,7 @@ use acausal_syntax::ast::Variability;
 
 use super::Instances;
 use super::environment::Hit;
-use super::node::{Body, Decl, Piece, ShapeState};
+use super::node::{Body, Decl, Piece};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::modifier::ArgKind;
@@ -120,8 +120,9 @@ impl Instances {
         };
 
         let id = self.next_id();
+        let env = self.keep_pieces(env);
         let mut body = Body::new(Decl::Component(Arc::clone(&decl)), env);
-        body.shape = ShapeState::Known(if class == InstId::ERROR {
+        body.shape = Some(if class == InstId::ERROR {
             self.shape(class)
         } else {
             type_shape
@@ -157,7 +158,8 @@ impl Instances {
     ) -> InstId {
         let path = &decl.clause.type_name;
         let key = (self.data(parent).class, element.name);
-        let cacheable = !redeclared && self.data(parent).role != Role::Class;
+        // Of the model itself there is one instance, whose components are asked for once.
+        let cacheable = !redeclared && self.data(parent).role == Role::Component;
         if cacheable && let Some(&(known, own)) = self.types.get(&key) {
             let shape = self.shape(parent);
             if !own || self.is_neutral(parent, &shape) {

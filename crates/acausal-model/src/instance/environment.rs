@@ -50,7 +50,7 @@ impl Instances {
         let node = self.data(inst);
         let mut hits = Vec::new();
         let mut source = 0;
-        for piece in &node.body.env {
+        for piece in self.pieces(node) {
             let levels = piece.levels.saturating_add(piece.own.count(node.rank));
             collect(&mut hits, piece, levels, name, source);
             source += 1;
@@ -61,7 +61,7 @@ impl Instances {
             let class = self.data(node.class);
             let beside = class.parent == node.parent;
             let own = shape.map_or(0, |shape| shape.dims.len().min(usize::from(u8::MAX)) as u8);
-            for piece in &class.body.env {
+            for piece in self.pieces(class) {
                 let levels = if beside { piece.levels } else { 0 };
                 collect(&mut hits, piece, levels.saturating_add(own), name, source);
                 source += 1;

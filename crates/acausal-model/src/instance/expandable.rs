@@ -7,7 +7,7 @@ use acausal_syntax::Name;
 use acausal_syntax::ast::Visibility;
 
 use super::Instances;
-use super::node::{Body, ShapeState};
+use super::node::{Body, Pieces};
 use super::types::{Dim, InstId, InstPrefixes, Instance, Role, Scope};
 
 impl Instances {
@@ -26,8 +26,8 @@ impl Instances {
         let class = self.data(like).class;
         let shape = self.shape(class);
         let node = self.data(like);
-        let mut body = Body::new(node.body.decl.clone(), Vec::new());
-        body.shape = ShapeState::Known(shape);
+        let mut body = Body::new(node.body.decl.clone(), Pieces::default());
+        body.shape = Some(shape);
         let added = Instance {
             name,
             parent: Some(connector),

@@ -16,7 +16,7 @@ use acausal_syntax::ast::{ClassBody, ClassKind, Visibility};
 use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
-use super::node::{Decl, OwnDims, ShapeState};
+use super::node::{Decl, OwnDims};
 use super::shape::{Layer, LayerModifier, LayerScope, Shape, ShapeElement};
 use super::types::{InstId, Kind, Primitive, Role, Scope};
 use crate::class::ClassId;
@@ -33,17 +33,18 @@ const MAX_DEPTH: u16 = 100;
 impl Instances {
     /// The flattened class of an instance.
     pub(super) fn shape(&mut self, inst: InstId) -> Arc<Shape> {
-        match &self.data(inst).body.shape {
-            ShapeState::Known(shape) => return Arc::clone(shape),
+        if let Some(shape) = &self.data(inst).body.shape {
+            return Arc::clone(shape);
+        }
+        if self.is_building(inst) {
             // A class that needs itself; reported where the cycle closes.
-            ShapeState::Building => return Arc::new(Shape::empty(Kind::Error, inst)),
-            ShapeState::Unknown => {}
+            return Arc::new(Shape::empty(Kind::Error, inst));
         }
         let shape = if self.data(inst).role == Role::Class {
             if self.depth == MAX_DEPTH {
                 return self.report_depth(inst);
             }
-            self.node_mut(inst).body.shape = ShapeState::Building;
+            self.node_mut(inst).body.building = true;
             self.depth += 1;
             let shape = self.build_shape(inst);
             self.depth -= 1;
@@ -52,7 +53,9 @@ impl Instances {
             let class = self.data(inst).class;
             self.shape(class)
         };
-        self.node_mut(inst).body.shape = ShapeState::Known(Arc::clone(&shape));
+        let body = &mut self.node_mut(inst).body;
+        body.shape = Some(Arc::clone(&shape));
+        body.building = false;
         self.check_obligation(inst);
         shape
     }
@@ -104,7 +107,7 @@ impl Instances {
         if !shape.incomplete {
             self.check_redeclarations(&shape);
         }
-        let env = self.data(node).body.env.clone();
+        let env = self.pieces(self.data(node)).to_vec();
         self.check_modifier_names(&env, node, &shape);
         self.check_simple_type(&def, &shape);
         shape.dependent = self.dependent_classes(&shape);
@@ -123,7 +126,7 @@ impl Instances {
             shape.incomplete = true;
             return;
         };
-        if matches!(self.data(base).body.shape, ShapeState::Building) {
+        if self.is_building(base) {
             self.report_cycle(node, base, extends.base.span);
             shape.incomplete = true;
             return;
@@ -170,9 +173,7 @@ impl Instances {
             outer.extend(constraints.iter().map(|piece| fixed(piece, own)));
         }
         outer.extend(
-            self.data(base)
-                .body
-                .env
+            self.pieces(self.data(base))
                 .iter()
                 .map(|piece| fixed(piece, own)),
         );

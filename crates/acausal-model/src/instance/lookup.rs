@@ -8,7 +8,7 @@ use acausal_syntax::ast::{Path, Variability, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
-use super::node::{Decl, ShapeState};
+use super::node::Decl;
 use super::types::{EnumId, Found, InstId, Kind, Primitive, Role, Scope};
 use super::unknown::Wanted;
 use crate::class::ClassId;
@@ -410,6 +410,6 @@ impl Instances {
 
     /// True while the base classes of a class are being looked up.
     pub(super) fn is_building(&self, inst: InstId) -> bool {
-        matches!(self.data(inst).body.shape, ShapeState::Building)
+        self.data(inst).body.building
     }
 }

@@ -9,7 +9,7 @@ use acausal_syntax::Name;
 use acausal_syntax::ast::{Prefixes, Visibility};
 
 use super::Instances;
-use super::node::{Body, Decl, Piece, ShapeState};
+use super::node::{Body, Decl, NO_SLOTS, Pieces};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use crate::class::ClassId;
@@ -111,19 +111,19 @@ impl Instances {
             let class = self.data(inst).class;
             return self.class_child(class, element.name);
         }
-        let slots = &self.data(inst).body.slots;
-        if slots.is_empty() {
-            let empty = vec![InstId::NONE; shape.elements.len()];
-            self.node_mut(inst).body.slots = empty.into();
-        } else if let Some(&known) = slots.get(index as usize)
-            && known != InstId::NONE
-        {
-            return Some(known);
+        let mut first = self.data(inst).body.slots;
+        if first == NO_SLOTS {
+            first = self.slots.len() as u32;
+            let end = self.slots.len() + shape.elements.len();
+            self.slots.resize(end, InstId::NONE);
+            self.node_mut(inst).body.slots = first;
+        }
+        let slot = first as usize + index as usize;
+        if self.slots[slot] != InstId::NONE {
+            return Some(self.slots[slot]);
         }
         let member = self.make_member(inst, Some(shape), element);
-        if let Some(slot) = self.node_mut(inst).body.slots.get_mut(index as usize) {
-            *slot = member;
-        }
+        self.slots[slot] = member;
         Some(member)
     }
 
@@ -150,7 +150,7 @@ impl Instances {
             return None;
         };
         let table = self.element_table(class);
-        let known = matches!(self.data(inst).body.shape, ShapeState::Known(_));
+        let known = self.data(inst).body.shape.is_some();
         // What the class declares itself is found without looking at its base classes, so that walking down a
         // library does not load what its packages inherit from.
         if !known && let Some(&index) = table.by_name.get(&name) {
@@ -231,7 +231,7 @@ impl Instances {
             span,
             rank: 0,
             scope,
-            body: Body::new(Decl::Class(class), Vec::new()),
+            body: Body::new(Decl::Class(class), Pieces::default()),
         });
         id
     }
@@ -243,12 +243,13 @@ impl Instances {
 
 impl Body {
     /// A new instance.
-    pub fn new(decl: Decl, env: Vec<Piece>) -> Body {
+    pub fn new(decl: Decl, env: Pieces) -> Body {
         Body {
             decl,
-            env: env.into(),
-            shape: ShapeState::Unknown,
-            slots: Box::new([]),
+            env,
+            shape: None,
+            building: false,
+            slots: NO_SLOTS,
             neutral: None,
             checked: false,
         }

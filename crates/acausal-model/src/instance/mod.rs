@@ -52,7 +52,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lookup::Target;
-use self::node::{Body, Decl, Piece, ShapeState};
+use self::node::{Body, Decl, Piece, Pieces};
 use self::shape::{Shape, ShapeElement};
 pub use self::types::*;
 use crate::class::table::ElementTable;
@@ -79,6 +79,10 @@ use crate::class::{ClassId, Libraries};
 pub struct Instances {
     libraries: Libraries,
     nodes: Vec<Instance>,
+    /// The modifiers of all instances.
+    all_pieces: Vec<Piece>,
+    /// The members of all components.
+    slots: Vec<InstId>,
     root: Option<InstId>,
     /// Members of classes that have been made.
     class_members: FxHashMap<(InstId, Name), InstId>,
@@ -122,6 +126,8 @@ impl Instances {
             predefined_names: libraries.predefined_names().collect(),
             libraries,
             nodes: Vec::new(),
+            all_pieces: Vec::new(),
+            slots: Vec::new(),
             root: None,
             class_members: FxHashMap::default(),
             types: FxHashMap::default(),
@@ -180,9 +186,28 @@ impl Instances {
         self.nodes.len()
     }
 
+    /// The modifiers of an instance, outermost first.
+    fn pieces(&self, node: &Instance) -> &[Piece] {
+        let Pieces { start, end } = node.body.env;
+        &self.all_pieces[start as usize..end as usize]
+    }
+
+    /// Makes these the modifiers of an instance.
+    fn keep_pieces(&mut self, pieces: Vec<Piece>) -> Pieces {
+        let start = self.all_pieces.len() as u32;
+        self.all_pieces.extend(pieces);
+        Pieces {
+            start,
+            end: self.all_pieces.len() as u32,
+        }
+    }
+
     /// What the instance is an instance of.
     pub fn kind(&mut self, inst: InstId) -> Kind {
-        self.shape(inst).kind
+        match &self.data(inst).body.shape {
+            Some(shape) => shape.kind,
+            None => self.shape(inst).kind,
+        }
     }
 
     /// True for instances of a `connector` class, also one of a predefined type (`connector RealInput = input Real`), and
@@ -275,8 +300,8 @@ impl Instances {
 
     /// Adds the instances that always exist.
     fn add_fixed(&mut self, id: InstId, name: &str, kind: Kind) {
-        let mut body = Body::new(Decl::Nothing, Vec::new());
-        body.shape = ShapeState::Known(Arc::new(Shape::empty(kind, id)));
+        let mut body = Body::new(Decl::Nothing, Pieces::default());
+        body.shape = Some(Arc::new(Shape::empty(kind, id)));
         self.nodes.push(Instance {
             name: Name::new(name),
             parent: None,

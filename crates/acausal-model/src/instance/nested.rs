@@ -52,7 +52,7 @@ impl Instances {
         };
         // Modifiers from outside of the parent reach the class in force; here only those on the way of inheritance count.
         let mut hits = self.hits(parent, shape.as_deref(), inherited.layer, inherited.name);
-        let outside = self.data(parent).body.env.len() as u32;
+        let outside = self.pieces(self.data(parent)).len() as u32;
         hits.retain(|hit| hit.source >= outside && !hit.is_redeclare());
         Some(self.make_class_with(parent, &inherited, declared, &hits))
     }
@@ -116,8 +116,9 @@ impl Instances {
         } else {
             env.extend(constraints);
         }
+        let env = self.keep_pieces(env);
         let instance = self.node_mut(node);
-        instance.body.env = env.into();
+        instance.body.env = env;
         instance.visibility = element.visibility;
         instance.prefixes = InstPrefixes {
             is_final: decl.prefixes.is_final,

@@ -15,12 +15,15 @@ use crate::class::table::ComponentDecl;
 pub(crate) struct Body {
     /// What declares it.
     pub decl: Decl,
-    /// Modifiers that reach it from outside of its class, outermost first.
-    pub env: Box<[Piece]>,
-    /// The flattened class; for a component that of its type.
-    pub shape: ShapeState,
-    /// Members of a component or the root by index of the element; [`InstId::NONE`] where not made yet.
-    pub slots: Box<[InstId]>,
+    /// Modifiers that reach it from outside of its class, outermost first: a part of `Instances::pieces`.
+    pub env: Pieces,
+    /// The flattened class, if it is known; for a component that of its type.
+    pub shape: Option<Arc<Shape>>,
+    /// Its base classes are being looked up: inherited elements are not visible (MLS 3.6 §5.6.1.4).
+    pub building: bool,
+    /// Where its members begin in `Instances::slots`, for a component or the root: one per element, [`InstId::NONE`] where not made yet. Without any
+    /// so far, [`NO_SLOTS`].
+    pub slots: u32,
     /// Whether its modifiers leave classes and constants alone; see `Instances::is_neutral`.
     pub neutral: Option<bool>,
     /// Whether the checks on expansion have been made.
@@ -43,14 +46,15 @@ pub(crate) enum Decl {
     Nothing,
 }
 
-/// Whether the flattened class is known.
-#[derive(Clone, Debug)]
-pub(crate) enum ShapeState {
-    Unknown,
-    /// Its base classes are being looked up: inherited elements are not visible (MLS 3.6 §5.6.1.4).
-    Building,
-    Known(Arc<Shape>),
+/// A part of the list of all modifiers. A large model has a million instances; each with lists of its own would take half as much memory again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pieces {
+    pub start: u32,
+    pub end: u32,
 }
+
+/// No member has been made.
+pub(crate) const NO_SLOTS: u32 = u32::MAX;
 
 /// A modifier that reaches an instance.
 #[derive(Clone, Debug)]

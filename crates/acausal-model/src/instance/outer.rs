@@ -7,7 +7,7 @@ use acausal_syntax::ast::{BindingValue, ExprKind, Visibility};
 use acausal_syntax::{Diagnostic, Name};
 
 use super::Instances;
-use super::node::{Body, Decl, ShapeState};
+use super::node::{Body, Decl, Pieces};
 use super::types::{InstId, InstPrefixes, Instance, Role};
 use crate::class::table::Item;
 
@@ -145,8 +145,8 @@ impl Instances {
         let Decl::Component(decl) = &node.body.decl else {
             return outer;
         };
-        let mut body = Body::new(Decl::Component(decl.clone()), Vec::new());
-        body.shape = ShapeState::Known(shape);
+        let mut body = Body::new(Decl::Component(decl.clone()), Pieces::default());
+        body.shape = Some(shape);
         let added = Instance {
             name,
             parent: Some(root),

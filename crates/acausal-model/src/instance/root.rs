@@ -35,6 +35,7 @@ impl Instances {
                 span: value.span,
             });
         }
+        let env = self.keep_pieces(env);
         let node = self.data(class);
         let root = Instance {
             name: node.name,

@@ -51,7 +51,7 @@ impl Instances {
         if let Some(known) = self.data(inst).body.neutral {
             return known;
         }
-        let neutral = self.data(inst).body.env.iter().all(|piece| {
+        let neutral = self.pieces(self.data(inst)).iter().all(|piece| {
             piece.modifier.args.iter().all(|arg| {
                 let ArgKind::Modify(_) = arg.kind else {
                     return false;

@@ -17,7 +17,7 @@ impl Instances {
     /// record wins over [`BindingOrigin::Declaration`](super::BindingOrigin) of its fields.
     pub fn binding(&mut self, inst: InstId) -> Option<Binding> {
         let node = self.data(inst);
-        for piece in &node.body.env {
+        for piece in self.pieces(node) {
             match &piece.modifier.value {
                 Some(Value::Expr(expr)) => {
                     return Some(Binding {
@@ -41,9 +41,9 @@ impl Instances {
     pub fn has_attributes(&mut self, inst: InstId) -> bool {
         let shape = self.shape(inst);
         let node = self.data(inst);
-        let class = &self.data(node.class).body.env;
+        let class = self.pieces(self.data(node.class));
         let layer = shape.layers.last().map_or(&[][..], |l| &l.modifiers);
-        let pieces = node.body.env.iter().chain(class).map(|p| &p.modifier);
+        let pieces = self.pieces(node).iter().chain(class).map(|p| &p.modifier);
         let mut modifiers = pieces.chain(layer.iter().map(|m| &m.modifier));
         modifiers.any(|m| !m.args.is_empty())
     }

@@ -55,19 +55,24 @@ impl Pass<'_> {
         }
         for k in 0..self.model.vars.len() {
             let v = &mut self.model.vars[k];
-            let mut slots = [
-                v.binding.take(),
-                v.start.take(),
-                v.fixed.take(),
-                v.min.take(),
-                v.max.take(),
-                v.nominal.take(),
-            ];
-            for c in slots.iter_mut().flatten() {
+            let (mut binding, mut attributes) = (v.binding.take(), v.attributes.take());
+            if let Some(c) = &mut binding {
                 c.body = self.put_in(c.body);
             }
+            if let Some(a) = &mut attributes {
+                let slots = [
+                    &mut a.start,
+                    &mut a.fixed,
+                    &mut a.min,
+                    &mut a.max,
+                    &mut a.nominal,
+                ];
+                for c in slots.into_iter().flatten() {
+                    c.body = self.put_in(c.body);
+                }
+            }
             let v = &mut self.model.vars[k];
-            [v.binding, v.start, v.fixed, v.min, v.max, v.nominal] = slots;
+            (v.binding, v.attributes) = (binding, attributes);
         }
         for k in 0..self.model.initial_equations.len() {
             let e = &self.model.initial_equations[k];

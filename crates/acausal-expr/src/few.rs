@@ -1,0 +1,73 @@
+//! A list that is empty in most places: a pointer instead of a vector's three words.
+//!
+//! Scalars have no dimensions, their equations no iterators and their accesses no subscripts, and a network that is written out has
+//! hundreds of thousands of each. Reading is that of a slice.
+//!
+//! ```
+//! use acausal_expr::Few;
+//! let none: Few<u32> = Few::default();
+//! assert!(none.is_empty());
+//! assert_eq!(size_of_val(&none), size_of::<usize>());
+//! let some: Few<u32> = vec![3, 4].into();
+//! assert_eq!(some.iter().sum::<u32>(), 7);
+//! ```
+
+use std::ops::{Deref, DerefMut};
+
+/// A list that is empty in most places.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::box_collection)] // one word is the point
+pub struct Few<T>(Option<Box<Vec<T>>>);
+
+impl<T> Default for Few<T> {
+    fn default() -> Few<T> {
+        Few(None)
+    }
+}
+
+impl<T> Deref for Few<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Some(all) => all,
+            None => &[],
+        }
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            Some(all) => all,
+            None => &mut [],
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Few<T> {
+    fn from(all: Vec<T>) -> Few<T> {
+        Few((!all.is_empty()).then(|| Box::new(all)))
+    }
+}
+
+impl<T: Clone> From<&[T]> for Few<T> {
+    fn from(all: &[T]) -> Few<T> {
+        Few((!all.is_empty()).then(|| Box::new(all.to_vec())))
+    }
+}
+
+impl<T> FromIterator<T> for Few<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Few<T> {
+        Vec::from_iter(all).into()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Few<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
