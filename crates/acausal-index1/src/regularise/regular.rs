@@ -182,10 +182,9 @@ impl Rows {
         let mut users: Vec<(u32, u32)> = Vec::new();
         // Per row: how many such unknowns are left in it, and their numbers added up.
         let mut occurs: Vec<(u32, u32)> = vec![(0, 0); self.len()];
-        for r in 0..self.len() {
+        for (r, (count, sum)) in occurs.iter_mut().enumerate() {
             for &c in self.row(r).iter().filter(local) {
                 users.push((c, r as u32));
-                let (count, sum) = &mut occurs[r];
                 *count += 1;
                 *sum = sum.wrapping_add(c);
             }
