@@ -67,6 +67,8 @@ pub struct Jacobian {
 pub struct MulAdds {
     /// Number of multiply-adds.
     pub count: u32,
+    /// Which row of its block the first one belongs to.
+    pub row: u32,
     /// What was there before does not count: the product is put there, not added.
     pub sets: bool,
     /// First entry that is filled, in the accumulator or among the values of the pattern.

@@ -35,5 +35,5 @@ pub use given::{GivenStart, GivenValues};
 pub use initial::{FreeParameter, InitialCode, InitialRow};
 pub use jacobian::{Columns, Jacobian, MulAdds, Sparsity};
 pub use layout::{Layout, Loc, Piece, Place, fixed};
-pub use schedule::Schedule;
+pub use schedule::{Grouped, Schedule};
 pub use start_alias::StartAlias;

@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
             };
             if self.current != Some(target) {
                 if sequential || runs.local != local {
-                    runs.flush(done);
+                    runs.flush(&mut done.runs);
                 }
                 runs.local = local;
                 self.enter(target, locals.row_at(target.index()).entry);
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
                         true => entry,
                         false => positions[entry as usize],
                     };
-                    runs.op(lane, dst, partial, src, done);
+                    runs.op(lane, dst, partial, src, &mut done.runs);
                     lane += 1;
                 };
                 match source.bank() {
@@ -247,7 +247,10 @@ impl<'a> Walk<'a> {
             true => &mut out.locals,
             false => &mut out.values,
         };
-        runs.flush(done);
+        runs.flush(&mut done.runs);
+        // Rows that follow no rule are taken run by run.
+        out.locals.close(0);
+        out.values.close(0);
     }
 }
 
@@ -285,6 +288,7 @@ impl Runs {
         }
         *open = Some(MulAdds {
             count: 1,
+            row: 0,
             sets: false,
             dst,
             partial,

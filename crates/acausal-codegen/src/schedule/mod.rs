@@ -36,9 +36,9 @@ const UNITS: u32 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
     /// The multiply-adds that fill the rows of local assignments in the accumulator, in order.
-    pub locals: Vec<MulAdds>,
+    pub locals: Grouped,
     /// Those that fill the values of the pattern from it, in order.
-    pub values: Vec<MulAdds>,
+    pub values: Grouped,
     /// Length of the accumulator: two units, then the rows of local assignments.
     pub acc_len: usize,
     /// Some multiply-adds only add, so that rows of local assignments must be zero before.
@@ -48,6 +48,50 @@ pub struct Schedule {
     /// The pattern.
     pub sparsity: Sparsity,
 }
+
+/// Multiply-adds, those of one block of rows together.
+#[derive(Clone, Debug, Default)]
+pub struct Grouped {
+    /// All of them.
+    pub runs: Vec<MulAdds>,
+    /// Of every group the end among the runs and the number of its rows.
+    groups: Vec<(u32, u32)>,
+}
+
+impl Grouped {
+    /// Ends a group of so many rows.
+    fn close(&mut self, rows: usize) {
+        self.groups.push((self.runs.len() as u32, rows as u32));
+    }
+
+    /// Calls `f` with the multiply-adds in an order that keeps that of each entry. The rows of a long block are taken some at
+    /// a time through all of its runs, so that their entries are still in the cache when the next run comes to them.
+    fn for_each(&self, mut f: impl FnMut(&MulAdds)) {
+        let mut first = 0;
+        for &(end, rows) in &self.groups {
+            let runs = &self.runs[first..end as usize];
+            first = end as usize;
+            if rows <= ROWS || runs.len() == 1 || runs.len() > MOST_RUNS {
+                runs.iter().for_each(&mut f);
+                continue;
+            }
+            for from in (0..rows).step_by(ROWS as usize) {
+                for run in runs {
+                    let start = run.row.max(from);
+                    let end = (run.row + run.count).min(from + ROWS);
+                    if start < end {
+                        f(&run.part(start - run.row, end - start));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows that are taken at a time: the entries of a few columns of them fit the first-level cache.
+const ROWS: u32 = 512;
+/// A group with more runs is taken run by run.
+const MOST_RUNS: usize = 256;
 
 /// The size of a matrix.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,11 +200,12 @@ enum Chunk {
 }
 
 /// The runs of a block of rows of local assignments.
-fn local_runs(block: &Block, runs: &mut Vec<MulAdds>) {
+fn local_runs(block: &Block, out: &mut Grouped) {
     let width = block.columns.len();
     for op in &block.ops {
-        runs.push(MulAdds {
+        out.runs.push(MulAdds {
             count: block.count as u32,
+            row: 0,
             sets: op.sets,
             dst: block.entry + op.column as u32,
             partial: op.partial as u32,
@@ -170,16 +215,18 @@ fn local_runs(block: &Block, runs: &mut Vec<MulAdds>) {
             src_step: op.src_step as i32,
         });
     }
+    out.close(block.count);
 }
 
 /// The runs of a block of rows of the matrix, whose entries lie at the given places.
-fn value_runs(block: &Block, spots: &pattern::Spots, runs: &mut Vec<MulAdds>) {
+fn value_runs(block: &Block, spots: &pattern::Spots, out: &mut Grouped) {
     for op in &block.ops {
         let places = &spots.0[op.column];
         for (k, s) in places.iter().enumerate() {
             let end = places.get(k + 1).map_or(block.count as u32, |s| s.row);
-            runs.push(MulAdds {
+            out.runs.push(MulAdds {
                 count: end - s.row,
+                row: s.row,
                 sets: op.sets,
                 dst: s.at,
                 partial: (op.partial + op.partial_step * s.row as usize) as u32,
@@ -190,6 +237,7 @@ fn value_runs(block: &Block, spots: &pattern::Spots, runs: &mut Vec<MulAdds>) {
             });
         }
     }
+    out.close(block.count);
 }
 
 /// A row of a local assignment that was walked.
@@ -203,12 +251,15 @@ struct Row {
     columns: u32,
 }
 
+const PAGE: usize = 1024;
+
 /// The rows of local assignments that are known so far.
 struct LocalRows {
     /// Blocks, by their first place in `Mem`.
     blocks: BTreeMap<usize, Block>,
-    /// Other rows, by place in `Mem`.
-    rows: Vec<Row>,
+    /// Other rows, by place in `Mem`: pages of [`PAGE`] places, those without a row empty. There may be one row behind a
+    /// million places of arrays.
+    pages: Vec<Vec<Row>>,
     /// Columns of the entries of other rows.
     columns: Vec<u32>,
     /// The next free entry of the accumulator.
@@ -219,7 +270,7 @@ impl Default for LocalRows {
     fn default() -> LocalRows {
         LocalRows {
             blocks: BTreeMap::new(),
-            rows: Vec::new(),
+            pages: Vec::new(),
             columns: Vec::new(),
             next: UNITS,
         }
@@ -270,14 +321,22 @@ impl LocalRows {
 
     /// The row of a place that lies in no block; no entries if there is none.
     fn row_at(&self, place: usize) -> Row {
-        self.rows.get(place).copied().unwrap_or_default()
+        let page = self.pages.get(place / PAGE);
+        page.and_then(|p| p.get(place % PAGE))
+            .copied()
+            .unwrap_or_default()
     }
 
     fn set_row(&mut self, place: usize, row: Row) {
-        if self.rows.len() <= place {
-            self.rows.resize(place + 1, Row::default());
+        let number = place / PAGE;
+        if self.pages.len() <= number {
+            self.pages.resize(number + 1, Vec::new());
         }
-        self.rows[place] = row;
+        let page = &mut self.pages[number];
+        if page.is_empty() {
+            page.resize(PAGE, Row::default());
+        }
+        page[place % PAGE] = row;
     }
 }
 
@@ -329,20 +388,18 @@ impl Schedule {
         }
         acc[0] = one;
         acc[1] = cj;
-        for run in &self.locals {
+        self.locals.for_each(|run| {
             // The row that is filled lies behind all rows that are read.
             let (known, row) = acc.split_at_mut(run.dst as usize);
             match row_is_apart(run) {
                 true => run.apply(partials, known, row, 0),
                 false => run.apply_inside(partials, acc),
             }
-        }
+        });
         if self.clears_values {
             values.fill(0.0);
         }
-        for run in &self.values {
-            run.apply(partials, acc, values, run.dst as usize);
-        }
+        (self.values).for_each(|run| run.apply(partials, acc, values, run.dst as usize));
     }
 }
 
@@ -353,8 +410,36 @@ fn row_is_apart(run: &MulAdds) -> bool {
 }
 
 impl MulAdds {
+    /// Some of them in succession.
+    fn part(&self, first: u32, count: u32) -> MulAdds {
+        let moved = |place: u32, step: i32| place.wrapping_add((step as u32).wrapping_mul(first));
+        MulAdds {
+            count,
+            row: self.row + first,
+            dst: moved(self.dst, self.dst_step),
+            partial: self.partial + self.partial_step * first,
+            src: moved(self.src, self.src_step),
+            ..*self
+        }
+    }
+
     /// Writes to `dst` from the given place on.
     fn apply(&self, partials: &[f64], acc: &[f64], dst: &mut [f64], first: usize) {
+        match self.sets {
+            true => self.apply_by(partials, acc, dst, first, |d, v| *d = v),
+            false => self.apply_by(partials, acc, dst, first, |d, v| *d += v),
+        }
+    }
+
+    #[inline(always)]
+    fn apply_by(
+        &self,
+        partials: &[f64],
+        acc: &[f64],
+        dst: &mut [f64],
+        first: usize,
+        put: impl Fn(&mut f64, f64),
+    ) {
         let mut place = first;
         let mut src = self.src as usize;
         let mut partial = self.partial as usize;
@@ -362,16 +447,13 @@ impl MulAdds {
         if self.src_step == 0 && self.partial_step == 0 {
             let increment = partials[partial] * acc[src];
             for _ in 0..self.count {
-                let d = &mut dst[place];
-                *d = if self.sets { increment } else { *d + increment };
+                put(&mut dst[place], increment);
                 place = place.wrapping_add_signed(step);
             }
             return;
         }
         for _ in 0..self.count {
-            let increment = partials[partial] * acc[src];
-            let d = &mut dst[place];
-            *d = if self.sets { increment } else { *d + increment };
+            put(&mut dst[place], partials[partial] * acc[src]);
             place = place.wrapping_add_signed(step);
             src = src.wrapping_add_signed(self.src_step as isize);
             partial += self.partial_step as usize;

@@ -71,7 +71,7 @@ fn runs_do_not_grow_with_the_array() {
             ),
         ];
         let s = made(&items, count + 1, count, &Columns::Combined);
-        assert!(s.locals.len() + s.values.len() <= 12, "{s:?}");
+        assert!(s.locals.runs.len() + s.values.runs.len() <= 12, "{s:?}");
         assert_eq!(s.sparsity.row_idx.len(), 2 * count);
         let mut partials = vec![1.0; 3 * count + 1];
         partials[count..2 * count].fill(-1.0);
@@ -121,6 +121,45 @@ fn rows_that_read_their_item_are_complete_in_order() {
     let last = partials[1 + 2 * count];
     expected.iter_mut().for_each(|e| *e *= last);
     assert_eq!(filled(&s, &partials, 1.0, 0.0)[0], expected);
+}
+
+/// A block that is taken some rows at a time: `0 = p[j]*x'[j] + q[j]*x[j+1] + r*x[j] + s[j]*d[j]`, `d[j] = u[j]*x[j] + v*x[j+2]`.
+#[test]
+fn long_blocks_are_filled_completely() {
+    let count = 3 * ROWS as usize + 5;
+    let common = |first| Partials { first, step: 0 };
+    let items = [
+        item(
+            strided(Bank::Mem, 0, 1),
+            vec![
+                (strided(Bank::Y, 0, 1), each(0)),
+                (strided(Bank::Y, 2, 1), common(4 * count)),
+            ],
+            count,
+        ),
+        item(
+            strided(Bank::Out, 0, 1),
+            vec![
+                (strided(Bank::Yp, 0, 1), each(count)),
+                (strided(Bank::Y, 1, 1), each(2 * count)),
+                (strided(Bank::Y, 0, 1), common(4 * count + 1)),
+                (strided(Bank::Mem, 0, 1), each(3 * count)),
+            ],
+            count,
+        ),
+    ];
+    let s = made(&items, count + 2, count, &Columns::Combined);
+    let partials: Vec<f64> = (0..4 * count + 2).map(|k| 1.0 + (k % 13) as f64).collect();
+    let expected = dense(
+        &items,
+        count + 2,
+        count,
+        count,
+        &Columns::Combined,
+        &partials,
+        3.0,
+    );
+    assert!(filled(&s, &partials, 1.0, 3.0) == expected);
 }
 
 /// `x[j] + 2*x[20 - j]`: both columns are one in row 10.

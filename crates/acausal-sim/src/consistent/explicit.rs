@@ -1,12 +1,12 @@
 //! Large systems in which every equation has its own unknown: the derivative of a state, or an algebraic one.
 //!
 //! All of them have as many equations as components of `x`, and column `k` of their matrix is that of `x'[k]` or `x[k]`
-//! ([`acausal_codegen::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal, as that of explicit
+//! ([`acausal_codegen::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal up to the order of rows, as that of explicit
 //! differential equations is, the solution is a division: two corrections by the same matrix, the second of which tells
 //! that the first was good, as in [`acausal_solver::newton`] and with the same bits. Where it is not, or where that does not
 //! converge, the lists are made and the general solution takes over.
 
-use acausal_codegen::{Compiled, Schedule};
+use acausal_codegen::{Compiled, Schedule, Sparsity};
 use acausal_index1::{Role, RowKind};
 use acausal_solver::{NewtonOptions, Pattern};
 
@@ -51,11 +51,7 @@ impl ConsistentSystem {
         let n = at.machine.model.n;
         if explicit.schedule.is_none() {
             let schedule = at.machine.model.consistent();
-            let s = &schedule.sparsity;
-            let own = |(k, r): (usize, &u32)| k == *r as usize;
-            explicit.diagonal = s.row_idx.len() == n
-                && s.row_idx.iter().enumerate().all(own)
-                && s.col_ptr.iter().enumerate().all(own);
+            explicit.diagonal = is_diagonal(&schedule.sparsity);
             explicit.schedule = Some(schedule);
         }
         let Some(schedule) = explicit.schedule.as_ref().filter(|_| explicit.diagonal) else {
@@ -125,6 +121,17 @@ impl ConsistentSystem {
             })
             .collect();
     }
+}
+
+/// Whether a square matrix has one entry in each column and one in each row: diagonal up to the order of rows.
+fn is_diagonal(s: &Sparsity) -> bool {
+    let one_each = |(k, p): (usize, &u32)| k == *p as usize;
+    if s.row_idx.len() != s.rows || !s.col_ptr.iter().enumerate().all(one_each) {
+        return false;
+    }
+    let mut seen = vec![false; s.rows];
+    let new = |r: &u32| !std::mem::replace(&mut seen[*r as usize], true);
+    s.row_idx.iter().all(new)
 }
 
 /// The unknowns of an explicit system.
