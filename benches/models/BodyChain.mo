@@ -2,8 +2,8 @@ model BodyChain "N heavy bodies on rigid rods in space, hanging from a fixed poi
   parameter Integer N = 50;
   parameter Real m = 1, l = 1/N, g = 9.81;
   parameter Real damping = 0.5 "of the air";
-  Real r[N, 3](start = {{k*l*0.8, 0, -k*l*0.6} for k in 1:N}) "positions";
-  Real v[N, 3](each start = 0) "velocities";
+  Real r[N, 3](each stateSelect = StateSelect.prefer, start = {{k*l*0.8, 0, -k*l*0.6} for k in 1:N}) "positions";
+  Real v[N, 3](each stateSelect = StateSelect.prefer, each start = 0) "velocities";
   Real a[N, 3](start = {{l*0.8, 0, -l*0.6} for k in 1:N}) "directions of the rods, times their length";
   Real lambda[N + 1](each nominal = 100) "forces in the rods per length; the last one is none";
 initial equation

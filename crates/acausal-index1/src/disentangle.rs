@@ -3,18 +3,19 @@
 //! Recurrences through several arrays, such as rotation matrices `T[i] = R[i]*T[i - 1]` along a chain of bodies, are solved
 //! piece by piece only if every piece of an equation covers just what it is solved for. The first cuts come from a matching of
 //! the highest derivatives ([`acausal_structure::segments`]), which is arbitrary inside a coupled system. Where constraints are left
-//! over although their elements could be solved, the pieces come from state selection on a shortened model instead
-//! ([`cut_by_selection`]). In: the equations. Out: the pieces, or nothing where no choice is uniform along the arrays.
+//! over although their elements could be solved, or variables are computed that were wanted as states, the pieces come from state
+//! selection on a shortened model instead ([`cut_by_selection`]). In: the equations. Out: the pieces, or nothing where no choice is uniform along the arrays.
 
 use acausal_expr::Printer;
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::segments::{Wishes, cut_by_selection};
+use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
 use rustc_hash::FxHashSet;
 
 use crate::Options;
 use crate::incidence::incidence;
-use crate::nodes::{Nodes, cut_nodes, equation_node};
+use crate::nodes::{Nodes, Touched, cut_nodes, equation_node};
 use crate::preferences::{class, is_connection};
 use crate::solvable::access_pivots;
 use crate::transform::Plan;
@@ -59,6 +60,36 @@ pub(crate) fn is_entangled(plan: &Plan) -> bool {
         block.iter().any(|e| d.graph.elen[e.index()] > 1)
             && block.iter().filter_map(root).any(is_left)
     })
+}
+
+/// How many elements became dummy states although another variable of their equation, less wanted as a state, could have been computed
+/// instead: the first cuts decide what has the length of an equation, and they know no wishes.
+pub(crate) fn ignored_wishes(plan: &Plan, flat: &mut FlatModel, options: &Options) -> u64 {
+    let pieces = &plan.pieces;
+    if pieces.directions.is_empty() {
+        return 0;
+    }
+    let mut ignored = 0;
+    for (e, v) in &plan.selection.dummies {
+        let (Some(eq), variable) = (
+            pieces.equations.get(e.index()),
+            &pieces.variables[v.index()],
+        ) else {
+            continue;
+        };
+        let wanted = class(flat, options, variable.var, variable.order > 0);
+        let less = |t: &Touched| wanted < class(flat, options, t.var, t.order > 0);
+        if !eq.touched.iter().any(less) {
+            continue;
+        }
+        let pivots = access_pivots(flat, eq);
+        let less = |t: &Touched| wanted < class(flat, options, t.var, t.order > 0);
+        let mut others = eq.touched.iter().zip(pivots);
+        if others.any(|(t, pivot)| pivot != Pivot::No && less(t)) {
+            ignored += pieces.differentiated.graph.elen[e.index()];
+        }
+    }
+    ignored
 }
 
 /// The equations with the arrays of entangled blocks taken apart, if these are few: what the pieces do not solve, single

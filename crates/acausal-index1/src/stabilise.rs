@@ -3,7 +3,11 @@
 //! If a state is kept and its derivative is a state too (or is given by an equation), `der(x) = x1` becomes a residual. If a derivative of a constraint is
 //! a residual too, each of its elements gets a multiplier μ and the relation becomes `der(x) - x1 + G'·μ = 0` with
 //! `G = ∂(constraint derivative)/∂x1`, taken symbolically with local assignments put in. The transposed product is written
-//! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`.
+//! per element of x1: an access `x1[c*i + o]` in row i contributes to element j through `i = (j - o)/c`. Where a constraint meets several
+//! assignments along its array (`a[1] := r[1]`, `a[k] := r[k] - r[k - 1]` for the others), its rows are taken in pieces that meet one.
+//!
+//! Simplification: an assignment that uses elements of its own array (a recurrence) is put in once, so that of such a chain G holds the
+//! nearest elements only. Any matrix in place of G' would do for which `G·G'` is regular, since μ is zero in the solution.
 
 use acausal_expr::flat::{Equation, FlatModel, Variability};
 use acausal_expr::{
@@ -42,16 +46,12 @@ pub(crate) fn relations(
         }
     }
     let kept = kept_derivatives(nodes, slopes);
-    let multipliers: Vec<(Written, Access)> = form
-        .der1
-        .iter()
-        .map(|e| {
-            let w = through_locals(flat, &written[e.index()], &kept, &targets, explicit);
-            let mu = auxiliary(flat, &w.domain, Variability::Continuous);
-            (w, mu)
-        })
-        .collect();
-    for (w, mu) in &multipliers {
+    let mut multipliers: Vec<(Written, Access)> = Vec::new();
+    for e in &form.der1 {
+        let w = &written[e.index()];
+        let mu = auxiliary(flat, &w.domain, Variability::Continuous);
+        let pieces = through_locals(flat, w, &kept, &targets, explicit);
+        multipliers.extend(pieces.into_iter().map(|piece| (piece, mu)));
         unknowns.push(Unknown {
             value: None,
             derivative: Some((mu.var, Kind::Value)),
@@ -142,15 +142,96 @@ fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::f
     acausal_expr::flat::VarName { parts }
 }
 
-/// A constraint derivative with local assignments put in, so that its gradient is complete: `der(u)` in it may stand for
-/// `der(x) + der(y)`. The derivatives that are states of their own stay.
+/// Most pieces that a constraint is taken in. What is left over then keeps an incomplete gradient.
+const MOST_PIECES: usize = 100;
+
+/// A constraint derivative with local assignments put in, in pieces each of which meets one assignment at each place.
 fn through_locals(
     flat: &mut FlatModel,
     eq: &Written,
     kept: &Kept,
     targets: &FxHashMap<(VarId, Kind), Vec<usize>>,
     locals: &[Local],
-) -> Written {
+) -> Vec<Written> {
+    let mut out = Vec::new();
+    let mut todo = vec![eq.clone()];
+    while let Some(piece) = todo.pop() {
+        let (done, cut) = put_in(flat, &piece, kept, targets, locals);
+        match cut {
+            Some(cut) if out.len() + todo.len() < MOST_PIECES => {
+                let (below, above) = cut.apply(&piece);
+                todo.extend([above, below]);
+            }
+            _ => out.push(done),
+        }
+    }
+    out
+}
+
+/// A place where the rows of a piece begin to meet another assignment: behind this value of an iterator.
+struct Cut {
+    iter: IterId,
+    last: i64,
+}
+
+impl Cut {
+    fn apply(&self, eq: &Written) -> (Written, Written) {
+        let (mut below, mut above) = (eq.clone(), eq.clone());
+        let part = |eq: &mut Written, keep: &dyn Fn(i64, i64) -> (i64, i64)| {
+            for (_, range) in eq.domain.iter_mut().filter(|d| d.0 == self.iter) {
+                let (lo, hi) = (range.start.min(range.last()), range.start.max(range.last()));
+                let (start, last) = keep(lo, hi);
+                *range = Range {
+                    start,
+                    step: 1,
+                    count: last - start + 1,
+                };
+            }
+        };
+        part(&mut below, &|lo, _| (lo, self.last));
+        part(&mut above, &|_, hi| (self.last + 1, hi));
+        (below, above)
+    }
+
+    /// Where an access leaves or enters a box, if it is partly inside.
+    fn at(
+        x: &acausal_expr::Exprs,
+        subs: &[ExprId],
+        reached: &[(i64, i64)],
+        place: &[(i64, i64)],
+    ) -> Option<Cut> {
+        let mut both = reached.iter().zip(place);
+        if both.any(|(r, p)| r.1 < p.0 || p.1 < r.0) {
+            return None;
+        }
+        let mut dims = subs.iter().zip(reached).zip(place);
+        let ((&s, _), boundary) = dims.find_map(|(at, p)| {
+            // The last subscript on the lower side of the boundary.
+            let boundary = if at.1.0 < p.0 { p.0 - 1 } else { p.1 };
+            (at.1.0 < p.0 || p.1 < at.1.1).then_some((at, boundary))
+        })?;
+        let affine = x.affine(s)?;
+        let [(iter, c)] = affine.terms.as_slice() else {
+            return None;
+        };
+        let i = c * (boundary - affine.constant);
+        Some(Cut {
+            iter: *iter,
+            last: if *c > 0 { i } else { i - 1 },
+        })
+    }
+}
+
+/// A constraint derivative with local assignments put in, so that its gradient is complete: `der(u)` in it may stand for
+/// `der(x) + der(y)`. The derivatives that are states of their own stay. Also where the rows would have to be cut first.
+fn put_in(
+    flat: &mut FlatModel,
+    eq: &Written,
+    kept: &Kept,
+    targets: &FxHashMap<(VarId, Kind), Vec<usize>>,
+    locals: &[Local],
+) -> (Written, Option<Cut>) {
+    let mut cut = None;
     let mut residual = flat.exprs.sub(eq.lhs, eq.rhs);
     // Each local assignment reads earlier ones only, so the last one that is read is put in first.
     let mut before = locals.len();
@@ -188,6 +269,7 @@ fn through_locals(
                 .zip(&place)
                 .any(|(r, p)| r.0 < p.0 || p.1 < r.1)
             {
+                cut = cut.take().or_else(|| Cut::at(x, &found, &reached, &place));
                 return None;
             }
             let mut values: Vec<(IterId, ExprId)> = Vec::new();
@@ -208,11 +290,12 @@ fn through_locals(
         });
     }
     let rhs = flat.exprs.real(0.0);
-    Written {
+    let done = Written {
         lhs: residual,
         rhs,
         ..eq.clone()
-    }
+    };
+    (done, cut)
 }
 
 /// Smallest and largest value of each subscript, if it is a number or one iterator (with step ±1) plus a number.

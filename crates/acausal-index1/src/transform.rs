@@ -7,7 +7,7 @@ use acausal_structure::segments::{Error, analyse};
 use acausal_structure::state_selection::{Form, Selection, Sorted, select, select_pieces, sort};
 use acausal_syntax::{Diagnostic, Span};
 
-use crate::disentangle::{disentangled, is_entangled, taken_apart};
+use crate::disentangle::{disentangled, ignored_wishes, is_entangled, taken_apart};
 use crate::gaps::Distances;
 use crate::incidence::{Incidence, incidence, is_unknown};
 use crate::nodes::{Nodes, nodes, scalar_nodes};
@@ -197,11 +197,16 @@ impl Analysed {
         let empty = add_dummy(flat, equations);
         let first = pieces(flat, equations)?;
         let mut plan = Plan::new(flat, first, options, watch)?;
-        if is_entangled(&plan)
+        let ignored = ignored_wishes(&plan, flat, options);
+        if (ignored > 0 || is_entangled(&plan))
             && let Some(finer) = disentangled(flat, equations, options)
         {
             let other = Plan::new(flat, finer, options, watch)?;
-            if other.form.unknowns() < plan.form.unknowns() {
+            let unknowns = other.form.unknowns();
+            let kept = unknowns == plan.form.unknowns();
+            if unknowns < plan.form.unknowns()
+                || kept && ignored_wishes(&other, flat, options) < ignored
+            {
                 plan = other;
             }
         }
