@@ -9,7 +9,7 @@ use acausal::{InMemory, Load};
 use acausal_index1::{Options, Report};
 
 /// A model of `benches/models` with its parameter `N`, from arrays and from single elements.
-fn family(file: &str, n: usize) {
+fn family(file: &str, n: usize) -> Report {
     let scalarise = Options {
         scalarise: true,
         ..Options::default()
@@ -33,6 +33,7 @@ fn family(file: &str, n: usize) {
     );
     assert_eq!(a.summary.states, b.summary.states, "{what}");
     same_trajectories(&what, &a, &b, 1e-5);
+    ra
 }
 
 /// The families that the benchmark `scale` measures.
@@ -66,6 +67,19 @@ fn families_of_eight_are_the_scalarised_ones() {
 fn strings_of_bodies_are_the_scalarised_ones() {
     for n in [3, 12] {
         family("Bodies.mo", n);
+    }
+}
+
+/// Positions and velocities are wanted as states, the directions of the rods are computed from them: `a[1] = r[1]` and
+/// `a[k] = r[k] - r[k - 1]`. The stabilised constraints on the directions reach the positions through both, whether the directions
+/// are put in (few bodies) or stay unknowns.
+#[test]
+fn chains_of_bodies_have_the_states_they_are_asked_for() {
+    for n in [5, 51] {
+        let report = family("BodyChain.mo", n);
+        let wanted = |s: &&String| s.starts_with("r[") || s.starts_with("v[");
+        let others: Vec<_> = report.states.iter().filter(|s| !wanted(s)).collect();
+        assert!(others.is_empty(), "{others:?}");
     }
 }
 
