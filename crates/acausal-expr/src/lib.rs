@@ -24,6 +24,7 @@ mod evaluate;
 mod few;
 pub mod flat;
 mod gradient;
+pub mod memory;
 pub mod native;
 pub mod node;
 mod packed;

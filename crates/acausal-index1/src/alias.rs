@@ -136,11 +136,16 @@ fn replace(x: &mut Exprs, side: ExprId, image: &[Option<(VarId, bool)>]) -> Expr
         Node::Var(a) if a.kind == Kind::Value => image[a.var.index()],
         _ => None,
     };
-    x.rewrite(side, |x, e| {
+    let new = |x: &mut Exprs, e: ExprId| {
         let (to, negative) = of(x, e)?;
         let new = x.scalar_var(to, Kind::Value, Ty::Real);
         Some(if negative { x.neg(new) } else { new })
-    })
+    };
+    match x.node(side) {
+        Node::Var(a) if x.list(a.subs).is_empty() => new(x, side).unwrap_or(side),
+        Node::Real(_) | Node::Int(_) => side,
+        _ => x.rewrite(side, new),
+    }
 }
 
 /// Whether an equation is one between two scalar unknowns up to the sign.
@@ -222,6 +227,9 @@ fn special(flat: &FlatModel) -> Vec<bool> {
 /// Whether everything that is said about a variable is said about its representative too.
 fn says_nothing(flat: &FlatModel, of: VarId, to: VarId) -> bool {
     let (v, w) = (flat.var(of), flat.var(to));
+    if v.attributes.is_none() {
+        return v.state_select == StateSelect::Default;
+    }
     let same = |a: &Option<acausal_expr::flat::Comprehension>,
                 b: &Option<acausal_expr::flat::Comprehension>| a.is_none() || a == b;
     v.fixed.is_none()

@@ -1,7 +1,7 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
-use acausal_expr::{Kind, Printer, VarId};
+use acausal_expr::{Kind, Printer, VarId, memory};
 use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::segments::{Error, analyse};
 use acausal_structure::state_selection::{Form, Selection, Sorted, select, select_pieces, sort};
@@ -164,6 +164,10 @@ fn run(
     let (mut dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
+    drop((pieces, solvable, selection, sorted, form));
+    if dae.flat.vars.len() >= memory::LARGE {
+        memory::give_back();
+    }
     dae.branching = branching;
     dae.locals.extend(aliases);
     report.form.add(back.counts);

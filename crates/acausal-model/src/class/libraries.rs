@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use acausal_syntax::ast::ClassBody;
 use acausal_syntax::{Diagnostic, Name, SourceMap, Span};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
@@ -120,6 +121,16 @@ impl Libraries {
         let old = std::mem::take(self);
         self.sources = old.sources;
         self.diagnostics = old.diagnostics;
+    }
+
+    /// Lets go what a class says in its own text, if nobody else needs it: its declarations are in its table, and its equations have been
+    /// read. Descriptions, annotations and modifications as written are gone with it.
+    pub(crate) fn forget_text(&mut self, class: ClassId) {
+        if let Some(def) = Arc::get_mut(&mut self.arena.get_mut(class).def)
+            && let ClassBody::Long(composition) = &mut def.body
+        {
+            composition.sections = Vec::new();
+        }
     }
 
     /// Errors and warnings found since the last call while loading on demand.

@@ -223,6 +223,9 @@ impl TableBuilder<'_> {
 
     /// Two arguments must not modify the same thing (MLS 3.6 §7.2.4).
     fn check_single_modification(&mut self, args: &[Arg]) {
+        if args.len() < 2 {
+            return;
+        }
         let mut seen: FxHashMap<Name, &Arg> = FxHashMap::default();
         for arg in args {
             if let Some(&first) = seen.get(&arg.name) {

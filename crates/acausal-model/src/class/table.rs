@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use acausal_syntax::ast::{
-    self, ClassDef, ElementKind, Expr, Path, Prefixes, SectionKind, TypePrefix, Visibility,
+    self, ElementKind, Expr, Path, Prefixes, SectionKind, TypePrefix, Visibility,
 };
 use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
+use super::Libraries;
 use super::modifier::{Deselected, Modifier};
 use super::tree::ClassId;
 
@@ -112,7 +113,7 @@ pub(crate) struct ShortDecl {
 pub(crate) enum Source {
     /// In a class: indices of section, element and component.
     Class {
-        def: Arc<ClassDef>,
+        class: ClassId,
         section: u32,
         element: u32,
         component: u32,
@@ -122,15 +123,16 @@ pub(crate) enum Source {
 }
 
 impl ComponentDecl {
-    /// What was written.
-    pub fn component(&self) -> Option<&ast::Component> {
+    /// What was written, unless its class has been forgotten.
+    pub fn component<'a>(&'a self, libraries: &'a Libraries) -> Option<&'a ast::Component> {
         match &self.source {
             Source::Class {
-                def,
+                class,
                 section,
                 element,
                 component,
             } => {
+                let def = &libraries.class(*class).def;
                 let section = def.composition()?.sections.get(*section as usize)?;
                 let SectionKind::Elements { elements, .. } = &section.kind else {
                     return None;

@@ -132,7 +132,7 @@ impl TableBuilder<'_> {
                         let shared_clause = self.clause(element, clause, *visibility);
                         for (position, component) in clause.components.iter().enumerate() {
                             let source = Source::Class {
-                                def: Arc::clone(def),
+                                class: self.class,
                                 section: section as u32,
                                 element: index as u32,
                                 component: position as u32,

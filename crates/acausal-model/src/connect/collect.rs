@@ -92,21 +92,16 @@ struct Side {
 }
 
 fn side(ctx: &mut Context, env: &Env<'_>, r: &ComponentRef) -> Result<Side> {
-    let chain = ctx.component_chain(env, r)?;
-    let place = ctx.place(env, r)?;
+    let (place, first) = ctx.place_and_first(env, r)?;
     if !ctx.instances.is_connector(place.inst) {
         let name = ctx.instances.display_name(place.inst);
         let class = ctx.instances.class_name(place.inst);
         let message = format!("`{name}` is not a connector but of class {class}");
         return Err(error("connect-no-connector", r.span, message));
     }
-    let outside = chain
-        .first()
-        .is_some_and(|&first| ctx.instances.is_connector(first));
+    let outside = first.is_some_and(|first| ctx.instances.is_connector(first));
     let hidden = outside
-        && chain
-            .first()
-            .is_some_and(|&first| ctx.instances.data(first).visibility == Visibility::Protected);
+        && first.is_some_and(|first| ctx.instances.data(first).visibility == Visibility::Protected);
     let mut subs = Vec::new();
     let mut open = Vec::new();
     for (n, subscript) in &place.slots {

@@ -50,7 +50,7 @@ pub use print::print_flat;
 use std::sync::Arc;
 
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
-use acausal_expr::{IterId, Range, VarId};
+use acausal_expr::{IterId, Range, VarId, memory};
 use acausal_syntax::ast::{Expr, SectionKind};
 use acausal_syntax::{Diagnostic, Span, diagnostic};
 use indexmap::IndexMap;
@@ -156,6 +156,8 @@ pub(crate) struct Flattener {
     enums: IndexMap<EnumId, u32, FxBuildHasher>,
     /// Variables assigned in `when`.
     discrete: FxHashSet<VarId>,
+    /// Parameters with the annotation `Evaluate = true`.
+    evaluated: FxHashSet<VarId>,
     /// Clocks, and equations in clocked clauses.
     clocks: crate::clock::Clocks,
     /// The dotted name of the component that was asked for last.
@@ -196,6 +198,7 @@ impl Flattener {
             connections: Connections::default(),
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
+            evaluated: FxHashSet::default(),
             clocks: crate::clock::Clocks::default(),
             last_path: None,
             span: Span::NONE,
@@ -221,6 +224,10 @@ impl Flattener {
             let component = self.composites[k];
             for section in self.ctx.instances.sections(component) {
                 self.section(component, &section);
+            }
+            if component == self.root && self.last {
+                self.ctx.instances.forget_text_of_root();
+                self.give_back();
             }
         }
         self.experiment();
@@ -264,6 +271,14 @@ impl Flattener {
         }
         self.libraries = Some(libraries);
         (self.composites, self.leaves) = (Vec::new(), Vec::new());
+        self.give_back();
+    }
+
+    /// What was let go is of use to the passes to come.
+    fn give_back(&self) {
+        if self.model.vars.len() >= memory::LARGE {
+            memory::give_back();
+        }
     }
 
     fn keep_messages(&mut self, messages: Vec<Diagnostic>) {

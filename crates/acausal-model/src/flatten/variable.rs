@@ -25,6 +25,9 @@ impl Flattener {
             self.ctx.keep(result);
             let asserts = self.function_asserts(&[], inst);
             self.model.asserts.extend(asserts);
+            if self.model.vars[k].is_parameter() && self.evaluate_annotation(inst) {
+                self.evaluated.insert(id);
+            }
         }
     }
 
@@ -32,7 +35,7 @@ impl Flattener {
     pub(super) fn finish_variables(&mut self) {
         for k in 0..self.leaves.len() {
             let inst = self.leaves[k];
-            let evaluate = self.evaluate_annotation(inst);
+            let evaluate = self.evaluated.contains(&VarId(k as u32));
             let is_final = self.ctx.instances.data(inst).prefixes.is_final;
             let discrete = self.discrete.contains(&VarId(k as u32));
             let v = &mut self.model.vars[k];

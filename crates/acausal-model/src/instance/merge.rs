@@ -10,6 +10,7 @@ use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
 use super::shape::{Shape, ShapeElement};
+use crate::class::Libraries;
 use crate::class::table::{ComponentDecl, Item};
 
 impl Instances {
@@ -82,7 +83,9 @@ impl Instances {
         let (old_span, new_span) = (span(&known.item), span(&new.item));
         let (old_text, new_text) = (class(known.layer), class(new.layer));
         let diagnostic = match (&known.item, &new.item) {
-            (Item::Component(a), Item::Component(b)) if same_except_modifiers(a, b) => {
+            (Item::Component(a), Item::Component(b))
+                if same_except_modifiers(&self.libraries, a, b) =>
+            {
                 Diagnostic::warning(
                     "conflicting-modifiers",
                     new_span,
@@ -110,7 +113,9 @@ impl Instances {
     /// The same declaration, as written.
     fn identical(&self, left: &Item, right: &Item) -> bool {
         match (left, right) {
-            (Item::Component(a), Item::Component(b)) => Arc::ptr_eq(a, b) || same_component(a, b),
+            (Item::Component(a), Item::Component(b)) => {
+                Arc::ptr_eq(a, b) || same_component(&self.libraries, a, b)
+            }
             (Item::Class(a), Item::Class(b)) => {
                 let (first, second) = (
                     &self.libraries.class(a.class).def,
@@ -144,20 +149,20 @@ pub(super) fn span(item: &Item) -> Span {
     item.declared().map_or(Span::NONE, |(_, span)| span)
 }
 
-fn same_component(a: &ComponentDecl, b: &ComponentDecl) -> bool {
+fn same_component(libraries: &Libraries, a: &ComponentDecl, b: &ComponentDecl) -> bool {
     // Descriptions and annotations do not count: libraries repeat declarations with other icons.
-    match (a.component(), b.component()) {
+    match (a.component(libraries), b.component(libraries)) {
         (Some(first), Some(second)) => {
-            first.modification == second.modification && same_except_modifiers(a, b)
+            first.modification == second.modification && same_except_modifiers(libraries, a, b)
         }
         _ => false,
     }
 }
 
 /// The same type, dimensions, prefixes, condition and value.
-fn same_except_modifiers(a: &ComponentDecl, b: &ComponentDecl) -> bool {
+fn same_except_modifiers(libraries: &Libraries, a: &ComponentDecl, b: &ComponentDecl) -> bool {
     let value = |decl: &ComponentDecl| {
-        let modification = decl.component()?.modification.as_ref()?;
+        let modification = decl.component(libraries)?.modification.as_ref()?;
         modification.binding.clone()
     };
     a.clause.prefixes == b.clause.prefixes

@@ -57,6 +57,14 @@ impl Instances {
         Ok(id)
     }
 
+    /// Lets the text of the class of the model go, once all its equations have been read and nothing is asked of its annotations.
+    pub(crate) fn forget_text_of_root(&mut self) {
+        let class = self.root.map(|root| self.data(root).class);
+        if let Some(Decl::Class(class)) = class.map(|class| &self.data(class).body.decl) {
+            self.libraries.forget_text(*class);
+        }
+    }
+
     /// The class with a full name, inherited ones included, as an instance to look into.
     pub fn class_by_name(&mut self, name: &str) -> Result<InstId, Box<Diagnostic>> {
         let mut at = InstId::GLOBAL;

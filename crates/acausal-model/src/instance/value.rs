@@ -131,7 +131,7 @@ impl Instances {
     /// Description string of the declaration.
     pub fn description(&self, inst: InstId) -> Option<&Arc<str>> {
         let text = match &self.data(inst).body.decl {
-            Decl::Component(decl) => decl.component()?.description.text.as_ref()?,
+            Decl::Component(decl) => decl.component(&self.libraries)?.description.text.as_ref()?,
             Decl::Class(class) => self.libraries.class(*class).def.description.text.as_ref()?,
             Decl::Nothing => return None,
         };
@@ -141,7 +141,11 @@ impl Instances {
     /// Annotation of the declaration (for the class's own see [`class_annotations`](Instances::class_annotations)).
     pub fn annotation(&self, inst: InstId) -> Option<&acausal_syntax::ast::Annotation> {
         match &self.data(inst).body.decl {
-            Decl::Component(decl) => decl.component()?.description.annotation.as_deref(),
+            Decl::Component(decl) => decl
+                .component(&self.libraries)?
+                .description
+                .annotation
+                .as_deref(),
             Decl::Class(class) => self
                 .libraries
                 .class(*class)

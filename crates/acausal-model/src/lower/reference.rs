@@ -68,8 +68,20 @@ impl Context {
 
     /// The component that a reference names, for `connect` and assignments. Not for function variables.
     pub fn place(&mut self, env: &Env<'_>, r: &ComponentRef) -> Result<Place> {
+        Ok(self.place_and_first(env, r)?.0)
+    }
+
+    /// The place that a reference names, and the first component on the way.
+    pub fn place_and_first(
+        &mut self,
+        env: &Env<'_>,
+        r: &ComponentRef,
+    ) -> Result<(Place, Option<InstId>)> {
         match self.resolve(env, r)? {
-            Resolved::Component(chain) => self.place_of(env, &chain),
+            Resolved::Component(chain) => {
+                let first = chain.first().map(|c| c.0);
+                Ok((self.place_of(env, &chain)?, first))
+            }
             Resolved::Value(..) => Err(error(
                 "not-a-component",
                 r.span,

@@ -52,10 +52,9 @@ impl Parser<'_> {
             if self.eat(TokenKind::Comma) {
                 continue;
             }
-            if self.close(open.kind, open_span) {
-                return (items, self.span_from(open_span));
-            }
-            if !self.eat(TokenKind::Comma) {
+            if self.close(open.kind, open_span) || !self.eat(TokenKind::Comma) {
+                // Lists of modifiers are most of the tree of a network that is written out.
+                items.shrink_to_fit();
                 return (items, self.span_from(open_span));
             }
         }

@@ -1,0 +1,22 @@
+//! Memory that has been freed goes back to the system.
+//!
+//! The compilation of a large model is a chain of stages, and each lets go what the one before it made: millions of small pieces
+//! among those that stay. The allocator of the GNU C library keeps such pages unless the end of its heap is free, so that the next
+//! stage takes new ones and the process looks as large as all stages together. Other allocators give pages back by themselves, and
+//! there nothing is done.
+
+/// Gives unused pages back. Takes time that is linear in the number of free pieces, so it is for models with at least [`LARGE`] variables.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> i32;
+        }
+        // SAFETY: the function is part of the C library on this target, may be called at any time from any thread, and moves nothing that
+        // is in use.
+        let _ = unsafe { malloc_trim(0) };
+    }
+}
+
+/// From this many variables on it pays: some tens of megabytes.
+pub const LARGE: usize = 20_000;
