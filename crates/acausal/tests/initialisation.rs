@@ -514,3 +514,25 @@ fn elements_of_arrays_are_named_without_names_of_the_compiler() {
         &["initial-", "element ["],
     );
 }
+
+/// Large enough to start by division, with equations in another order than their unknowns and of very different size: every slope comes from
+/// its own equation.
+#[test]
+fn slopes_of_large_explicit_models_come_from_their_own_equations() {
+    let run = start(
+        "model Swapped
+          constant Integer N = 1500;
+          Real x[N](each start = 1, each fixed = true);
+          Real y[N](each start = 0, each fixed = true);
+          Real slope = der(x[7]);
+        equation
+          for k in 1:N loop
+            1e12*der(y[k]) = -1e12*y[k];
+          end for;
+          for k in 1:N loop
+            der(x[k]) = -3*x[k];
+          end for;
+        end Swapped;",
+    );
+    first(&run, "slope", -3.0);
+}

@@ -58,6 +58,7 @@ impl ConsistentSystem {
             return false;
         };
         let options = NewtonOptions::default();
+        let rows = &schedule.sparsity.row_idx;
         let mut matrix = vec![0.0; n];
         (at.machine).consistent_jacobian(schedule, at.t, at.y, at.yp, &mut matrix);
         if matrix.iter().any(|v| *v == 0.0 || !v.is_finite()) {
@@ -77,10 +78,10 @@ impl ConsistentSystem {
                     Role::State => &mut at.yp[range.clone()],
                     _ => &mut at.y[range.clone()],
                 };
-                let equations = at.machine.out[range.clone()]
-                    .iter()
-                    .zip(&matrix[range.clone()]);
+                // Column k is that of unknown k; its one entry is in whatever row gives it.
+                let equations = rows[range.clone()].iter().zip(&matrix[range.clone()]);
                 for ((x, (r, m)), nominal) in x.iter_mut().zip(equations).zip(&at.nominal[range]) {
+                    let r = at.machine.out[*r as usize];
                     let d = -r / m;
                     let size = (d / x.abs().max(*nominal)).abs();
                     // A step that is no number must not be overlooked.
