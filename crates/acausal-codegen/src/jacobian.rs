@@ -176,21 +176,7 @@ impl Lowering<'_> {
         rows: usize,
         columns: Columns,
     ) -> Result<Jacobian, CodegenError> {
-        let mut jac = Jacobian {
-            size: Size {
-                n: self.layout.n,
-                rows,
-            },
-            columns,
-            ..Jacobian::default()
-        };
-        jac.items = self.rows_of(locals, &mut jac)?;
-        jac.locals = jac.items.len();
-        let more = self.rows_of(residuals, &mut jac)?;
-        jac.items.extend(more);
-        jac.partials = merge(std::mem::take(&mut jac.partials));
-        jac.add_unit();
-        Ok(jac)
+        self.jacobian_beyond(&Jacobian::default(), locals, residuals, rows, columns)
     }
 
     /// The same with more local items and residuals than another one, whose partial derivatives are taken over.

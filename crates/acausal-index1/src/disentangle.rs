@@ -79,13 +79,12 @@ pub(crate) fn ignored_wishes(plan: &Plan, flat: &mut FlatModel, options: &Option
         };
         let wanted = class(flat, options, variable.var, variable.order > 0);
         let less = |t: &Touched| wanted < class(flat, options, t.var, t.order > 0);
-        if !eq.touched.iter().any(less) {
+        let less: Vec<bool> = eq.touched.iter().map(less).collect();
+        if !less.contains(&true) {
             continue;
         }
         let pivots = access_pivots(flat, eq);
-        let less = |t: &Touched| wanted < class(flat, options, t.var, t.order > 0);
-        let mut others = eq.touched.iter().zip(pivots);
-        if others.any(|(t, pivot)| pivot != Pivot::No && less(t)) {
+        if (less.iter().zip(pivots)).any(|(less, pivot)| *less && pivot != Pivot::No) {
             ignored += pieces.differentiated.graph.elen[e.index()];
         }
     }

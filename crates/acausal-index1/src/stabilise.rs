@@ -176,21 +176,23 @@ struct Cut {
 
 impl Cut {
     fn apply(&self, eq: &Written) -> (Written, Written) {
-        let (mut below, mut above) = (eq.clone(), eq.clone());
-        let part = |eq: &mut Written, keep: &dyn Fn(i64, i64) -> (i64, i64)| {
-            for (_, range) in eq.domain.iter_mut().filter(|d| d.0 == self.iter) {
+        let part = |below: bool| {
+            let mut piece = eq.clone();
+            for (_, range) in piece.domain.iter_mut().filter(|d| d.0 == self.iter) {
                 let (lo, hi) = (range.start.min(range.last()), range.start.max(range.last()));
-                let (start, last) = keep(lo, hi);
+                let (start, end) = match below {
+                    true => (lo, self.last),
+                    false => (self.last + 1, hi),
+                };
                 *range = Range {
                     start,
                     step: 1,
-                    count: last - start + 1,
+                    count: end - start + 1,
                 };
             }
+            piece
         };
-        part(&mut below, &|lo, _| (lo, self.last));
-        part(&mut above, &|_, hi| (self.last + 1, hi));
-        (below, above)
+        (part(true), part(false))
     }
 
     /// Where an access leaves or enters a box, if it is partly inside.

@@ -146,12 +146,6 @@ impl Lu {
     pub fn new() -> Self {
         Self::default()
     }
-
-    fn sparse(pattern: &Pattern) -> Result<Self, Singular> {
-        let mut lu = Box::<SparseLu>::default();
-        lu.analyse(pattern)?;
-        Ok(Self::Sparse(lu))
-    }
 }
 
 impl LinearSolver for Lu {
@@ -167,23 +161,28 @@ impl LinearSolver for Lu {
             btf::match_columns(pattern)?;
             Self::Band(Box::new(band))
         } else {
-            Self::sparse(pattern)?
+            let mut lu = Box::<SparseLu>::default();
+            lu.analyse(pattern)?;
+            Self::Sparse(lu)
         };
         Ok(())
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
-        if let Self::Band(band) = self {
-            if band.factor(values) {
-                return Ok(());
-            }
-            *self = Self::sparse(&band.pattern().clone())?;
-        }
         match self {
             Self::Dense(lu) => lu.factor(values),
             Self::Triangular(s) => s.factor(values),
-            Self::Band(_) => Ok(()),
             Self::Sparse(lu) => lu.factor(values),
+            Self::Band(band) => {
+                if band.factor(values) {
+                    return Ok(());
+                }
+                let mut lu = Box::<SparseLu>::default();
+                lu.analyse(band.pattern())?;
+                let factored = lu.factor(values);
+                *self = Self::Sparse(lu);
+                factored
+            }
         }
     }
 
@@ -209,7 +208,7 @@ impl LinearSolver for Lu {
         match self {
             // A dense factor has all entries.
             Self::Dense(lu) => lu.factor_entries(),
-            Self::Triangular(s) => s.factor_entries(),
+            Self::Triangular(s) => Some(s.factor_entries()),
             Self::Band(lu) => Some(lu.factor_entries()),
             Self::Sparse(lu) => Some(lu.factor_nnz()),
         }

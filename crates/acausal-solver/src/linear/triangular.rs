@@ -11,7 +11,9 @@
 //!
 //! Worked example: rows {0, 1}, {1}: row 1 has one column and gives (1, 1); crossing out column 1 leaves row 0 with (0, 0).
 
-use super::{LinearSolver, Singular};
+#[cfg(doc)]
+use super::LinearSolver;
+use super::Singular;
 use crate::pattern::Pattern;
 
 /// One substitution: `row` gives the value of `col`, with the entry at `position` of the values.
@@ -61,9 +63,9 @@ pub(crate) fn substitution_order(pattern: &Pattern) -> Option<Vec<Pair>> {
 }
 
 /// Substitution in a fixed order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Substitution {
-    pattern: Option<Pattern>,
+    pattern: Pattern,
     order: Vec<Pair>,
     values: Vec<f64>,
     work: Vec<f64>,
@@ -73,26 +75,15 @@ impl Substitution {
     /// For a pattern and the order found for it.
     pub(crate) fn new(pattern: &Pattern, order: Vec<Pair>) -> Substitution {
         Substitution {
-            pattern: Some(pattern.clone()),
+            pattern: pattern.clone(),
             order,
             values: Vec::new(),
             work: vec![0.0; pattern.size()],
         }
     }
-}
 
-impl LinearSolver for Substitution {
-    /// # Panics
-    /// If the pattern is not triangular up to permutations: [`super::Lu`] chooses another solver then.
-    fn analyse(&mut self, pattern: &Pattern) -> Result<(), Singular> {
-        let Some(order) = substitution_order(pattern) else {
-            panic!("no order of substitutions");
-        };
-        *self = Substitution::new(pattern, order);
-        Ok(())
-    }
-
-    fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
+    /// As [`LinearSolver::factor`].
+    pub(crate) fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
         for pair in &self.order {
             let pivot = values[pair.position as usize];
             if pivot == 0.0 || !pivot.is_finite() {
@@ -108,10 +99,9 @@ impl LinearSolver for Substitution {
         Ok(())
     }
 
-    fn solve(&mut self, rhs: &mut [f64]) {
-        let Some(pattern) = &self.pattern else {
-            return;
-        };
+    /// As [`LinearSolver::solve`].
+    pub(crate) fn solve(&mut self, rhs: &mut [f64]) {
+        let pattern = &self.pattern;
         self.work.copy_from_slice(rhs);
         for pair in &self.order {
             let col = pair.col as usize;
@@ -123,10 +113,9 @@ impl LinearSolver for Substitution {
         }
     }
 
-    fn solve_transposed(&mut self, rhs: &mut [f64]) {
-        let Some(pattern) = &self.pattern else {
-            return;
-        };
+    /// As [`LinearSolver::solve_transposed`].
+    pub(crate) fn solve_transposed(&mut self, rhs: &mut [f64]) {
+        let pattern = &self.pattern;
         // work[row] is the solution; an entry of a column that belongs to a later pair is known when the pair comes.
         self.work.fill(0.0);
         for pair in self.order.iter().rev() {
@@ -140,11 +129,13 @@ impl LinearSolver for Substitution {
         rhs.copy_from_slice(&self.work);
     }
 
-    fn factor_entries(&self) -> Option<usize> {
-        self.pattern.as_ref().map(Pattern::nnz)
+    /// As [`LinearSolver::factor_entries`].
+    pub(crate) fn factor_entries(&self) -> usize {
+        self.pattern.nnz()
     }
 
-    fn factor_work(&self) -> f64 {
+    /// As [`LinearSolver::factor_work`].
+    pub(crate) fn factor_work(&self) -> f64 {
         // Keeping the values costs less than substituting them.
         0.5
     }
@@ -153,7 +144,7 @@ impl LinearSolver for Substitution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::DenseLu;
+    use crate::linear::{DenseLu, LinearSolver};
 
     /// Random lower triangular matrices with shuffled rows and columns, against the dense LU; one more entry that closes a
     /// cycle, and there is no order.
@@ -187,12 +178,11 @@ mod tests {
             let values: Vec<f64> = (0..pattern.nnz())
                 .map(|_| (1 + random(9)) as f64 / 4.0)
                 .collect();
-            let mut ours = Substitution::default();
+            let mut ours = Substitution::new(&pattern, substitution_order(&pattern).unwrap());
             let mut dense = DenseLu::default();
-            for solver in [&mut ours as &mut dyn LinearSolver, &mut dense] {
-                solver.analyse(&pattern).unwrap();
-                solver.factor(&values).unwrap();
-            }
+            dense.analyse(&pattern).unwrap();
+            ours.factor(&values).unwrap();
+            dense.factor(&values).unwrap();
             let rhs: Vec<f64> = (0..n).map(|_| random(100) as f64 - 50.0).collect();
             let near = |a: &[f64], b: &[f64]| {
                 let size = b.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
@@ -216,8 +206,7 @@ mod tests {
     #[test]
     fn a_zero_on_the_way_is_singular_and_equal_rows_have_no_order() {
         let pattern = Pattern::from_entries(2, [(0, 0), (0, 1), (1, 1)]).unwrap();
-        let mut s = Substitution::default();
-        s.analyse(&pattern).unwrap();
+        let mut s = Substitution::new(&pattern, substitution_order(&pattern).unwrap());
         let error = s.factor(&[1.0, 1.0, 0.0]).unwrap_err();
         assert_eq!((error.row, error.col), (1, 1));
         let equal = Pattern::from_entries(2, [(0, 0), (1, 0)]).unwrap();
