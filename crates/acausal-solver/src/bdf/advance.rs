@@ -312,9 +312,8 @@ impl Bdf {
             && k == self.k_used;
         let sums = kernels::error_sums(&self.e, &self.w, self.mask.as_deref(), &self.phi, k, raise);
         let norm = sums.map(|s| (s / self.tested).sqrt());
-        let caution = self.stability.caution();
         let sigma = &self.c.sigma;
-        let err_k = caution * sigma[k] * norm[0];
+        let err_k = sigma[k] * norm[0];
         let term_k = (k + 1) as f64 * err_k;
         let mut estimates = Estimates {
             err_k,
@@ -324,10 +323,10 @@ impl Bdf {
             differences: [norm[0], norm[1], norm[2]],
         };
         if k > 1 {
-            estimates.err_lower = caution * sigma[k - 1] * norm[1];
+            estimates.err_lower = sigma[k - 1] * norm[1];
             let term_lower = k as f64 * estimates.err_lower;
             let lower = if k > 2 {
-                let term_lowest = caution * (k - 1) as f64 * sigma[k - 2] * norm[2];
+                let term_lowest = (k - 1) as f64 * sigma[k - 2] * norm[2];
                 term_lower.max(term_lowest) <= term_k
             } else {
                 term_lower <= 0.5 * term_k
@@ -337,7 +336,7 @@ impl Bdf {
             }
         }
         if raise {
-            estimates.err_raise = Some(caution * norm[3] / (k + 2) as f64);
+            estimates.err_raise = Some(norm[3] / (k + 2) as f64);
         }
         estimates
     }
