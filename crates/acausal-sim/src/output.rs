@@ -19,7 +19,7 @@ impl Run {
     /// Output rows between the last step and `t` (exclusive), by interpolation.
     pub(crate) fn outputs_before(
         &mut self,
-        bdf: &dyn Integrator,
+        bdf: &mut dyn Integrator,
         t: f64,
         buffers: &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,

@@ -375,8 +375,9 @@ impl Run {
                 self.outputs_before(bdf, failure.t.max(self.t), buffers, settings, sink)?;
                 return Err(SimError::Initialisation(failure));
             }
-            self.outputs_before(bdf, bdf.t(), buffers, settings, sink)?;
-            self.t = bdf.t();
+            let reached = bdf.t();
+            self.outputs_before(bdf, reached, buffers, settings, sink)?;
+            self.t = reached;
             self.behind = true;
             if watched {
                 self.follow(bdf);
@@ -435,10 +436,11 @@ impl Run {
 
     /// Takes the state of the integrator over. In a large model without anything discrete nobody looks at it after each
     /// step, and the copies would cost as much as the residuals.
-    fn follow(&mut self, bdf: &dyn Integrator) {
+    fn follow(&mut self, bdf: &mut dyn Integrator) {
         if std::mem::take(&mut self.behind) {
-            self.y.copy_from_slice(bdf.y());
-            self.yp.copy_from_slice(bdf.yp());
+            let (y, yp) = bdf.solution();
+            self.y.copy_from_slice(y);
+            self.yp.copy_from_slice(yp);
         }
     }
 

@@ -98,6 +98,7 @@ fn run(
         }
     }
     let seconds = cpu_seconds() - start;
+    let value = bdf.y()[probe];
     let s = bdf.statistics();
     let text = format!(
         "steps={} res={} jac={} newton={} errfail={} convfail={} orders={:?} holds={} y[probe]={:.10e}",
@@ -109,7 +110,7 @@ fn run(
         s.convergence_failures,
         &s.steps_by_order[1..],
         s.order_holds,
-        bdf.y()[probe]
+        value
     );
     (seconds, text)
 }

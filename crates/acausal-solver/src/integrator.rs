@@ -15,16 +15,23 @@ pub trait Integrator {
     fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError>;
 
     /// Solution and derivative inside the last step.
-    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]);
+    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]);
 
     /// Current time.
     fn t(&self) -> f64;
 
+    /// Solution and derivative at the current time.
+    fn solution(&mut self) -> (&[f64], &[f64]);
+
     /// Solution at the current time.
-    fn y(&self) -> &[f64];
+    fn y(&mut self) -> &[f64] {
+        self.solution().0
+    }
 
     /// Derivative at the current time.
-    fn yp(&self) -> &[f64];
+    fn yp(&mut self) -> &[f64] {
+        self.solution().1
+    }
 
     /// Start of the last internal step.
     fn step_start(&self) -> f64;
@@ -64,7 +71,7 @@ impl Integrator for Bdf {
         Bdf::restart(self, t, y, yp)
     }
 
-    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         Bdf::interpolate(self, t, y, yp);
     }
 
@@ -72,12 +79,8 @@ impl Integrator for Bdf {
         Bdf::t(self)
     }
 
-    fn y(&self) -> &[f64] {
-        Bdf::y(self)
-    }
-
-    fn yp(&self) -> &[f64] {
-        Bdf::yp(self)
+    fn solution(&mut self) -> (&[f64], &[f64]) {
+        Bdf::solution(self)
     }
 
     fn step_start(&self) -> f64 {

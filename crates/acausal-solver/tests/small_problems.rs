@@ -10,7 +10,7 @@ fn decay_error_follows_the_tolerance() {
     let mut last = f64::INFINITY;
     for rtol in [1e-4, 1e-6, 1e-8, 1e-10] {
         let mut dae = Dense::new(1, |_, y, yp, r| r[0] = yp[0] + y[0]);
-        let bdf = run(
+        let mut bdf = run(
             &mut dae,
             tolerances(rtol, rtol * 1e-2),
             2.0,
@@ -84,7 +84,7 @@ fn stiff_van_der_pol() {
         // Scaled time: eps = 1e-6, the form of the test set.
         r[1] = 1e-6 * yp[1] - ((1.0 - y[0] * y[0]) * y[1] - y[0]);
     });
-    let bdf = run(
+    let mut bdf = run(
         &mut dae,
         tolerances(1e-8, 1e-8),
         2.0,
@@ -129,7 +129,7 @@ fn lorenz_for_a_short_time() {
         }
     });
     let start = f(&[1.0; 3]);
-    let bdf = run(&mut dae, tolerances(1e-9, 1e-9), 2.0, &[1.0; 3], &start).unwrap();
+    let mut bdf = run(&mut dae, tolerances(1e-9, 1e-9), 2.0, &[1.0; 3], &start).unwrap();
     for i in 0..3 {
         assert!((bdf.y()[i] - y[i]).abs() < 1e-4, "{:?} and {y:?}", bdf.y());
     }
@@ -154,7 +154,7 @@ fn algebraic_variables_of_an_index_one_system() {
         r[1] = v[2] - v[0] * v[0] - v[1];
         r[2] = v[1] - t.sin();
     });
-    let bdf = run(
+    let mut bdf = run(
         &mut dae,
         tolerances(1e-8, 1e-10),
         1.0,

@@ -81,7 +81,7 @@ fn multipliers_outside_the_error_test() {
         newton_tolerance: 0.01,
         ..tolerances(1e-8, 1e-10)
     };
-    let bdf = run(&mut Dense::new(21, residual), options, 5.0, &x, &xp).unwrap();
+    let mut bdf = run(&mut Dense::new(21, residual), options, 5.0, &x, &xp).unwrap();
     let expected = [
         (0, 0.6057684109),
         (1, -0.3531558637),

@@ -57,7 +57,7 @@ impl Meeting {
         &mut self,
         system: &mut ConsistentSystem,
         machine: &mut Machine,
-        bdf: &dyn Integrator,
+        bdf: &mut dyn Integrator,
         from: f64,
         nominal: &[f64],
     ) -> Result<(), Box<InitialFailure>> {
@@ -77,7 +77,8 @@ impl Meeting {
         } else {
             from.max(bdf.step_start())
         };
-        let (sign, smallest, row, col) = self.matrix(system, machine, t, bdf.y(), bdf.yp());
+        let (y, yp) = bdf.solution();
+        let (sign, smallest, row, col) = self.matrix(system, machine, t, y, yp);
         let before = self.sign;
         self.sign = sign;
         if smallest < SMALL {
@@ -114,7 +115,8 @@ impl Meeting {
             let column = system.columns[col];
             let grows =
                 smallest <= SMALL && self.is_pole(system, machine, bdf, (at, column), nominal);
-            machine.update(t, bdf.y(), bdf.yp());
+            let (y, yp) = bdf.solution();
+            machine.update(t, y, yp);
             if !grows {
                 return Ok(());
             }
@@ -137,7 +139,7 @@ impl Meeting {
         &self,
         system: &mut ConsistentSystem,
         machine: &mut Machine,
-        bdf: &dyn Integrator,
+        bdf: &mut dyn Integrator,
         (at, column): (f64, u32),
         nominal: &[f64],
     ) -> bool {

@@ -105,6 +105,7 @@ impl Bdf {
         }
         // |y| times its weight is at most 1 / rtol, so larger relative tolerances need no look.
         if options.rtol < ROUNDOFF_LIMIT {
+            self.settle();
             let factor = ROUNDOFF_LIMIT
                 * (kernels::weighted_sum(&self.phi[0], &self.w, None) / self.n.max(1) as f64)
                     .sqrt();
@@ -160,24 +161,14 @@ impl Bdf {
                 order: self.k,
             });
             self.c.advance(h, self.k, self.h_used, self.k_used);
-            kernels::predict(
-                &mut self.phi,
-                self.k,
-                kernels::Prediction {
-                    first_scaled: self.c.steps_constant,
-                    scale: &self.c.beta,
-                    gamma: &self.c.gamma,
-                },
-                &mut self.y,
-                &mut self.yp,
-            );
+            self.predict(self.c.steps_constant);
             let failure = match self.correct(dae, t_new) {
                 Ok(()) => {
                     let estimates = self.estimate();
                     let norm = self.c.error_factor * estimates.err_k / self.c.sigma[self.k];
                     if norm <= 1.0 {
                         if self.options.trace {
-                            let variable = kernels::largest(&self.e, &self.w, self.mask.as_deref());
+                            let variable = self.most_in_error();
                             self.record(Move::Accepted {
                                 t: t_new,
                                 norm,
@@ -187,7 +178,7 @@ impl Bdf {
                         self.accept(t_new, &estimates);
                         return Ok(());
                     }
-                    let variable = kernels::largest(&self.e, &self.w, self.mask.as_deref());
+                    let variable = self.most_in_error();
                     self.limited[variable] += 1;
                     self.record(Move::ErrorTest { norm, variable });
                     self.statistics.error_test_failures += 1;
@@ -259,6 +250,7 @@ impl Bdf {
 
     /// Takes back what the attempt did to coefficients and history.
     fn undo(&mut self) {
+        self.held = None;
         self.c.retreat(self.h, self.k);
         for j in self.c.steps_constant..=self.k {
             let factor = 1.0 / self.c.beta[j];
@@ -266,14 +258,37 @@ impl Bdf {
         }
     }
 
-    /// Predicts without rescaling the history once more.
-    pub(super) fn predict_again(&mut self) {
+    /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on. The correction of the last step is taken
+    /// into the history in the same pass if that is still to be done.
+    fn predict(&mut self, first_scaled: usize) {
         let how = kernels::Prediction {
-            first_scaled: self.k + 1,
+            first_scaled,
             scale: &self.c.beta,
             gamma: &self.c.gamma,
         };
-        kernels::predict(&mut self.phi, self.k, how, &mut self.y, &mut self.yp);
+        let (k, y, yp) = (self.k, &mut self.y[..], &mut self.yp[..]);
+        let held = self.held.take();
+        if std::mem::take(&mut self.pending) {
+            let update = Self::update(&self.options, self.k_used, held.map_or(1.0, |f| -f));
+            let correction = match held {
+                Some(_) => &mut self.d,
+                None => &mut self.e,
+            };
+            let next = Some((k, how, y, yp));
+            kernels::update_history(&mut self.phi, correction, update, &mut self.w, next);
+        } else {
+            kernels::predict(&mut self.phi, k, how, y, yp);
+        }
+    }
+
+    /// Predicts without rescaling the history once more.
+    pub(super) fn predict_again(&mut self) {
+        self.predict(self.k + 1);
+    }
+
+    /// The variable with the largest error.
+    fn most_in_error(&self) -> usize {
+        kernels::largest(self.correction().1, &self.w, self.mask.as_deref())
     }
 
     fn change_step(&mut self, ratio: f64) {
@@ -305,13 +320,10 @@ impl Bdf {
 
     fn estimate(&mut self) -> Estimates {
         let k = self.k;
-        // The difference of order k+1 of the last step exists after k+1 steps of constant size and order.
-        let raise = !self.starting
-            && k < self.order_limit()
-            && k + 1 < self.c.steps_constant
-            && k == self.k_used;
-        let sums = kernels::error_sums(&self.e, &self.w, self.mask.as_deref(), &self.phi, k, raise);
-        let norm = sums.map(|s| (s / self.tested).sqrt());
+        if self.held.is_none() {
+            self.sums = self.correction_sums();
+        }
+        let norm = self.sums.errors.map(|s| (s / self.tested).sqrt());
         let sigma = &self.c.sigma;
         let err_k = sigma[k] * norm[0];
         let term_k = (k + 1) as f64 * err_k;
@@ -335,10 +347,19 @@ impl Bdf {
                 estimates.k_next = k - 1;
             }
         }
-        if raise {
+        if self.may_raise() {
             estimates.err_raise = Some(norm[3] / (k + 2) as f64);
         }
         estimates
+    }
+
+    /// The difference of order k+1 of the last step exists after k+1 steps of constant size and order.
+    pub(super) fn may_raise(&self) -> bool {
+        let k = self.k;
+        !self.starting
+            && k < self.order_limit()
+            && k + 1 < self.c.steps_constant
+            && k == self.k_used
     }
 
     fn order_limit(&self) -> usize {
@@ -376,17 +397,7 @@ impl Bdf {
         } else {
             self.choose_order(estimates, order_changed, limit);
         }
-        let keep_next = k < self.options.max_order;
-        let tolerance = Self::tolerance(&self.options);
-        kernels::update_history(
-            &mut self.phi,
-            k,
-            &mut self.e,
-            keep_next,
-            self.options.rtol,
-            tolerance,
-            &mut self.w,
-        );
+        self.pending = true;
     }
 
     fn choose_order(&mut self, estimates: &Estimates, order_changed: i64, limit: usize) {

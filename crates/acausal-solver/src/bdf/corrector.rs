@@ -63,12 +63,14 @@ impl Bdf {
         self.renewals_ahead = self.renewals_ahead.saturating_sub(1);
         let mut careful = false;
         loop {
+            self.held = None;
             self.evaluate_residual(dae, t)?;
             if renew {
                 self.renew_matrix(dae, t)?;
             }
             match self.iterate(dae, t, careful, renew)? {
                 Iteration::Converged { iterations } => {
+                    self.one_was_enough = iterations == 1;
                     self.plan_renewal(renew, iterations);
                     return Ok(());
                 }
@@ -114,6 +116,7 @@ impl Bdf {
         let limit = self.options.max_newton_iterations.max(1);
         for m in 0..limit {
             if m > 0 {
+                self.apply_held();
                 self.evaluate_residual(dae, t)?;
             }
             if careful && let Some(row) = first_not_finite(&self.d) {
@@ -130,16 +133,13 @@ impl Bdf {
                 self.solver.solve(&mut self.d);
             }
             self.statistics.newton_iterations += 1;
-            let sum = kernels::correct(
-                m == 0,
-                factor,
-                cj,
-                &self.d,
-                &self.w,
-                &mut self.e,
-                &mut self.y,
-                &mut self.yp,
-            );
+            let sum = if m == 0 && self.one_was_enough {
+                self.held = Some(factor);
+                self.sums = self.correction_sums();
+                self.sums.all
+            } else {
+                self.apply(m == 0, factor)
+            };
             norm = (sum / self.n.max(1) as f64).sqrt();
             if self.options.trace {
                 let variable = kernels::largest(&self.d, &self.w, None);
@@ -177,6 +177,34 @@ impl Bdf {
         Ok(self.stagnated(tolerance, norm, limit))
     }
 
+    /// Takes the correction `-factor * d` into `e`, y and y'; its weighted sum of squares.
+    fn apply(&mut self, first: bool, factor: f64) -> f64 {
+        let (e, y, yp) = (&mut self.e, &mut self.y, &mut self.yp);
+        kernels::correct(first, factor, self.c.cj, &self.d, &self.w, e, y, yp)
+    }
+
+    /// Applies the first correction if it was held back.
+    pub(super) fn apply_held(&mut self) {
+        if let Some(factor) = self.held.take() {
+            self.apply(true, factor);
+        }
+    }
+
+    /// The correction that was found, as a multiple of a vector.
+    pub(super) fn correction(&self) -> (f64, &[f64]) {
+        match self.held {
+            Some(factor) => (-factor, &self.d),
+            None => (1.0, &self.e),
+        }
+    }
+
+    /// Its norm and those of the error estimates, in one pass.
+    pub(super) fn correction_sums(&self) -> kernels::Sums {
+        let (scale, e) = self.correction();
+        let mask = self.mask.as_deref();
+        kernels::sums(scale, e, &self.w, mask, &self.phi, self.k, self.may_raise())
+    }
+
     /// After a step that converged slowly with an old matrix: a new one for the next step, if the iterations it saves
     /// are likely to be worth it. A Jacobian costs about two residuals, and a residual about as much as a solve.
     fn plan_renewal(&mut self, fresh: bool, iterations: u32) {
@@ -205,22 +233,13 @@ impl Bdf {
 
     /// The iteration with a new matrix in every turn; true if it converges.
     fn iterate_anew<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<bool, Failure> {
-        let cj = self.c.cj;
+        self.held = None;
         for m in 0..MAX_PIECES {
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;
             self.solver.solve(&mut self.d);
             self.statistics.newton_iterations += 1;
-            let sum = kernels::correct(
-                m == 0,
-                1.0,
-                cj,
-                &self.d,
-                &self.w,
-                &mut self.e,
-                &mut self.y,
-                &mut self.yp,
-            );
+            let sum = self.apply(m == 0, 1.0);
             let norm = (sum / self.n.max(1) as f64).sqrt();
             if !norm.is_finite() {
                 return Ok(false);

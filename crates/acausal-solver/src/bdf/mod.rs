@@ -78,6 +78,15 @@ pub struct Bdf {
     e: Vec<f64>,
     /// Residual, then Newton correction.
     d: Vec<f64>,
+    /// The first correction, `-held * d`, is not in `e`, and `y`, `yp` are still the predicted ones. If it is enough, the
+    /// next step needs it in the history only, and they are corrected when somebody asks ([`Bdf::settle`]).
+    held: Option<f64>,
+    /// It was enough in the last step, and will be tried in this one before it is applied.
+    one_was_enough: bool,
+    /// The accepted correction is not yet in the history; the next prediction takes it there in the same pass.
+    pending: bool,
+    /// Sums of squares of the correction that was found.
+    sums: kernels::Sums,
 
     /// Position of the caller: at most `tn`.
     t: f64,
@@ -164,6 +173,10 @@ impl Bdf {
             w: vec![0.0; n],
             e: vec![0.0; n],
             d: vec![0.0; n],
+            held: None,
+            one_was_enough: false,
+            pending: false,
+            sums: kernels::Sums::default(),
             t: t0,
             tn: t0,
             t_previous: t0,
@@ -219,6 +232,8 @@ impl Bdf {
         self.tn = t;
         self.t_previous = t;
         self.corrected = false;
+        self.held = None;
+        self.pending = false;
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
         self.phi[0].copy_from_slice(y);
@@ -285,6 +300,7 @@ impl Bdf {
         t_stop: f64,
     ) -> Result<StepOutcome, SolverError> {
         let end = self.tn.min(t_stop);
+        self.settle();
         if dae.roots_len() > 0
             && let Some(t_root) = self.find_roots(dae, end)?
         {
@@ -324,18 +340,29 @@ impl Bdf {
         self.roots.find(&mut step, end)
     }
 
+    /// Takes the correction of the last step into y, y' and the history, where that was left to whoever asks.
+    fn settle(&mut self) {
+        self.apply_held();
+        if std::mem::take(&mut self.pending) {
+            let update = Self::update(&self.options, self.k_used, 1.0);
+            kernels::update_history(&mut self.phi, &mut self.e, update, &mut self.w, None);
+        }
+    }
+
     /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).
-    pub fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    pub fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         if self.fresh {
             y.copy_from_slice(&self.y);
             yp.copy_from_slice(&self.yp);
             return;
         }
+        self.settle();
         let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
         kernels::interpolate(&self.phi, self.k_used, (&value, &slope), y, yp);
     }
 
     fn evaluate_interpolant(&mut self, t: f64) {
+        self.settle();
         self.corrected = false;
         if self.fresh {
             self.y.copy_from_slice(&self.phi[0]);
@@ -353,13 +380,19 @@ impl Bdf {
     }
 
     /// Solution at [`Bdf::t`].
-    pub fn y(&self) -> &[f64] {
-        &self.y
+    pub fn y(&mut self) -> &[f64] {
+        self.solution().0
     }
 
     /// Derivative at [`Bdf::t`].
-    pub fn yp(&self) -> &[f64] {
-        &self.yp
+    pub fn yp(&mut self) -> &[f64] {
+        self.solution().1
+    }
+
+    /// Solution and derivative at [`Bdf::t`]. A step leaves the last work on them to whoever asks.
+    pub fn solution(&mut self) -> (&[f64], &[f64]) {
+        self.settle();
+        (&self.y, &self.yp)
     }
 
     /// Start of the last internal step; [`Bdf::interpolate`] is valid from here.
@@ -428,6 +461,17 @@ impl Bdf {
     /// The tolerances and constants in use.
     pub fn options(&self) -> &BdfOptions {
         &self.options
+    }
+
+    /// How a correction, given as a multiple of a vector, is taken into the history after a step of order k.
+    fn update(options: &BdfOptions, k: usize, scale: f64) -> kernels::Update<'_> {
+        kernels::Update {
+            k,
+            scale,
+            keep: k < options.max_order,
+            rtol: options.rtol,
+            atol: Self::tolerance(options),
+        }
     }
 
     fn tolerance(options: &BdfOptions) -> Tolerance<'_> {

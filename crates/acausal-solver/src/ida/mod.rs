@@ -338,7 +338,7 @@ impl Integrator for Ida {
         Ok(())
     }
 
-    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         if self.fresh || self.last_order() == 0 {
             y.copy_from_slice(&self.y);
             yp.copy_from_slice(&self.yp);
@@ -351,12 +351,8 @@ impl Integrator for Ida {
         self.t
     }
 
-    fn y(&self) -> &[f64] {
-        &self.y
-    }
-
-    fn yp(&self) -> &[f64] {
-        &self.yp
+    fn solution(&mut self) -> (&[f64], &[f64]) {
+        (&self.y, &self.yp)
     }
 
     fn step_start(&self) -> f64 {
