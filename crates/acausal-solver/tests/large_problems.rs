@@ -150,13 +150,16 @@ fn the_guard_costs_no_accuracy_on_the_line() {
             .map(|(a, b)| squares(a, b))
             .collect();
         let mean = (each.iter().sum::<f64>() / each.len() as f64).sqrt();
-        (mean, each[each.len() - 1].sqrt())
+        let pairs = rows.iter().flatten().zip(exact.iter().flatten());
+        let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        [mean, largest, each[each.len() - 1].sqrt()]
     };
     let (held, few) = voltages(1e-6, true);
     let (free, many) = voltages(1e-6, false);
-    let ((mean, end), (mean_free, end_free)) = (errors(&held), errors(&free));
-    println!("{few} steps {mean:e} {end:e} against {many} {mean_free:e} {end_free:e}");
+    let (errors, errors_free) = (errors(&held), errors(&free));
+    println!("{few} steps {errors:?} against {many} {errors_free:?}");
     assert!(few < 1500 && 3 * few < many, "{few} against {many}");
-    assert!(mean <= mean_free, "{mean:e} against {mean_free:e}");
-    assert!(end <= end_free, "{end:e} against {end_free:e}");
+    // In the mean, the largest and at the end.
+    let no_worse = errors.iter().zip(errors_free).all(|(a, b)| *a <= b);
+    assert!(no_worse, "{errors:?} against {errors_free:?}");
 }

@@ -431,11 +431,26 @@ impl Bdf {
                 error = err_raise;
             }
         }
+        let change = if self.stability.holds() {
+            let careful = self.step_change(factor::HELD_CAUTION * error, factor::HELD_GROW);
+            let change = self.step_change(error, factor::HELD_GROW);
+            self.stability.allow(careful / change);
+            careful
+        } else {
+            self.step_change(error, factor::GROW)
+        };
+        self.h *= change;
+    }
+
+    /// The factor of the next step: up by at least `least`, some way down, or none.
+    fn step_change(&self, error: f64, least: f64) -> f64 {
         let ratio = growth(error, self.k);
-        if ratio >= factor::GROW {
-            self.h = (factor::GROW * self.h).min(self.options.max_step);
+        if ratio >= least {
+            ratio.min(factor::GROW).min(self.options.max_step / self.h)
         } else if ratio <= 1.0 {
-            self.h *= ratio.clamp(factor::REDUCE_MOST, factor::REDUCE_LEAST);
+            ratio.clamp(factor::REDUCE_MOST, factor::REDUCE_LEAST)
+        } else {
+            1.0
         }
     }
 }
