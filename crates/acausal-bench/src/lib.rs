@@ -7,6 +7,7 @@
 //! - [`ready`]: time from the text to the first step, for large arrays against small ones.
 //! - [`scale`]: time and memory by phase over the size of families of models.
 //! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
+//! - [`threads`]: evaluation of long array equations on two threads against one.
 //! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 //! - [`compliance`]: which answers to the Modelica compliance suite are right.
@@ -22,6 +23,7 @@ pub mod scale;
 pub mod scaling;
 pub mod speed;
 pub mod structure;
+pub mod threads;
 pub mod yardstick;
 
 use std::path::PathBuf;

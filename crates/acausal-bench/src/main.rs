@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use acausal_bench::{
-    compliance, growth, ivp, msl, ready, root, scale, scaling, speed, structure, yardstick,
+    compliance, growth, ivp, msl, ready, root, scale, scaling, speed, structure, threads, yardstick,
 };
 use clap::{Parser, Subcommand};
 
@@ -157,6 +157,15 @@ enum What {
         #[arg(long)]
         stop: Option<f64>,
     },
+    /// Time of a residual and of a Jacobian on two threads, against one.
+    Threads {
+        /// Classes of `benches/models`.
+        #[arg(default_values_t = ["DiodeBridges.Network", "PowerSystem", "Friction"].map(String::from))]
+        classes: Vec<String>,
+        /// The size.
+        #[arg(long, default_value_t = 100_000)]
+        n: usize,
+    },
     /// Time from the text to the first step for large arrays, against that for small ones.
     Ready {
         /// Families, by a part of their name [default: all of arrays in one direction]
@@ -294,6 +303,7 @@ fn main() -> ExitCode {
             repeats,
             limit,
         }),
+        What::Threads { classes, n } => threads::run(&classes, n),
         What::ScaleCase { family, n, stop } => {
             scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
         }

@@ -10,6 +10,7 @@
 //! | meaning | [`math`], [`run`] | every operation on `f64`, and the order of loads and stores |
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
+//! | two threads | [`halves`], [`pair`] | long calls in two halves, with the bits of one thread |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
 //! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |
@@ -70,10 +71,12 @@
 pub mod cranelift;
 mod dependence;
 pub mod error;
+pub mod halves;
 pub mod interpreter;
 pub mod kernel;
 pub mod math;
 pub mod normalise;
+pub mod pair;
 mod place;
 pub mod run;
 #[cfg(feature = "cranelift")]
@@ -82,10 +85,12 @@ pub mod tiered;
 #[cfg(feature = "cranelift")]
 pub use cranelift::Cranelift;
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
+pub use halves::{Halves, pays};
 pub use interpreter::Interpreter;
 pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,
 };
+pub use pair::Pair;
 pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 #[cfg(feature = "cranelift")]
 pub use tiered::{TierOptions, Tiered};

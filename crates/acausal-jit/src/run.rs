@@ -166,6 +166,29 @@ impl BoundProgram {
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         let found = banks.lengths();
+        // The first two are never written through: binding refuses outputs there.
+        let bases = [
+            banks.y.as_ptr().cast_mut(),
+            banks.yp.as_ptr().cast_mut(),
+            banks.mem.as_mut_ptr(),
+            banks.out.as_mut_ptr(),
+        ];
+        // SAFETY: the banks are borrowed for the run, those that are written exclusively.
+        unsafe { self.run_at(bases, found, functions, scratch) }
+    }
+
+    /// The same with banks of the given lengths at the given places.
+    ///
+    /// # Safety
+    /// The places hold that many numbers; while this runs nobody writes what the program reads or writes, or reads what it
+    /// writes.
+    pub(crate) unsafe fn run_at(
+        &self,
+        bases: [*mut f64; BANKS],
+        found: BankLengths,
+        functions: &dyn Functions,
+        scratch: &mut Scratch,
+    ) -> Result<(), RunError> {
         for bank in [Bank::Y, Bank::Yp, Bank::Mem, Bank::Out] {
             if found.get(bank) < self.lengths.get(bank) {
                 return Err(RunError::BankTooShort {
@@ -184,13 +207,7 @@ impl BoundProgram {
                 .resize(self.scratch.pointers, std::ptr::null_mut());
         }
         let mut context = Context {
-            // The first two are never written through: binding refuses outputs there.
-            bases: [
-                banks.y.as_ptr().cast_mut(),
-                banks.yp.as_ptr().cast_mut(),
-                banks.mem.as_mut_ptr(),
-                banks.out.as_mut_ptr(),
-            ],
+            bases,
             functions,
             panicked: None,
         };

@@ -57,6 +57,9 @@ pub struct Settings {
     pub trace: Trace,
     /// Measure where the time goes.
     pub profile: bool,
+    /// Threads that evaluate the equations, at most two; as many as there are cores if nothing is said. Only equations over
+    /// long arrays with costly functions are shared, and the results do not depend on it.
+    pub threads: Option<usize>,
 }
 
 /// The integrators.
@@ -85,6 +88,7 @@ impl Default for Settings {
             checkpoint_at: None,
             trace: Trace::default(),
             profile: false,
+            threads: None,
         }
     }
 }

@@ -6,7 +6,9 @@ use std::time::Instant;
 use acausal_codegen::{Compiled, Loc, Schedule, fixed};
 use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Bank, Program};
-use acausal_jit::{BankLengths, Banks, BoundProgram, Code, Functions, RunError, Scratch};
+use acausal_jit::{
+    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Pair, RunError, Scratch, pays,
+};
 use acausal_solver::{Dae, EvalError, EvalReason, Pattern};
 
 use crate::SimError;
@@ -78,12 +80,24 @@ pub(crate) struct Programs {
     pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
 }
 
+/// The programs of the integrator for two threads, those where it pays.
+#[derive(Default)]
+struct LongPrograms {
+    locals: Option<Halves>,
+    residuals: Option<Halves>,
+    partials: Option<Halves>,
+    scratch: [Scratch; 2],
+}
+
 /// A model in execution.
 pub struct Machine {
     pub(crate) model: Arc<Compiled>,
     pub(crate) programs: Programs,
     functions: UserFunctions,
     scratch: Scratch,
+    /// A second thread, where there is work for it.
+    pair: Option<Pair>,
+    halves: LongPrograms,
     /// Bank `Mem`.
     pub(crate) mem: Vec<f64>,
     /// General output buffer.
@@ -123,10 +137,19 @@ pub(crate) struct EvaluationSeconds {
 }
 
 impl Machine {
-    /// Compiles the kernels with a backend and allocates memory.
+    /// Compiles the kernels with a backend and allocates memory; evaluates on one thread.
     pub fn new(
         model: Arc<Compiled>,
         backend: &dyn acausal_jit::Backend,
+    ) -> Result<Machine, SimError> {
+        Machine::with_threads(model, backend, 1)
+    }
+
+    /// The same with so many threads, at most two; the second one takes half of array equations that are long and have costly functions. The results are the same.
+    pub fn with_threads(
+        model: Arc<Compiled>,
+        backend: &dyn acausal_jit::Backend,
+        threads: usize,
     ) -> Result<Machine, SimError> {
         let code = backend.compile(&model.kernels).map_err(SimError::Code)?;
         let m = &*model;
@@ -143,6 +166,24 @@ impl Machine {
                 },
             )
         };
+        let mut halves = LongPrograms::default();
+        if threads > 1 {
+            let long = |program: &Program, out: usize| {
+                let lengths = BankLengths {
+                    y: m.n,
+                    yp: m.n,
+                    mem: m.mem_len,
+                    out,
+                };
+                Halves::bind(&*code, &m.kernels, program, lengths, pays).map_err(SimError::Code)
+            };
+            halves.locals = long(&m.locals, 0)?;
+            halves.residuals = long(&m.residuals, m.n)?;
+            halves.partials = long(&m.jacobian.partials, m.jacobian.partials_len)?;
+        }
+        let any =
+            halves.locals.is_some() || halves.residuals.is_some() || halves.partials.is_some();
+        let pair = if any { Pair::new() } else { None };
         let e = &m.events;
         let mut actions = Vec::new();
         for when in &e.whens {
@@ -219,6 +260,8 @@ impl Machine {
             programs,
             functions,
             scratch: Scratch::default(),
+            pair,
+            halves,
             mem: vec![0.0; m.mem_len],
             out: vec![0.0; m.out_len],
             partials,
@@ -333,7 +376,17 @@ impl Machine {
             mem: &mut self.mem,
             out: &mut self.out,
         };
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
+        let long = match which {
+            Which::Locals => self.halves.locals.as_ref(),
+            _ => None,
+        };
+        let done = match (long, &mut self.pair) {
+            (Some(long), Some(pair)) => {
+                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
+            }
+            _ => program.run(banks, &self.functions, &mut self.scratch),
+        };
+        if let Err(e) = done {
             self.fault.get_or_insert(e);
         }
     }
@@ -562,10 +615,12 @@ impl Dae for Machine {
             mem: &mut self.mem,
             out: r,
         };
-        let done = self
-            .programs
-            .residuals
-            .run(banks, &self.functions, &mut self.scratch);
+        let done = match (&self.halves.residuals, &mut self.pair) {
+            (Some(long), Some(pair)) => {
+                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
+            }
+            _ => (self.programs.residuals).run(banks, &self.functions, &mut self.scratch),
+        };
         add_to(&mut self.seconds.residual, clock);
         match done {
             Ok(()) => Ok(()),
@@ -603,11 +658,13 @@ impl Dae for Machine {
             mem: &mut self.mem,
             out: &mut self.partials,
         };
-        if let Err(e) = self
-            .programs
-            .partials
-            .run(banks, &self.functions, &mut self.scratch)
-        {
+        let done = match (&self.halves.partials, &mut self.pair) {
+            (Some(long), Some(pair)) => {
+                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
+            }
+            _ => (self.programs.partials).run(banks, &self.functions, &mut self.scratch),
+        };
+        if let Err(e) = done {
             self.fault.get_or_insert(e);
             return Err(EvalError::Fatal(EvalReason::Caller { code: 0 }));
         }

@@ -36,7 +36,7 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
     settings.check()?;
-    let (mut machine, mut summary) = prepare(model)?;
+    let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
     let data = start_data(&machine)?;
@@ -60,7 +60,7 @@ pub fn resume(
         ..settings.clone()
     };
     settings.check()?;
-    let (mut machine, mut summary) = prepare(model)?;
+    let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
     let failure = machine.function_failure();
@@ -71,7 +71,7 @@ pub fn resume(
         .map_err(|e| e.because(failure.reason()))
 }
 
-fn prepare(model: Arc<Compiled>) -> Result<(Machine, Summary), SimError> {
+fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Summary), SimError> {
     let clock = Instant::now();
     let mut summary = Summary {
         unknowns: model.n - stand_in(&model),
@@ -83,7 +83,8 @@ fn prepare(model: Arc<Compiled>) -> Result<(Machine, Summary), SimError> {
         ..Summary::default()
     };
     let backend = acausal_jit::default_backend();
-    let machine = Machine::new(model, &*backend)?;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let machine = Machine::with_threads(model, &*backend, threads.unwrap_or_else(cores))?;
     summary.seconds.codegen = clock.elapsed().as_secs_f64();
     Ok((machine, summary))
 }

@@ -77,6 +77,9 @@ pub struct Options {
     /// Start with all derivatives of states zero, as far as the equations allow it
     #[arg(long, help_heading = "Simulation")]
     pub steady_state: bool,
+    /// Threads for equations with costly functions over long arrays, 1 or 2; the results are the same [default: 2 if there are two cores]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Simulation")]
+    pub threads: Option<u8>,
     /// Bound on the number of steps
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
     pub max_steps: Option<u64>,
@@ -195,6 +198,7 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
         Solver::Ida => acausal::Solver::Ida,
     };
     s.max_steps = o.max_steps.unwrap_or(s.max_steps);
+    s.threads = o.threads.map(usize::from);
     s.steady_state = o.steady_state;
     s.checkpoint = o.checkpoint.is_some();
     s.checkpoint_at = o.checkpoint_at;
