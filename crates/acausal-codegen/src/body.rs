@@ -341,13 +341,17 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
                 self.push(Op::Unary(Unary::Trunc, q))
             }
             Builtin::Homotopy => {
-                // simplified + lambda*(actual - simplified), exactly the actual expression at lambda = 1.
+                // simplified + lambda*(actual - simplified), exactly the actual expression at lambda = 1 and the
+                // simplified one at 0: there the actual one, or its derivative, need not be finite.
                 let lambda = self.slot(Leaf::Fixed(fixed::HOMOTOPY));
+                let zero = self.constant(0.0);
+                let at_zero = self.binary(Binary::Eq, lambda, zero);
                 let one = self.constant(1.0);
                 let at_one = self.binary(Binary::Eq, lambda, one);
                 let d = self.binary(Binary::Sub, a[0], a[1]);
                 let p = self.binary(Binary::Mul, lambda, d);
                 let mixed = self.binary(Binary::Add, a[1], p);
+                let mixed = self.push(Op::Select(at_zero, a[1], mixed));
                 self.push(Op::Select(at_one, a[0], mixed))
             }
             Builtin::Edge | Builtin::Change => {

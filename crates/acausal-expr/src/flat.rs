@@ -515,11 +515,13 @@ pub enum Statement {
     Break,
     /// `return`
     Return,
-    /// `assert(condition, message)`: evaluation fails with the message.
+    /// `assert(condition, message)`: evaluation fails with the message, or goes on and leaves a warning.
     Assert {
         /// Must hold.
         condition: ExprId,
         /// Message.
         message: String,
+        /// `AssertionLevel.warning` instead of `error`.
+        warning: bool,
     },
 }

@@ -78,7 +78,26 @@ impl Exprs {
     ///
     /// A branch that is not taken may be undefined, as `sqrt(h)` in `if h > 0 then sqrt(h) else 0`. So the condition
     /// stays outermost, `if h > 0 then 1/(2*sqrt(h)) else 0`, and is never a factor: zero times NaN is NaN.
+    /// Likewise `homotopy(actual, simplified)`: at the simplified end the actual expression may be undefined, or have no
+    /// finite derivative.
     fn pass_down(&mut self, e: ExprId, adjoint: ExprId, give: &mut dyn FnMut(ExprId, ExprId)) {
+        if let Some(sides) = self.mixed(adjoint) {
+            let zero = self.real(0.0);
+            for (k, inner) in sides.into_iter().enumerate() {
+                if self.is_zero(inner) {
+                    continue;
+                }
+                let mut parts = Vec::new();
+                self.pass_down(e, inner, &mut |child, part| parts.push((child, part)));
+                for (child, part) in parts {
+                    let mut sides = [zero; 2];
+                    sides[k] = part;
+                    let part = self.call(Builtin::Homotopy, &sides);
+                    give(child, part);
+                }
+            }
+            return;
+        }
         if let Some((condition, inner, then)) = self.masked(adjoint) {
             let mut parts = Vec::new();
             self.pass_down(e, inner, &mut |child, part| parts.push((child, part)));
@@ -90,7 +109,7 @@ impl Exprs {
         }
         if let Node::Add(l) = self.node(adjoint) {
             let terms = self.list(l).to_vec();
-            if terms.iter().any(|&t| self.masked(t).is_some()) {
+            if (terms.iter()).any(|&t| self.mixed(t).is_some() || self.masked(t).is_some()) {
                 terms.iter().for_each(|&t| self.pass_down(e, t, give));
                 return;
             }
@@ -188,10 +207,17 @@ impl Exprs {
     fn sum_of_masked(&mut self, parts: &[ExprId]) -> ExprId {
         let mut plain = Vec::new();
         let mut groups: Vec<(ExprId, [Vec<ExprId>; 2])> = Vec::new();
+        let mut mixed = [Vec::new(), Vec::new()];
         let mut todo: Vec<ExprId> = parts.iter().rev().copied().collect();
         while let Some(e) = todo.pop() {
             if let Node::Add(l) = self.node(e) {
                 todo.extend(self.list(l).iter().rev());
+                continue;
+            }
+            if let Some(sides) = self.mixed(e) {
+                for (list, side) in mixed.iter_mut().zip(sides) {
+                    list.extend((!self.is_zero(side)).then_some(side));
+                }
                 continue;
             }
             let (condition, sides) = match (self.masked(e), self.node(e)) {
@@ -222,7 +248,26 @@ impl Exprs {
             });
             plain.push(self.if_(condition, a, b));
         }
+        if mixed.iter().any(|side| !side.is_empty()) {
+            let sides = mixed.map(|side| match side.as_slice() {
+                [] => self.real(0.0),
+                [one] => *one,
+                _ => self.sum_of_masked(&side),
+            });
+            plain.push(self.call(Builtin::Homotopy, &sides));
+        }
         self.add(&plain)
+    }
+
+    /// The two sides of a mixture of actual and simplified.
+    fn mixed(&self, adjoint: ExprId) -> Option<[ExprId; 2]> {
+        match self.node(adjoint) {
+            Node::Call(Builtin::Homotopy, l) => match self.list(l) {
+                [actual, simplified] => Some([*actual, *simplified]),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// `inner` where the condition holds (or, without `then`, where it does not), else zero. Nested masks stand in one order and

@@ -18,6 +18,8 @@ mod number;
 #[cfg(test)]
 mod tests;
 
+use std::sync::{Arc, Mutex};
+
 use compile::{Instr, Program, compile};
 use number::Dual;
 pub(crate) use number::Number;
@@ -118,6 +120,8 @@ pub fn run_function(
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     programs: Vec<Program>,
+    /// Assertions of level warning that failed since [`Functions::take_warnings`]; clones share them.
+    warnings: Arc<Mutex<Vec<String>>>,
 }
 
 impl Functions {
@@ -135,7 +139,28 @@ impl Functions {
             .collect();
         Ok(Functions {
             programs: programs?,
+            warnings: Arc::default(),
         })
+    }
+
+    /// Whether a function has an assertion of level warning.
+    pub fn can_warn(&self) -> bool {
+        let warns = |i: &Instr| matches!(i, Instr::Assert(.., true));
+        self.programs.iter().any(|p| p.code.iter().any(warns))
+    }
+
+    /// The warnings since this was asked last, each once.
+    pub fn take_warnings(&self) -> Vec<String> {
+        (self.warnings.lock()).map_or_else(|_| Vec::new(), |mut w| std::mem::take(&mut *w))
+    }
+
+    fn warn(&self, error: &FunctionError) {
+        if let Ok(mut warnings) = self.warnings.lock() {
+            let text = error.to_string();
+            if !warnings.contains(&text) {
+                warnings.push(text);
+            }
+        }
     }
 
     /// All scalar outputs, differentiated by the arguments in `wrt` (positions from 0, repeated for higher orders).
@@ -365,10 +390,14 @@ impl<T: Number> Machine<'_, T> {
                     (*acc, result)
                 }
                 Instr::Return => return Ok(()),
-                Instr::Assert(c, message) => {
+                Instr::Assert(c, message, warning) => {
                     if r(*c).value() == 0.0 {
                         let (function, message) = (program.name.clone(), message.to_string());
-                        return Err(FunctionError::Assertion { function, message });
+                        let error = FunctionError::Assertion { function, message };
+                        if !warning {
+                            return Err(error);
+                        }
+                        self.functions.warn(&error);
                     }
                     continue;
                 }

@@ -7,6 +7,7 @@ use acausal_solver::{EvalReason, PatternError, SolverError, StepLimit};
 use acausal_syntax::{Diagnostic, Span};
 
 use crate::event::watch::Standstill;
+pub(crate) use crate::initial::short;
 pub use crate::initial::{InitialFailure, InitialKind};
 
 /// A failed simulation.
@@ -111,7 +112,10 @@ impl SimError {
         let fits = match &self {
             SimError::NotFinite { .. } => true,
             SimError::Initialisation(f) => {
-                matches!(f.kind, InitialKind::NotFinite | InitialKind::NoConvergence)
+                matches!(
+                    f.kind,
+                    InitialKind::NotFinite | InitialKind::NoSlope | InitialKind::NoConvergence
+                )
             }
             SimError::Integrator(
                 SolverError::StepTooSmall { limit, .. }

@@ -292,6 +292,20 @@ impl Machine {
         self.functions.failed.clone()
     }
 
+    /// Whether functions can warn.
+    pub(crate) fn functions_warn(&self) -> bool {
+        self.functions.functions.can_warn()
+    }
+
+    /// Warnings of functions at this point, which the solvers have accepted; those of points that they only tried are
+    /// forgotten.
+    pub(crate) fn function_warnings(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Vec<String> {
+        self.functions.functions.take_warnings();
+        self.update(t, y, yp);
+        self.residual_to_out(t, y, yp);
+        self.functions.functions.take_warnings()
+    }
+
     /// Evaluates parameters and attributes, once per simulation.
     pub fn set_parameters(&mut self) {
         self.run(Which::Parameters, &[], &[]);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, fixed};
-use acausal_solver::{Integrator, StepOutcome};
+use acausal_solver::{Dae, Integrator, StepOutcome};
 
+use crate::bordered::Bordered;
 use crate::checkpoint::Checkpoint;
-use crate::consistent::Point;
+use crate::consistent::{Loose, Point};
 use crate::error::condition_text;
 use crate::event::depart::look_ahead;
 use crate::event::watch::{Standstill, Watch};
@@ -117,6 +118,12 @@ pub(crate) struct Run {
     pub(crate) watch: Watch,
     /// Whether solutions meet.
     meeting: crate::consistent::Meeting,
+    /// What keeps unknowns where they are that the equations leave open.
+    border: Option<Bordered>,
+    /// Sets of open unknowns that have been reported.
+    reported: Vec<Vec<u32>>,
+    /// Functions have assertions that only warn.
+    functions_warn: bool,
     /// A jump to another solution has been reported.
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations.
@@ -188,6 +195,7 @@ impl Run {
         record_delays(&mut machine, t, &y, &yp);
         // Only events ask for the Jacobian of the start again; it is made anew then.
         machine.initial = Default::default();
+        let open = initial.system.loose().cloned();
         drop(initial);
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, data.nominal, settings);
@@ -195,7 +203,42 @@ impl Run {
         run.first_events(settings, summary)?;
         run.machine.update(run.t, &run.y, &run.yp);
         run.check_finite(run.t)?;
+        if open.is_some() {
+            run.restart.set_lenient(true);
+            run.slopes(settings, &[]);
+            run.restart.set_lenient(false);
+            run.keep_open(open, summary)?;
+        }
         Ok(run)
+    }
+
+    /// Holds what the equations leave open at the nearest solution, from now until the next event. What was open at this
+    /// instant (`found`) must be so an instant later too, which [`Run::slopes`] has looked at; else the solution here is one
+    /// of many, and the equations soon tell which.
+    fn keep_open(&mut self, found: Option<Loose>, summary: &mut Summary) -> Result<(), SimError> {
+        let loose = self.restart.loose();
+        if let Some(found) = found.filter(|_| loose.is_none()) {
+            return Err(SimError::Initialisation(found.failure));
+        }
+        let Some(loose) = loose else {
+            self.border = None;
+            return Ok(());
+        };
+        let border = Bordered::new(loose, self.machine.pattern(), &self.y);
+        self.border = Some(border.map_err(SimError::Pattern)?);
+        let columns = loose.columns();
+        if !self.reported.contains(&columns) {
+            let text = loose.text(&Point {
+                machine: &mut self.machine,
+                t: self.t,
+                y: &mut self.y,
+                yp: &mut self.yp,
+                nominal: &self.nominal,
+            });
+            summary.warnings.push(text);
+            self.reported.push(columns);
+        }
+        Ok(())
     }
 
     /// A run at the start time without values yet.
@@ -208,6 +251,7 @@ impl Run {
     ) -> Run {
         machine.delays.tolerance = settings.tolerance;
         Run {
+            functions_warn: machine.functions_warn(),
             refines: machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes(),
             machine,
             events,
@@ -221,6 +265,8 @@ impl Run {
             next_output: 0,
             watch: Watch::default(),
             meeting: crate::consistent::Meeting::default(),
+            border: None,
+            reported: Vec::new(),
             jumped: false,
             seconds: Seconds::default(),
             tracer: Tracer::new(settings.trace),
@@ -264,6 +310,20 @@ impl Run {
         Ok(())
     }
 
+    /// Adds warnings of functions at the present values, each once in a run.
+    fn note_function_warnings(&mut self, summary: &mut Summary) {
+        if !self.functions_warn {
+            return;
+        }
+        let said = (self.machine).function_warnings(self.t, &self.y, &self.yp);
+        for text in said {
+            if !summary.warnings.iter().any(|w| w.ends_with(&text)) {
+                let warning = format!("at time = {}: {text}", self.t);
+                summary.warnings.push(warning);
+            }
+        }
+    }
+
     /// Integrates to the end.
     fn complete(
         mut self,
@@ -294,6 +354,7 @@ impl Run {
         sink: &mut dyn Sink,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
+        self.note_function_warnings(summary);
         self.row(self.t, sink)?;
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
@@ -301,7 +362,9 @@ impl Run {
         let mut buffers = (self.y.clone(), self.yp.clone());
         loop {
             // At a checkpoint everything that remembers is made anew, so that a run that begins there does the same.
+            let found = self.restart.loose().cloned();
             let first_step = self.slopes(settings, &[]);
+            self.keep_open(found, summary)?;
             let mut bdf = self.integrator(settings)?;
             bdf.limit_first_step(first_step);
             let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
@@ -335,18 +398,31 @@ impl Run {
         let watched = self.events.is_discrete(&self.machine)
             || !model.events.asserts.is_empty()
             || !model.events.delays.is_empty()
-            || model.initial.branching;
+            || model.initial.branching
+            || self.functions_warn;
         while self.t < stop && summary.terminated.is_none() {
             let mut target = stop.min(next_event);
             if checkpoint_at > self.t {
                 target = target.min(checkpoint_at);
             }
+            let before =
+                (self.border.as_ref()).map(|_| (bdf.t(), bdf.y().to_vec(), bdf.yp().to_vec()));
             let mut model = Watched {
                 machine: &mut self.machine,
                 system: &mut self.restart,
                 nominal: &self.nominal,
+                border: self.border.as_mut(),
             };
             let stepped = bdf.step(&mut model, target);
+            if let Some((t, y, yp)) = before
+                && let Some(border) = &self.border
+                && (stepped.is_err() || !border.holds(bdf.y()))
+            {
+                // The equations determine it now.
+                self.border = None;
+                bdf.restart(t, &y, &yp).map_err(SimError::Integrator)?;
+                continue;
+            }
             self.tracer.step(bdf, &self.machine.model, sink);
             let outcome = match stepped {
                 Ok(outcome) => outcome,
@@ -358,7 +434,7 @@ impl Run {
                         return Err(error);
                     }
                     self.meeting.forget();
-                    self.restart_integrator(bdf, &[], settings)?;
+                    self.restart_integrator(bdf, &[], settings, summary)?;
                     next_event =
                         self.events
                             .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
@@ -387,6 +463,7 @@ impl Run {
                 self.check_finite(self.t)?;
                 check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
                 absorb(summary, noted);
+                self.note_function_warnings(summary);
             }
             let crossings: Vec<usize> = match outcome {
                 StepOutcome::Roots => bdf.found_roots().iter().map(|c| c.index).collect(),
@@ -400,7 +477,7 @@ impl Run {
                 self.event(&crossings, settings, sink, summary)?;
                 self.meeting.forget();
                 if !pauses {
-                    self.restart_integrator(bdf, &crossings, settings)?;
+                    self.restart_integrator(bdf, &crossings, settings, summary)?;
                 }
                 self.seconds.events += clock.elapsed().as_secs_f64();
                 next_event =
@@ -520,8 +597,11 @@ impl Run {
         bdf: &mut dyn Integrator,
         crossings: &[usize],
         settings: &Settings,
+        summary: &mut Summary,
     ) -> Result<(), SimError> {
+        let found = self.restart.loose().cloned();
         let first_step = self.slopes(settings, crossings);
+        self.keep_open(found, summary)?;
         bdf.restart(self.t, &self.y, &self.yp)
             .map_err(SimError::Integrator)?;
         bdf.limit_first_step(first_step);

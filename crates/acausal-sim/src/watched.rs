@@ -9,6 +9,7 @@
 
 use acausal_solver::{Dae, EvalError, Pattern};
 
+use crate::bordered::Bordered;
 use crate::consistent::{ConsistentSystem, Point};
 use crate::machine::Machine;
 
@@ -17,6 +18,8 @@ pub(crate) struct Watched<'a> {
     pub machine: &'a mut Machine,
     pub system: &'a mut ConsistentSystem,
     pub nominal: &'a [f64],
+    /// What keeps open unknowns where they are.
+    pub border: Option<&'a mut Bordered>,
 }
 
 impl Dae for Watched<'_> {
@@ -25,7 +28,11 @@ impl Dae for Watched<'_> {
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
-        self.machine.residual(t, y, yp, r)
+        self.machine.residual(t, y, yp, r)?;
+        if let Some(border) = &self.border {
+            border.add(y, r);
+        }
+        Ok(())
     }
 
     fn jacobian(
@@ -36,7 +43,11 @@ impl Dae for Watched<'_> {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        self.machine.jacobian(t, y, yp, cj, values)
+        let machine = &mut *self.machine;
+        match &mut self.border {
+            None => machine.jacobian(t, y, yp, cj, values),
+            Some(border) => border.matrix(values, |own| machine.jacobian(t, y, yp, cj, own)),
+        }
     }
 
     fn jacobian_after_residual(
@@ -47,11 +58,17 @@ impl Dae for Watched<'_> {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        self.machine.jacobian_after_residual(t, y, yp, cj, values)
+        let machine = &mut *self.machine;
+        match &mut self.border {
+            None => machine.jacobian_after_residual(t, y, yp, cj, values),
+            Some(border) => border.matrix(values, |own| {
+                machine.jacobian_after_residual(t, y, yp, cj, own)
+            }),
+        }
     }
 
     fn pattern(&self) -> &Pattern {
-        self.machine.pattern()
+        (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
     }
 
     fn roots_len(&self) -> usize {

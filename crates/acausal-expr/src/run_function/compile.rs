@@ -60,7 +60,8 @@ pub(super) enum Instr {
     /// `acc := op(acc, value)`
     Reduce(Reg, ReduceOp, Reg),
     Return,
-    Assert(Reg, Box<str>),
+    /// The last is true for a warning.
+    Assert(Reg, Box<str>, bool),
 }
 
 /// The code of a function.
@@ -285,9 +286,19 @@ impl Compiler<'_> {
                 }
             }
             Statement::Return => self.code.push(Instr::Return),
-            Statement::Assert { condition, message } => {
-                let c = self.value(*condition)?;
-                self.code.push(Instr::Assert(c, message.as_str().into()));
+            Statement::Assert {
+                condition,
+                message,
+                warning,
+            } => {
+                let c = match self.value(*condition) {
+                    Ok(c) => c,
+                    // What only warns must not keep a function from being run.
+                    Err(_) if *warning => return Ok(()),
+                    Err(e) => return Err(e),
+                };
+                let message = message.as_str().into();
+                self.code.push(Instr::Assert(c, message, *warning));
             }
         }
         Ok(())

@@ -83,11 +83,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
     /// Assertions of calls that were inlined (from position `from` on) are about values of the frame as they are here.
     fn keep_asserts(&mut self, from: usize) {
         for assert in self.ctx.function_state.asserts.split_off(from) {
-            if !assert.warning {
-                let message = literal_text(self.ctx, assert.message);
-                let condition = assert.condition;
-                self.body.push(Run::Assert { condition, message });
-            }
+            let message = literal_text(self.ctx, assert.message);
+            self.body.push(Run::Assert {
+                condition: assert.condition,
+                message,
+                warning: assert.warning,
+            });
         }
     }
 
@@ -262,13 +263,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
         };
         if name == "assert" {
             let assert = assertion(self.ctx, &env, call)?;
-            if !assert.warning {
-                let message = literal_text(self.ctx, assert.message);
-                self.body.push(Run::Assert {
-                    condition: assert.condition,
-                    message,
-                });
-            }
+            let message = literal_text(self.ctx, assert.message);
+            self.body.push(Run::Assert {
+                condition: assert.condition,
+                message,
+                warning: assert.warning,
+            });
             return Ok(());
         }
         let Some(function) = callee(self.ctx, &env, call) else {
@@ -283,7 +283,11 @@ impl<'c, 'e> Lowering<'c, 'e> {
                 };
                 let message = text.map_or("error".to_string(), |t| literal_text(self.ctx, t));
                 let condition = self.ctx.exprs.bool(false);
-                self.body.push(Run::Assert { condition, message });
+                self.body.push(Run::Assert {
+                    condition,
+                    message,
+                    warning: false,
+                });
             }
             Some("ModelicaMessage" | "ModelicaInternal_print") => {}
             _ => {

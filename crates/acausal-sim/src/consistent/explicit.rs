@@ -8,7 +8,7 @@
 
 use acausal_codegen::{Compiled, Schedule, Sparsity};
 use acausal_index1::{Role, RowKind};
-use acausal_solver::{NewtonOptions, Pattern};
+use acausal_solver::{NewtonOptions, Pattern, PatternError};
 
 use super::{BLOCKS_FIRST, ConsistentSystem, Point};
 use crate::initial::roles;
@@ -102,16 +102,14 @@ impl ConsistentSystem {
     }
 
     /// Makes the lists of an explicit system.
-    pub(super) fn list(&mut self, at: &Point) {
+    pub(super) fn list(&mut self, at: &Point) -> Result<(), PatternError> {
         let model = &at.machine.model;
         let Some(explicit) = self.explicit.as_mut().filter(|e| !e.listed) else {
-            return;
+            return Ok(());
         };
         let schedule = (explicit.schedule.take()).unwrap_or_else(|| model.consistent());
         let (n, s) = (model.n, &schedule.sparsity);
-        // It is a part of the pattern of the integrator's matrix, which has been checked; an empty one would be refused as
-        // not of this size.
-        self.pattern = Pattern::new(n, s.col_ptr.clone(), s.row_idx.clone()).unwrap_or_default();
+        self.pattern = Pattern::new(n, s.col_ptr.clone(), s.row_idx.clone())?;
         explicit.schedule = Some(schedule);
         explicit.listed = true;
         self.rows = (0..n as u32).collect();
@@ -121,6 +119,7 @@ impl ConsistentSystem {
                 _ => k,
             })
             .collect();
+        Ok(())
     }
 }
 

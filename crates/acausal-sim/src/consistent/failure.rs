@@ -1,16 +1,52 @@
 //! What is said when no consistent values are found: which block, its equations and residuals, guesses and values of its
 //! unknowns, and where the equations are singular the dependent set and the direction that nothing determines.
 
-use acausal_solver::linear::rank_deficiency;
+use acausal_solver::linear::{RankDeficiency, rank_deficiency};
 use acausal_solver::newton::Nonlinear;
-use acausal_solver::{EvalReason, NewtonError};
+use acausal_solver::{EvalReason, NewtonError, Pattern};
 
 use super::model::Unknowns;
+use super::null_space::null_vectors;
 use super::{ConsistentSystem, Point, Trouble};
 use crate::error::{InitialFailure, InitialKind};
 
 /// Equations and unknowns of a block that are named.
 const SHOWN: usize = 8;
+
+/// An equation with less than this fraction of the largest residual holds.
+const HOLDS: f64 = 1e-9;
+/// Entries of a null vector below this fraction of the largest do not take part.
+const SUPPORT: f64 = 1e-8;
+
+/// Which equations depend on each other, with the null vectors also where the matrix is too large for an elimination of all
+/// of it.
+fn dependency(pattern: &Pattern, values: &[f64]) -> Option<RankDeficiency> {
+    if values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut found = rank_deficiency(pattern, values)?;
+    if found.structural || !found.right.is_empty() {
+        return Some(found);
+    }
+    let border: Vec<(usize, usize)> = (found.left_over.0.iter().copied())
+        .zip(found.left_over.1.iter().copied())
+        .collect();
+    let Some((space, _)) = null_vectors(pattern, values, &border) else {
+        return Some(found);
+    };
+    let support = |v: &[f64]| -> (Vec<usize>, Vec<f64>) {
+        let largest = v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let taking_part = v.iter().copied().enumerate();
+        taking_part
+            .filter(|(_, v)| v.abs() > SUPPORT * largest)
+            .unzip()
+    };
+    if let (Some(left), Some(right)) = (space.left.first(), space.right.first()) {
+        (found.rows, found.left) = support(left);
+        (found.cols, found.right) = support(right);
+    }
+    Some(found)
+}
 
 impl ConsistentSystem {
     /// Describes a failure at the point in `y`, `yp`.
@@ -46,15 +82,20 @@ impl ConsistentSystem {
         let deficiency = match block {
             Some((k, blocks)) => {
                 let (pattern, own) = blocks.matrix(k, &values);
-                own.iter()
-                    .all(|v| v.is_finite())
-                    .then(|| rank_deficiency(pattern, &own))
-                    .flatten()
+                dependency(pattern, &own)
             }
-            None if values.iter().all(|v| v.is_finite()) => rank_deficiency(&self.pattern, &values),
-            None => None,
+            None => dependency(&self.pattern, &values),
         };
         let name = |j: usize| at.machine.column_text(self.columns[j] as usize);
+        // The largest change is 1, the first one positive.
+        let direction = |d: &RankDeficiency| -> Vec<(String, f64)> {
+            let first = d.right.first().copied().unwrap_or(1.0);
+            let largest = d.right.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let largest = largest.copysign(first);
+            (d.cols.iter().zip(&d.right))
+                .map(|(&j, v)| (name(cols[j]), v / largest))
+                .collect()
+        };
         if let (NewtonError::Singular { .. }, Some(d)) = (trouble.error, &deficiency) {
             failure.kind = InitialKind::Singular;
             failure.rows = (d.rows.iter())
@@ -68,17 +109,7 @@ impl ConsistentSystem {
                 .map(|&j| (name(cols[j]), x[cols[j]]))
                 .collect();
             failure.guesses = d.cols.iter().map(|&j| guess[cols[j]]).collect();
-            if d.right.len() == d.cols.len() {
-                let first = d.right.first().copied().unwrap_or(1.0);
-                let largest = d
-                    .right
-                    .iter()
-                    .fold(0.0f64, |m, v| m.max(v.abs()))
-                    .copysign(first);
-                failure.direction = (d.cols.iter().zip(&d.right))
-                    .map(|(&j, v)| (name(cols[j]), v / largest))
-                    .collect();
-            }
+            failure.direction = direction(d);
             return Box::new(failure);
         }
         if let NewtonError::Singular { row, col } = trouble.error {
@@ -90,6 +121,9 @@ impl ConsistentSystem {
                 return Box::new(failure);
             }
         }
+        if let (NewtonError::NoConvergence { .. }, Some(d)) = (trouble.error, &deficiency) {
+            failure.direction = direction(d);
+        }
         let mut worst: Vec<(usize, f64)> = rows.iter().map(|&i| (i, r[i])).collect();
         worst.sort_by(|a, b| {
             let size = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
@@ -99,11 +133,19 @@ impl ConsistentSystem {
             reason: EvalReason::NotFinite { row },
         } = trouble.error
         {
-            failure.kind = InitialKind::NotFinite;
             let row = rows.get(row).copied().unwrap_or(row);
+            failure.kind = match r[row].is_finite() {
+                true => InitialKind::NoSlope,
+                false => InitialKind::NotFinite,
+            };
             worst.retain(|w| w.0 != row);
             worst.insert(0, (row, r[row]));
         }
+        // Equations that hold have nothing to say, besides the one that is to be named.
+        let sizes = worst.iter().map(|w| w.1.abs()).filter(|r| r.is_finite());
+        let bound = HOLDS * sizes.fold(0.0, f64::max);
+        let named = worst.first().map(|w| w.0);
+        worst.retain(|w| Some(w.0) == named || w.1.is_nan() || w.1.abs() > bound);
         worst.truncate(SHOWN);
         // The unknowns of a small block, or those of its worst equation.
         let first = worst.first().map_or(0, |w| w.0) as u32;

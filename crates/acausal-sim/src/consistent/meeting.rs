@@ -61,6 +61,10 @@ impl Meeting {
         from: f64,
         nominal: &[f64],
     ) -> Result<(), Box<InitialFailure>> {
+        // Permanently singular in harmless directions.
+        if system.loose.is_some() {
+            return Ok(());
+        }
         let n = system.rows.len();
         let branching = machine.model.initial.branching;
         if n == 0 || n > LARGEST || !(branching || system.has_algebraic(machine.model.n)) {

@@ -8,17 +8,23 @@
 //!   (MLS 3.6 §3.7.4.4), then from other guesses for unknowns without a written start;
 //! - after an event all at once, because the values before it are near; block by block if that fails.
 //!
+//! Where the solution is one of many and the rest does not depend on which, the nearest one is taken ([`loose`]).
+//!
 //! A large system of explicit equations is solved by division ([`explicit`]).
 //!
-//! Tearing is done before: what can be solved explicitly is a local assignment, and the unknowns here are what is left.
+//! What can be solved explicitly whatever is known has become a local assignment before; the unknowns here are what is left.
+//! A block of them that cannot be solved as a whole is torn ([`tearing`]).
 
 mod explicit;
 mod failure;
 mod far;
+mod loose;
 mod meeting;
 mod model;
 mod null_space;
+mod tearing;
 
+pub(crate) use loose::{Direction, Loose};
 pub(crate) use meeting::Meeting;
 
 use acausal_solver::newton::continuation::continuation;
@@ -27,13 +33,14 @@ use acausal_solver::{NewtonError, NewtonOptions, Pattern};
 
 use acausal_codegen::fixed;
 
-use crate::error::InitialFailure;
+use crate::error::{InitialFailure, InitialKind};
 use crate::initial::StartData;
 use crate::machine::Machine;
 use explicit::Explicit;
 pub(crate) use model::Point;
 use model::Unknowns;
 pub(crate) use null_space::NullSpace;
+use tearing::ByTrust;
 
 /// Systems with more unknowns are first tried all at once.
 const BLOCKS_FIRST: usize = 2_000;
@@ -61,6 +68,12 @@ pub(crate) struct ConsistentSystem {
     singular: Vec<usize>,
     /// Set for the system of the start.
     start: Option<Start>,
+    /// A solution with harmless open directions is taken.
+    lenient: bool,
+    /// The last solution left these directions open.
+    loose: Option<Loose>,
+    /// A solution was refused because it left something open.
+    refused: bool,
     remarks: Vec<String>,
 }
 
@@ -68,6 +81,8 @@ pub(crate) struct ConsistentSystem {
 struct Start {
     /// Per column: the value is written in the model.
     given: Vec<bool>,
+    /// Per column: 2 for a written value and for parameters, 0 for a derivative, whose guess nobody can write.
+    trust: Vec<u8>,
 }
 
 impl ConsistentSystem {
@@ -114,19 +129,32 @@ impl ConsistentSystem {
     /// Marks the system of the start.
     pub fn at_start(mut self, data: &StartData) -> ConsistentSystem {
         let given = |&c: &u32| data.given.get(c as usize).copied().unwrap_or(false);
+        let n = data.y.len();
+        let trust = |&c: &u32| match c as usize {
+            k if k < n => 1 + u8::from(data.given[k]),
+            k if k < 2 * n => 0,
+            // A parameter without a value of its own is there to be found; its start value is what was thought of it.
+            _ => 2,
+        };
         self.start = Some(Start {
             given: self.columns.iter().map(given).collect(),
+            trust: self.columns.iter().map(trust).collect(),
         });
         self
     }
 
     /// Solves for the unknown entries of `y` and `yp` and for free parameters.
     pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
+        self.loose = None;
         if self.divide(at) {
             at.update();
             return Ok(1);
         }
-        self.list(at);
+        if let Err(error) = self.list(at) {
+            let mut failure = InitialFailure::new(InitialKind::Pattern, at.t);
+            failure.condition = Some(error.to_string());
+            return Err(Box::new(failure));
+        }
         if self.rows.is_empty() {
             at.update();
             return Ok(0);
@@ -143,8 +171,24 @@ impl ConsistentSystem {
         at.update();
         match solved {
             Ok(iterations) => Ok(iterations),
-            Err(error) => Err(self.failure(at, &guess, error)),
+            Err(error) => {
+                let open = error.solved;
+                let failure = self.failure(at, &guess, error);
+                self.refused |= open;
+                if open && self.lenient {
+                    self.loose = self.harmless(at, failure.clone());
+                    if self.loose.is_some() {
+                        return Ok(1);
+                    }
+                }
+                Err(failure)
+            }
         }
+    }
+
+    /// Whether a solution was refused since this was asked last because it left something open.
+    pub fn has_refused(&mut self) -> bool {
+        std::mem::take(&mut self.refused)
     }
 
     /// Brings values that are nearly a solution closer to it; they stay as they are where that fails.
@@ -152,15 +196,17 @@ impl ConsistentSystem {
         if self.divide(at) {
             return;
         }
-        self.list(at);
-        if self.rows.is_empty() {
+        if self.list(at).is_err() || self.rows.is_empty() {
             return;
         }
         let options = self.options(at);
         let guess = self.gather(at);
         let mut x = guess.clone();
-        let solved = self.at_once(at, &options, &mut x);
-        let x = if solved.is_ok() { &x } else { &guess };
+        let found = match self.at_once(at, &options, &mut x) {
+            Ok(_) => true,
+            Err(trouble) => trouble.solved && self.loose.is_some(),
+        };
+        let x = if found { &x } else { &guess };
         self.scatter(at, x);
     }
 
@@ -175,7 +221,10 @@ impl ConsistentSystem {
         match self.at_once(at, options, x) {
             Ok(iterations) => Ok(iterations),
             Err(error) => {
-                x.copy_from_slice(&guess);
+                // A solution that is not the only one stays where it is; the blocks tell what is open.
+                if !error.solved {
+                    x.copy_from_slice(&guess);
+                }
                 if self.too_deep() {
                     return Err(error);
                 }
@@ -236,8 +285,8 @@ impl ConsistentSystem {
         self.by_blocks(at, options, x)
     }
 
-    /// Guesses for unknowns without a written start: their nominal value, positive and negative, instead of zero. With
-    /// the unknowns that were moved.
+    /// Guesses for unknowns without a written start: their nominal value, positive and negative, instead of zero, and values
+    /// that differ from each other. With the unknowns that were moved.
     fn other_guesses(&self, guess: &[f64], options: &NewtonOptions) -> Vec<(Vec<f64>, Vec<usize>)> {
         let Some(start) = &self.start else {
             return Vec::new();
@@ -248,14 +297,16 @@ impl ConsistentSystem {
         let sizes = if moved.is_empty() {
             &[][..]
         } else {
-            &[1.0, -1.0, 1e-3]
+            &[(1.0, 0.0), (-1.0, 0.0), (1e-3, 0.0), (1.0, 1.0)]
         };
         sizes
             .iter()
-            .map(|size| {
+            .map(|(size, spread)| {
                 let mut other = guess.to_vec();
-                for &j in &moved {
-                    other[j] = size * options.nominal[j];
+                for (k, &j) in moved.iter().enumerate() {
+                    // Where equal values make a difference vanish, values that are all different do not.
+                    let part = (0.618_033_988_749_895 * (k + 1) as f64).fract();
+                    other[j] = size * (1.0 + spread * part) * options.nominal[j];
                 }
                 (other, moved.clone())
             })
@@ -319,7 +370,11 @@ impl ConsistentSystem {
             return Ok(0);
         };
         let mut unknowns = Unknowns::new(self, at);
-        let solved = blocks.solve(&mut unknowns, x, options);
+        let tearing = ByTrust {
+            trust: (self.start.as_ref()).map_or(&[], |s| &s.trust),
+            first: false,
+        };
+        let solved = blocks.solve_with(&mut unknowns, x, options, Some(&tearing));
         let result = match solved {
             Ok(s) => match s.singular.first() {
                 None => Ok(s.jacobian_evaluations as usize),

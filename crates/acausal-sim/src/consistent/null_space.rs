@@ -11,7 +11,9 @@
 
 use acausal_solver::Pattern;
 use acausal_solver::linear::{LinearSolver, Lu, RankDeficiency, rank_deficiency};
+use acausal_solver::newton::Nonlinear;
 
+use super::model::Unknowns;
 use super::{ConsistentSystem, Point};
 
 /// Null vectors of the Jacobian of a [`ConsistentSystem`].
@@ -35,9 +37,17 @@ impl ConsistentSystem {
 
     /// The null vectors at values that satisfy the equations; nothing if the Jacobian is regular there.
     pub fn null_space(&self, at: &mut Point) -> Option<NullSpace> {
-        let n = self.rows.len();
-        let all = at.machine.initial_jacobian(at.t, at.y, at.yp);
-        let values: Vec<f64> = self.entries.iter().map(|&k| all[k as usize]).collect();
+        self.bordered_null_space(at).map(|(space, _)| space)
+    }
+
+    /// The same, with a dependent row per direction (by position) and the size of its entries.
+    pub(super) fn bordered_null_space(
+        &self,
+        at: &mut Point,
+    ) -> Option<(NullSpace, Vec<(usize, f64)>)> {
+        let x = self.gather(at);
+        let mut values = vec![0.0; self.pattern.nnz()];
+        Unknowns::new(self, at).jacobian(&x, &mut values).ok()?;
         if values.iter().any(|v| !v.is_finite()) {
             return None;
         }
@@ -45,48 +55,7 @@ impl ConsistentSystem {
         if border.is_empty() {
             return None;
         }
-        let mut sizes = vec![0.0f64; n];
-        for (&row, v) in self.pattern.row_idx().iter().zip(&values) {
-            sizes[row as usize] = sizes[row as usize].max(v.abs());
-        }
-        let (mut col_ptr, mut row_idx, mut bordered) = (vec![0u32], Vec::new(), Vec::new());
-        for j in 0..n {
-            for k in self.pattern.range(j) {
-                row_idx.push(self.pattern.row_idx()[k]);
-                bordered.push(values[k]);
-            }
-            for (d, _) in border.iter().enumerate().filter(|(_, b)| b.1 == j) {
-                row_idx.push((n + d) as u32);
-                bordered.push(1.0);
-            }
-            col_ptr.push(row_idx.len() as u32);
-        }
-        for &(row, _) in &border {
-            row_idx.push(row as u32);
-            bordered.push(if sizes[row] > 0.0 { sizes[row] } else { 1.0 });
-            col_ptr.push(row_idx.len() as u32);
-        }
-        let pattern = Pattern::new(n + border.len(), col_ptr, row_idx).ok()?;
-        let mut lu = Lu::new();
-        lu.analyse(&pattern).ok()?;
-        lu.factor(&bordered).ok()?;
-        let mut space = NullSpace {
-            right: Vec::new(),
-            left: Vec::new(),
-        };
-        for d in 0..border.len() {
-            for (vectors, transposed) in [(&mut space.right, false), (&mut space.left, true)] {
-                let mut v = vec![0.0; n + border.len()];
-                v[n + d] = 1.0;
-                match transposed {
-                    false => lu.solve(&mut v),
-                    true => lu.solve_transposed(&mut v),
-                }
-                v.truncate(n);
-                vectors.push(v);
-            }
-        }
-        Some(space)
+        null_vectors(&self.pattern, &values, &border)
     }
 
     /// A dependent equation and an undetermined unknown per defect of the singular blocks.
@@ -109,4 +78,63 @@ impl ConsistentSystem {
         }
         found
     }
+}
+
+/// Null vectors of a square matrix that is regular when bordered by these rows and columns; with the border rows and the
+/// sizes of their entries.
+pub(super) fn null_vectors(
+    pattern: &Pattern,
+    values: &[f64],
+    border: &[(usize, usize)],
+) -> Option<(NullSpace, Vec<(usize, f64)>)> {
+    let n = pattern.size();
+    let mut sizes = vec![0.0f64; n];
+    for (&row, v) in pattern.row_idx().iter().zip(values) {
+        sizes[row as usize] = sizes[row as usize].max(v.abs());
+    }
+    sizes
+        .iter_mut()
+        .filter(|s| **s == 0.0)
+        .for_each(|s| *s = 1.0);
+    let mut of_column: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for (d, &(_, j)) in border.iter().enumerate() {
+        of_column[j].push((n + d) as u32);
+    }
+    let (mut col_ptr, mut row_idx, mut bordered) = (vec![0u32], Vec::new(), Vec::new());
+    for (j, below) in of_column.iter().enumerate() {
+        for k in pattern.range(j) {
+            row_idx.push(pattern.row_idx()[k]);
+            bordered.push(values[k]);
+        }
+        row_idx.extend_from_slice(below);
+        bordered.extend(below.iter().map(|_| 1.0));
+        col_ptr.push(row_idx.len() as u32);
+    }
+    for &(row, _) in border {
+        row_idx.push(row as u32);
+        bordered.push(sizes[row]);
+        col_ptr.push(row_idx.len() as u32);
+    }
+    let bordered_pattern = Pattern::new(n + border.len(), col_ptr, row_idx).ok()?;
+    let mut lu = Lu::new();
+    lu.analyse(&bordered_pattern).ok()?;
+    lu.factor(&bordered).ok()?;
+    let mut space = NullSpace {
+        right: Vec::new(),
+        left: Vec::new(),
+    };
+    for d in 0..border.len() {
+        for (vectors, transposed) in [(&mut space.right, false), (&mut space.left, true)] {
+            let mut v = vec![0.0; n + border.len()];
+            v[n + d] = 1.0;
+            match transposed {
+                false => lu.solve(&mut v),
+                true => lu.solve_transposed(&mut v),
+            }
+            v.truncate(n);
+            vectors.push(v);
+        }
+    }
+    let rows = border.iter().map(|&(row, _)| (row, sizes[row]));
+    Some((space, rows.collect()))
 }

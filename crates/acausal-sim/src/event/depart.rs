@@ -57,7 +57,7 @@ pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
             y[k] += dt * ctx.yp[k];
         }
     }
-    let solved = ctx.system.solve(&mut Point {
+    let solved = ctx.system.solve_again(&mut Point {
         machine: ctx.machine,
         t: ctx.t + dt,
         y: &mut y,

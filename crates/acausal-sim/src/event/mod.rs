@@ -247,8 +247,33 @@ impl EventState {
         Ok(())
     }
 
-    /// Solves discrete and continuous equations together, with the left limits fixed.
+    /// Solves discrete and continuous equations together, with the left limits fixed. Only where no combination of the
+    /// relations has a solution, one is taken that leaves something open ([`crate::consistent::Loose`]).
     fn settle(
+        &mut self,
+        ctx: &mut EventContext<'_>,
+        forced: &[Forced],
+        initial: bool,
+    ) -> Result<(), SimError> {
+        let before = (ctx.machine.mem.clone(), ctx.y.clone(), ctx.yp.clone());
+        ctx.system.has_refused();
+        let Err(error) = self.settle_strictly(ctx, forced, initial) else {
+            return Ok(());
+        };
+        if !ctx.system.has_refused() {
+            return Err(error);
+        }
+        ctx.machine.mem.copy_from_slice(&before.0);
+        ctx.y.copy_from_slice(&before.1);
+        ctx.yp.copy_from_slice(&before.2);
+        ctx.system.set_lenient(true);
+        let settled = self.settle_strictly(ctx, forced, initial);
+        ctx.system.set_lenient(false);
+        settled.map_err(|_| error)
+    }
+
+    /// The same without open directions, unless the system is told to take them.
+    fn settle_strictly(
         &mut self,
         ctx: &mut EventContext<'_>,
         forced: &[Forced],

@@ -31,6 +31,10 @@ const CORRECTOR_ERRORS: f64 = 3.0;
 const SOLUTION_ERROR: f64 = 1e4;
 /// Least width in units of the nominal value: rounding errors of a few terms.
 const ROUNDING: f64 = 1e-13;
+/// A gap that was never larger than this many rounding errors has no sign, also where no algebraic unknown enters it: the
+/// speed of a shaft that several brakes hold from the start is zero up to 1e-30 or so. (What has moved may well come to
+/// rest in ever smaller steps; there every sign counts.)
+const NOISE: f64 = 1e-3;
 /// A forced value holds while the gap is below this many tolerances: the error of an interpolated algebraic unknown.
 const FORCED: f64 = 10.0;
 
@@ -152,7 +156,12 @@ impl EventState {
             let band = self.band(k, ctx.tolerance).max(errors[k]);
             let algebraic = relation(&ctx.machine.model, k).is_some_and(|r| r.algebraic);
             // What is near its threshold but on its side may fall back by the error of the gap only.
-            let near = if algebraic { band } else { 0.0 };
+            let noise = NOISE * self.rounding[k];
+            let near = match algebraic {
+                true => band,
+                false if self.scales[k] <= noise => noise,
+                false => 0.0,
+            };
             let shift = if side * gap > near {
                 0.0
             } else {

@@ -53,12 +53,18 @@ pub enum InitialKind {
     NoConvergence,
     /// An equation has no finite value at the guess.
     NotFinite,
+    /// The derivatives of an equation are not finite at the guess, although it has a value.
+    NoSlope,
     /// A condition contradicts the others.
     Inconsistent,
+    /// The pattern of the equations is not one of a matrix: a defect of the program.
+    Pattern,
 }
 
 /// Names in one sentence.
 const NAMED: usize = 8;
+/// Elements of one equation that are shown.
+const ELEMENTS: usize = 4;
 /// Equations that are shown.
 const SHOWN: usize = 12;
 
@@ -145,6 +151,25 @@ impl InitialFailure {
                 "give start values for which it is defined",
                 "a division by zero, or a function outside of where it is defined",
             )),
+            InitialKind::NoSlope => Diagnostic::error(
+                code("initial-not-finite", "not-a-number"),
+                span,
+                format!("this equation has no finite derivative {at}"),
+            )
+            .hint(code(
+                "give start values for which it has one: sqrt(x) has none at x = 0",
+                "sqrt(x) has no finite derivative at x = 0",
+            )),
+            InitialKind::Pattern => {
+                let text = self.condition.as_deref().unwrap_or("unknown");
+                Diagnostic::error(
+                    "internal",
+                    span,
+                    format!(
+                        "a defect of this program: the pattern of the equations is invalid ({text})"
+                    ),
+                )
+            }
             InitialKind::Inconsistent => {
                 let text = self.condition.as_deref().unwrap_or("this condition");
                 Diagnostic::error(
@@ -167,8 +192,23 @@ impl InitialFailure {
             self.kind,
             InitialKind::Singular | InitialKind::SolutionsMeet | InitialKind::Overdetermined
         );
-        for (k, &(row, r)) in self.rows.iter().take(SHOWN).enumerate() {
+        // Of an equation with many elements a few stand for all of them.
+        let (mut shown, mut elements): (usize, Vec<(Span, usize)>) = (0, Vec::new());
+        for (k, &(row, r)) in self.rows.iter().enumerate() {
+            if shown == SHOWN {
+                break;
+            }
             let (span, text) = row_text(model, row);
+            let known = elements.iter().position(|e| e.0 == span);
+            let known = known.unwrap_or_else(|| {
+                elements.push((span, 0));
+                elements.len() - 1
+            });
+            elements[known].1 += 1;
+            if elements[known].1 > ELEMENTS {
+                continue;
+            }
+            shown += 1;
             let mut label = describe(model, row);
             if show_residual && r != 0.0 {
                 label.insert(0, format!("residual {r:.3e}"));
@@ -185,8 +225,8 @@ impl InitialFailure {
                 d = d.label(span, label);
             }
         }
-        if self.rows.len() > SHOWN {
-            d = d.note(format!("and {} more equations", self.rows.len() - SHOWN));
+        if self.rows.len() > shown {
+            d = d.note(format!("and {} more equations", self.rows.len() - shown));
         }
         if let Some((k, count, size)) = self.block
             && count > 1
@@ -204,11 +244,18 @@ impl InitialFailure {
             }
         }
         if self.direction.len() > 1 {
-            let parts: Vec<String> = (self.direction.iter().take(NAMED))
+            let mut parts: Vec<String> = (self.direction.iter().take(NAMED))
                 .map(|(name, v)| format!("{name} by {}", short(*v)))
                 .collect();
+            if self.direction.len() > NAMED {
+                parts.push(format!("and {} more", self.direction.len() - NAMED));
+            }
+            let who = match self.kind {
+                InitialKind::NoConvergence => "at these values the equations",
+                _ => "they",
+            };
             d = d.note(format!(
-                "they do not notice a change of {}",
+                "{who} do not notice a change of {}",
                 parts.join(", ")
             ));
         }
@@ -277,7 +324,7 @@ fn describe(model: &Compiled, row: usize) -> Vec<String> {
 }
 
 /// A number with at most six digits.
-fn short(v: f64) -> String {
+pub(crate) fn short(v: f64) -> String {
     if v == 0.0 || !v.is_finite() {
         return format!("{v}");
     }

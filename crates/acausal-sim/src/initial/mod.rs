@@ -12,6 +12,7 @@
 //!    A large model whose states are all known needs none of this ([`explicit`]).
 //! 5. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
 //!    values.
+//!    Where there is nothing to exchange and the rest does not depend on it, the solution nearest to the guesses is taken.
 //! 6. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
 
 mod choice;
@@ -21,6 +22,7 @@ mod failure;
 mod start;
 mod undetermined;
 
+pub(crate) use failure::short;
 pub use failure::{InitialFailure, InitialKind};
 pub(crate) use start::{StartData, roles, start_data};
 
@@ -119,6 +121,9 @@ impl InitialSystem {
                 .then(|| undetermined::exchange(&self.system, at, data, self.steady))
                 .flatten();
             let Some(found) = found else {
+                if failure.solved {
+                    return self.solve_leniently(at);
+                }
                 return Err(SimError::Initialisation(failure));
             };
             notes.push(open_note(at.machine, data, &found));
@@ -130,6 +135,15 @@ impl InitialSystem {
             .solve(at)
             .map(|_| ())
             .map_err(SimError::Initialisation)
+    }
+
+    /// Solves for the start where no start value selects one of many solutions: the nearest to the guesses, if the rest
+    /// does not depend on which.
+    fn solve_leniently(&mut self, at: &mut Point) -> Result<(), SimError> {
+        let before = self.system.set_lenient(true);
+        let solved = self.system.solve(at);
+        self.system.set_lenient(before);
+        solved.map(|_| ()).map_err(SimError::Initialisation)
     }
 
     /// The system after an exchange of conditions.

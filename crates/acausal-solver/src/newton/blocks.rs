@@ -6,8 +6,8 @@
 //! The pattern is brought to block triangular form (Duff & Reid 1978). Each block is solved by the damped Newton
 //! iteration with what the blocks before it gave, so a guess matters only to its own block: `m*m = 4; m*y = 1` from
 //! m = 1, y = 0 never sees the singular Jacobian that the whole system has at m = 0. A block from which the iteration
-//! does not converge is tried again by least squares and by a Newton homotopy (see the module `rescue`), and at last alone,
-//! with brackets along the directions (`bracket`).
+//! does not converge is tried again with tearing (`torn`), then by least squares and by a Newton homotopy (`rescue`), and at
+//! last alone, with brackets along the directions (`bracket`).
 //!
 //! Blocks that do not need each other form a *level* and advance in lock step: one evaluation of the whole model serves
 //! all of them, while each has its own damping. Evaluations are thus proportional to the number of levels, not of blocks.
@@ -17,11 +17,9 @@
 //!
 //! Worked example: `x0 = 1; x1 = 2; x0*x1*x2 = 8` has the levels {x0, x1}, {x2}.
 
-use super::iteration::{Ask, Iteration};
-use super::one_block::OneBlock;
-use super::rescue::Rescue;
-use super::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
-use crate::dae::EvalError;
+use super::lock_step::LockStep;
+use super::torn::Tearing;
+use super::{NewtonError, NewtonOptions, Nonlinear};
 use crate::linear::block_form;
 use crate::pattern::Pattern;
 
@@ -29,17 +27,17 @@ use crate::pattern::Pattern;
 pub struct BlockNewton {
     pattern: Pattern,
     /// In order of solution.
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
     /// First block of each level, and the number of blocks at the end.
     levels: Vec<usize>,
 }
 
-struct Block {
-    rows: Vec<u32>,
-    cols: Vec<u32>,
-    pattern: Pattern,
+pub(super) struct Block {
+    pub rows: Vec<u32>,
+    pub cols: Vec<u32>,
+    pub pattern: Pattern,
     /// Positions of the block's entries among those of the whole pattern.
-    entries: Vec<u32>,
+    pub entries: Vec<u32>,
 }
 
 /// What was done.
@@ -51,7 +49,9 @@ pub struct BlockStatistics {
     pub jacobian_evaluations: u32,
     /// Blocks whose Jacobian is singular at the solution: it is one of many, or a double one.
     pub singular: Vec<usize>,
-    /// Blocks that needed a fallback.
+    /// Blocks that needed tearing.
+    pub torn: Vec<usize>,
+    /// Blocks that needed another fallback.
     pub rescued: Vec<usize>,
 }
 
@@ -156,20 +156,39 @@ impl BlockNewton {
         x: &mut [f64],
         options: &NewtonOptions,
     ) -> Result<BlockStatistics, BlockFailure> {
+        self.solve_with(system, x, options, None)
+    }
+
+    /// The same with tearing of blocks that are not solved as a whole.
+    pub fn solve_with<S: Nonlinear + ?Sized>(
+        &self,
+        system: &mut S,
+        x: &mut [f64],
+        options: &NewtonOptions,
+        tearing: Option<&dyn Tearing>,
+    ) -> Result<BlockStatistics, BlockFailure> {
         let failure = |block, error| BlockFailure { block, error };
         options
             .check(self.pattern.size(), x.len())
             .map_err(|e| failure(0, e))?;
-        let mut run = LockStep {
-            newton: self,
-            r: vec![0.0; self.pattern.size()],
-            values: vec![0.0; self.pattern.nnz()],
-            statistics: BlockStatistics::default(),
-        };
+        let mut run = LockStep::new(self, &self.pattern);
         for level in self.levels.windows(2) {
-            let failed = run
-                .level(system, x, options, level[0], level[1])
-                .map_err(|e| failure(level[0], e))?;
+            let blocks = level[0]..level[1];
+            let first = tearing.filter(|t| t.first());
+            let failed = match first {
+                Some(tearing) => {
+                    let all: Vec<_> = blocks.map(|k| (k, NewtonError::InvalidOptions)).collect();
+                    let left = run.torn(system, x, options, &all, tearing);
+                    run.whole(system, x, options, left.into_iter().map(|f| f.0))?
+                }
+                None => {
+                    let failed = run.whole(system, x, options, blocks)?;
+                    match tearing.filter(|_| !failed.is_empty()) {
+                        Some(tearing) => run.torn(system, x, options, &failed, tearing),
+                        None => failed,
+                    }
+                }
+            };
             if !failed.is_empty() {
                 run.rescue(system, x, options, &failed)?;
             }
@@ -215,7 +234,7 @@ impl Block {
         })
     }
 
-    fn options(&self, all: &NewtonOptions) -> NewtonOptions {
+    pub fn options(&self, all: &NewtonOptions) -> NewtonOptions {
         let pick = |list: &[f64]| -> Vec<f64> {
             let own = self.cols.iter().filter_map(|&c| list.get(c as usize));
             own.copied().collect()
@@ -226,224 +245,5 @@ impl Block {
             upper: pick(&all.upper),
             ..*all
         }
-    }
-}
-
-struct LockStep<'a> {
-    newton: &'a BlockNewton,
-    r: Vec<f64>,
-    values: Vec<f64>,
-    statistics: BlockStatistics,
-}
-
-impl LockStep<'_> {
-    /// All blocks of a level together; gives those that failed. Their unknowns keep the guess.
-    fn level<S: Nonlinear + ?Sized>(
-        &mut self,
-        system: &mut S,
-        x: &mut [f64],
-        options: &NewtonOptions,
-        first: usize,
-        end: usize,
-    ) -> Result<Vec<(usize, NewtonError)>, NewtonError> {
-        let blocks = &self.newton.blocks[first..end];
-        let mut running = Vec::with_capacity(blocks.len());
-        for block in blocks {
-            let options = block.options(options);
-            let mut machine = Iteration::new(&block.pattern, block.cols.len(), block.rows.len())?;
-            let ask = machine.begin(block.cols.iter().map(|&c| x[c as usize]), &options);
-            running.push(Running {
-                block,
-                options,
-                machine,
-                ask,
-            });
-        }
-        self.in_lock_step(system, x, &mut running);
-        let mut failed = Vec::new();
-        for (k, run) in running.iter().enumerate() {
-            match run.machine.result(&run.options) {
-                Ok(statistics) => {
-                    for (&c, v) in run.block.cols.iter().zip(&run.machine.x) {
-                        x[c as usize] = *v;
-                    }
-                    if statistics.singular.is_some() {
-                        self.statistics.singular.push(first + k);
-                    }
-                }
-                Err(error) => failed.push((first + k, error)),
-            }
-        }
-        Ok(failed)
-    }
-
-    /// Other ways for blocks of a level that failed, in lock step; gives the first one without a solution.
-    fn rescue<S: Nonlinear + ?Sized>(
-        &mut self,
-        system: &mut S,
-        x: &mut [f64],
-        options: &NewtonOptions,
-        failed: &[(usize, NewtonError)],
-    ) -> Result<(), BlockFailure> {
-        let mut running = Vec::with_capacity(failed.len());
-        for &(k, error) in failed {
-            let block = &self.newton.blocks[k];
-            let guess = block.cols.iter().map(|&c| x[c as usize]).collect();
-            let rescue =
-                Rescue::new(&block.pattern, guess).map_err(|_| BlockFailure { block: k, error })?;
-            running.push(Running {
-                block,
-                options: block.options(options),
-                machine: rescue,
-                ask: Ask::Residual,
-            });
-        }
-        self.in_lock_step(system, x, &mut running);
-        for (run, &(k, error)) in running.iter().zip(failed) {
-            let rescued = match run.machine.result() {
-                Ok((solution, statistics)) => Some((solution.to_vec(), statistics)),
-                Err(_) => self.alone(system, x, run.block, &run.options),
-            };
-            let Some((solution, statistics)) = rescued else {
-                return Err(BlockFailure { block: k, error });
-            };
-            for (&c, v) in run.block.cols.iter().zip(&solution) {
-                x[c as usize] = *v;
-            }
-            if statistics.singular.is_some() {
-                self.statistics.singular.push(k);
-            }
-            self.statistics.rescued.push(k);
-        }
-        Ok(())
-    }
-
-    /// The last resort for one block.
-    fn alone<S: Nonlinear + ?Sized>(
-        &mut self,
-        system: &mut S,
-        x: &[f64],
-        block: &Block,
-        options: &NewtonOptions,
-    ) -> Option<(Vec<f64>, NewtonStatistics)> {
-        let guess: Vec<f64> = block.cols.iter().map(|&c| x[c as usize]).collect();
-        let mut one = OneBlock {
-            system,
-            rows: &block.rows,
-            cols: &block.cols,
-            pattern: &block.pattern,
-            entries: &block.entries,
-            point: x.to_vec(),
-            r: &mut self.r,
-            values: &mut self.values,
-            evaluations: 0,
-        };
-        let solved = one.solve(&guess, options).ok();
-        self.statistics.residual_evaluations += one.evaluations;
-        solved
-    }
-
-    /// Evaluates the model until no block asks for anything any more.
-    fn in_lock_step<S: Nonlinear + ?Sized, M: Asks>(
-        &mut self,
-        system: &mut S,
-        x: &[f64],
-        running: &mut [Running<'_, M>],
-    ) {
-        let mut point = x.to_vec();
-        loop {
-            let (mut residual, mut jacobian) = (false, false);
-            for run in running.iter() {
-                residual |= run.ask == Ask::Residual;
-                jacobian |= run.ask == Ask::Jacobian;
-                for (&c, v) in run.block.cols.iter().zip(run.machine.point()) {
-                    point[c as usize] = *v;
-                }
-            }
-            if !residual && !jacobian {
-                break;
-            }
-            let (mut r_ok, mut j_ok): (Result<(), EvalError>, Result<(), EvalError>) =
-                (Ok(()), Ok(()));
-            if residual {
-                self.statistics.residual_evaluations += 1;
-                r_ok = system.residual(&point, &mut self.r);
-            }
-            if jacobian {
-                self.statistics.jacobian_evaluations += 1;
-                j_ok = system.jacobian(&point, &mut self.values);
-            }
-            for run in running.iter_mut() {
-                let (machine, block) = (&mut run.machine, run.block);
-                run.ask = match run.ask {
-                    Ask::Residual => {
-                        for (own, &row) in machine.r().iter_mut().zip(&block.rows) {
-                            *own = self.r[row as usize];
-                        }
-                        machine.got_residual(r_ok, &run.options)
-                    }
-                    Ask::Jacobian => {
-                        for (own, &e) in machine.values().iter_mut().zip(&block.entries) {
-                            *own = self.values[e as usize];
-                        }
-                        machine.got_jacobian(j_ok, &run.options)
-                    }
-                    Ask::Done => Ask::Done,
-                }
-            }
-        }
-    }
-}
-
-/// A block under solution.
-struct Running<'a, M> {
-    block: &'a Block,
-    options: NewtonOptions,
-    machine: M,
-    ask: Ask,
-}
-
-/// What asks for evaluations of its block and is told the answers.
-trait Asks {
-    fn point(&self) -> &[f64];
-    fn r(&mut self) -> &mut [f64];
-    fn values(&mut self) -> &mut [f64];
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
-}
-
-impl Asks for Iteration {
-    fn point(&self) -> &[f64] {
-        Iteration::point(self)
-    }
-    fn r(&mut self) -> &mut [f64] {
-        &mut self.r
-    }
-    fn values(&mut self) -> &mut [f64] {
-        &mut self.values
-    }
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
-        Iteration::got_residual(self, evaluated, options)
-    }
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
-        Iteration::got_jacobian(self, evaluated, options)
-    }
-}
-
-impl Asks for Rescue {
-    fn point(&self) -> &[f64] {
-        Rescue::point(self)
-    }
-    fn r(&mut self) -> &mut [f64] {
-        Rescue::r(self)
-    }
-    fn values(&mut self) -> &mut [f64] {
-        Rescue::values(self)
-    }
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
-        Rescue::got_residual(self, evaluated, options)
-    }
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
-        Rescue::got_jacobian(self, evaluated, options)
     }
 }

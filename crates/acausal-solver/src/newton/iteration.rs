@@ -49,6 +49,8 @@ pub(super) struct Iteration {
     damping: f64,
     /// (norm of dx, norm of dx_bar, damping) of the last iteration, for the prediction of the next damping.
     last: Option<(f64, f64, f64)>,
+    /// Unknowns that the norms see; empty means all.
+    counted: Vec<bool>,
     pub statistics: NewtonStatistics,
 }
 
@@ -71,8 +73,19 @@ impl Iteration {
             norm: f64::INFINITY,
             damping: FIRST_DAMPING,
             last: None,
+            counted: Vec::new(),
             statistics: NewtonStatistics::default(),
         })
+    }
+
+    /// Lets the norms see these unknowns only: the others follow from them ([`super::torn`]).
+    pub fn count_only(&mut self, counted: Vec<bool>) {
+        self.counted = counted;
+    }
+
+    /// The point that a residual was asked for, which may be moved before it is judged, and the residual.
+    pub fn trial_and_residual(&mut self) -> (&mut [f64], &[f64]) {
+        (&mut self.trial, &self.r)
     }
 
     /// Starts at a guess; the first question is for the residual there.
@@ -150,7 +163,11 @@ impl Iteration {
                 };
                 self.over(result)
             }
-            (_, _) => self.jacobian_next(options),
+            (_, _) => {
+                // The first point.
+                self.x.copy_from_slice(&self.trial);
+                self.jacobian_next(options)
+            }
         }
     }
 
@@ -302,13 +319,19 @@ impl Iteration {
     fn norm_of(&self, dx: &[f64], options: &NewtonOptions) -> f64 {
         dx.iter()
             .enumerate()
+            .filter(|(j, _)| self.counts(*j))
             .map(|(j, d)| (d / options.scale(j, self.x[j])).abs())
             .fold(0.0, f64::max)
+    }
+
+    fn counts(&self, j: usize) -> bool {
+        self.counted.get(j).copied().unwrap_or(true)
     }
 
     /// Norm of `a - factor * b`.
     fn difference_norm(&self, a: &[f64], b: &[f64], factor: f64, options: &NewtonOptions) -> f64 {
         (0..a.len())
+            .filter(|j| self.counts(*j))
             .map(|j| ((a[j] - factor * b[j]) / options.scale(j, self.x[j])).abs())
             .fold(0.0, f64::max)
     }

@@ -23,6 +23,8 @@
 //! | `iteration` | the iteration itself, as a state machine |
 //! | `step` | the linear problem of one step |
 //! | [`blocks`] | block triangular systems, block by block |
+//! | `lock_step` | the blocks that do not wait for each other, with one evaluation for all of them |
+//! | `torn` | tearing inside a block |
 //! | `rescue` | what is tried where a block does not converge |
 //! | `least_squares` | Levenberg-Marquardt steps, for guesses from which the above does not converge |
 //! | [`continuation`] | a solution is followed while a parameter moves from 0 to 1 |
@@ -32,13 +34,16 @@ mod bracket;
 pub mod continuation;
 mod iteration;
 mod least_squares;
+mod lock_step;
 mod one_block;
 mod options;
 mod rescue;
 mod step;
+mod torn;
 
 pub use blocks::{BlockFailure, BlockNewton, BlockStatistics};
 pub use options::{NewtonError, NewtonOptions, NewtonStatistics};
+pub use torn::{Probed, Tearing};
 
 use crate::dae::EvalError;
 use crate::pattern::Pattern;

@@ -1,0 +1,308 @@
+//! Starts that need more than Newton's method from the guesses: tearing, homotopy, and unknowns that stay open.
+#![allow(clippy::unwrap_used)]
+
+use acausal::{InMemory, Load, Model, Settings};
+
+fn run(text: &str, stop: f64) -> InMemory {
+    let model = Model::from_text("Test.mo", text, &Load::default());
+    let model = model.unwrap_or_else(|f| panic!("{f}"));
+    let settings = Settings {
+        stop,
+        interval: stop / 10.0,
+        ..Settings::default()
+    };
+    model
+        .simulate_in_memory(&settings)
+        .unwrap_or_else(|f| panic!("{f}"))
+}
+
+/// Runs a model whose start must be found without a remark about guesses.
+fn silent(text: &str) -> InMemory {
+    let r = run(text, 0.01);
+    let notes: Vec<&String> = r.summary.notes.iter().map(|n| &n.text).collect();
+    assert!(
+        notes.iter().all(|n| !n.contains("other guesses")),
+        "{notes:?}"
+    );
+    r
+}
+
+fn refusal(text: &str) -> String {
+    let model = Model::from_text("Test.mo", text, &Load::default());
+    let model = model.unwrap_or_else(|f| panic!("{f}"));
+    let run = model.simulate_in_memory(&model.settings());
+    run.map(|_| String::new()).unwrap_or_else(|f| f.to_string())
+}
+
+#[track_caller]
+fn near(r: &InMemory, name: &str, t: f64, expected: f64, tolerance: f64) {
+    let v = r.result.value_at(name, t).unwrap();
+    let error = (v - expected).abs();
+    assert!(
+        error <= tolerance * expected.abs().max(1.0),
+        "{name}({t}) = {v}, not {expected}"
+    );
+}
+
+/// The guess of a derivative is zero, and nobody can write another one: log(der(a)) is undefined there. But the first
+/// equation gives der(a) from a. With b = -1: (exp(a) + 1)*exp(a) = e.
+#[test]
+fn a_derivative_follows_from_a_torn_state() {
+    let r = silent(
+        "model Torn
+           Real a(start = 0), b(start = -1, fixed = true);
+         equation
+           der(a) = exp(a) - b;
+           der(b) = -b;
+         initial equation
+           log(der(a)) + a = 1;
+         end Torn;",
+    );
+    let e = std::f64::consts::E;
+    let a = ((-1.0 + (1.0 + 4.0 * e).sqrt()) / 2.0).ln();
+    near(&r, "a", 0.0, a, 1e-10);
+}
+
+/// A parameter and two states with nonlinear conditions on their slopes: six unknowns in one loop, of which the slopes follow
+/// from the others. sqrt(der(x)) = p, der(y) = log(der(x)) + y, x + y = 4, with der(x) = x*p, der(y) = p*y.
+#[test]
+fn slopes_and_a_free_parameter() {
+    let r = silent(
+        "model Free
+           parameter Real p(fixed = false, start = 1);
+           Real x(start = 1), y(start = 1);
+         equation
+           der(x) = x*p;
+           der(y) = p*y;
+         initial equation
+           sqrt(der(x)) = p;
+           der(y) = log(der(x)) + y;
+           x + y = 4;
+         end Free;",
+    );
+    // x = p, so y = 4 - p and (p - 1)*(4 - p) = 2*log(p): p = 1, or a root above it.
+    let (p, y) = (
+        r.result.value_at("p", 0.0).unwrap(),
+        r.result.value_at("y", 0.0).unwrap(),
+    );
+    assert!(
+        ((p - 1.0) * y - 2.0 * p.ln()).abs() < 1e-9,
+        "p = {p}, y = {y}"
+    );
+    near(&r, "x", 0.0, p, 1e-9);
+    near(&r, "y", 0.0, 4.0 - p, 1e-9);
+}
+
+/// The operating point of a common emitter stage without guesses (Ebers-Moll transistor). Expected values: nested
+/// bisection in another program.
+#[test]
+fn the_operating_point_of_an_amplifier_stage() {
+    let r = silent(
+        "model Stage
+           parameter Real Is = 1e-14, Vt = 0.02585, bf = 100, br = 1;
+           parameter Real Vcc = 12, R1 = 47e3, R2 = 10e3, Rc = 2.2e3, Re = 470, Cin = 1e-6, Ce = 100e-6;
+           Real vb, vc, ve, ib, ic, uin, ue;
+         equation
+           ic = Is*(exp((vb - ve)/Vt) - exp((vb - vc)/Vt)) - Is/br*(exp((vb - vc)/Vt) - 1);
+           ib = Is/bf*(exp((vb - ve)/Vt) - 1) + Is/br*(exp((vb - vc)/Vt) - 1);
+           (Vcc - vb)/R1 - vb/R2 - ib + Cin*der(uin) = 0;
+           uin = 0.01*sin(6283*time) - vb;
+           (Vcc - vc)/Rc = ic;
+           ue = ve;
+           ib + ic = ve/Re + Ce*der(ue);
+         initial equation
+           der(uin) = 0;
+           der(ue) = 0;
+         end Stage;",
+    );
+    near(&r, "vb", 0.0, 1.894_189_367_109_576_6, 1e-9);
+    near(&r, "vc", 0.0, 6.368_371_622_339_19, 1e-9);
+    near(&r, "ve", 0.0, 1.215_151_814_029_563_6, 1e-9);
+    near(&r, "ic", 0.0, 2.559_831_080_754_914e-3, 1e-9);
+}
+
+const PIPES: &str = "
+    parameter Real k[5] = {4, 4, 1, 8/sqrt(160), 2};
+    Real p[2], q[5], dp[5];
+  equation
+    dp = {169 - p[1], 169 - p[2], p[1] - p[2], p[1], p[2]};
+    q[1] = q[3] + q[4];
+    q[2] + q[3] = q[5] + 0*time;";
+
+/// Five pipes between two nodes; all guesses are zero, where the square root has no finite derivative. With p = (160, 144)
+/// the differences are 9, 25, 16, 160, 144.
+#[test]
+fn a_network_of_pipes_from_zero() {
+    let with = |law: &str| format!("model Pipes {PIPES} {law} end Pipes;");
+    let actual = "sign(dp[i])*sqrt(abs(dp[i]))";
+    let r = silent(&with(&format!(
+        "for i in 1:5 loop q[i] = k[i]*homotopy(actual = {actual}, simplified = dp[i]/13); end for;"
+    )));
+    near(&r, "p[1]", 0.0, 160.0, 1e-9);
+    near(&r, "p[2]", 0.0, 144.0, 1e-9);
+    near(&r, "q[3]", 0.0, 4.0, 1e-9);
+    // Without homotopy other guesses are tried, and that is said.
+    let r = run(
+        &with(&format!("for i in 1:5 loop q[i] = k[i]*{actual}; end for;")),
+        0.01,
+    );
+    near(&r, "p[1]", 0.0, 160.0, 1e-9);
+    let notes: Vec<&String> = r.summary.notes.iter().map(|n| &n.text).collect();
+    assert!(
+        notes.iter().any(|n| n.contains("other guesses")),
+        "{notes:?}"
+    );
+}
+
+/// In an array constructor, as the argument of a function, and one inside of the other. log(0) is undefined at the guesses.
+#[test]
+fn homotopy_inside_of_other_expressions() {
+    let r = silent(
+        "model Nested
+           function soft
+             input Real u;
+             output Real y;
+           algorithm
+             y := u^3 + u;
+           end soft;
+           Real x[3], y, z;
+         equation
+           {homotopy(actual = log(x[i]/i), simplified = x[i] - 2) for i in 1:3} = {0*time, 0, 0};
+           soft(homotopy(actual = log(y/5), simplified = y - 4)) = 0;
+           homotopy(actual = log(z/7) + homotopy(actual = sqrt(z - 3), simplified = z/4), simplified = z - 6) = 2;
+         end Nested;",
+    );
+    for k in 1..=3 {
+        near(&r, &format!("x[{k}]"), 0.0, f64::from(k), 1e-9);
+    }
+    near(&r, "y", 0.0, 5.0, 1e-9);
+    near(&r, "z", 0.0, 7.0, 1e-9);
+}
+
+/// The simplified model has three blocks, the actual one is a loop of all unknowns.
+#[test]
+fn the_simplified_model_has_blocks_of_its_own() {
+    let r = silent(
+        "model Blocks
+           Real x, y, z;
+         equation
+           0 = homotopy(actual = log(x/3) + 0.1*(z - 1), simplified = x - 2);
+           0 = homotopy(actual = log(y/2) + 0.1*(x - 3), simplified = y - 0.75*x);
+           0 = homotopy(actual = log(z) + 0.05*(y - 2), simplified = z - 0.6*y) + 0*time;
+         end Blocks;",
+    );
+    near(&r, "x", 0.0, 3.0, 1e-9);
+    near(&r, "y", 0.0, 2.0, 1e-9);
+    near(&r, "z", 0.0, 1.0, 1e-9);
+}
+
+const BRAKES: &str = "model Brakes
+    Boolean locked = time < 1;
+    Real w(start = 0, fixed = true), a = der(w), tau1, tau2, s1, s2;
+  equation
+    2*a = 4 + time - tau1 - tau2;
+    tau1 = if locked then s1 else 1;
+    a = if locked then 0 else s1;
+    tau2 = if locked then s2 else 1;
+    a = if locked then 0 else s2;
+  end Brakes;";
+
+/// Two brakes hold a shaft: only the sum of their torques is determined. They share it, the shaft stands still, and when
+/// they let go it moves as it must: 2*der(w) = 2 + t from t = 1 on.
+#[test]
+fn two_brakes_share_what_no_equation_divides() {
+    let r = run(BRAKES, 2.0);
+    for t in [0.0, 0.4, 0.8] {
+        near(&r, "tau1", t, 2.0 + t / 2.0, 1e-6);
+        near(&r, "tau2", t, 2.0 + t / 2.0, 1e-6);
+        near(&r, "w", t, 0.0, 1e-12);
+    }
+    near(&r, "w", 2.0, 1.75, 1e-6);
+    let warnings = &r.summary.warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    for part in ["do not determine s1, s2 at time = 0", "s1 = 2, s2 = 2"] {
+        assert!(warnings[0].contains(part), "{warnings:?}");
+    }
+}
+
+/// Brakes that want different things have no solution, and what depends on each other is said.
+#[test]
+fn brakes_that_fight_are_refused() {
+    let said = refusal(&BRAKES.replace("then 0 else s2", "then 1 else s2"));
+    for part in [
+        "error[initial-singular]",
+        "Test.mo:7:5",
+        "Test.mo:9:5",
+        "s1 by 1, s2 by -1",
+    ] {
+        assert!(
+            said.contains(part) || part == "Test.mo:9:5" && said.contains("and this one"),
+            "{part}: {said}"
+        );
+    }
+}
+
+/// What is open and moves the shaft is not harmless.
+#[test]
+fn an_open_acceleration_is_refused() {
+    let said = refusal(
+        "model Open
+           Boolean b = time < 1;
+           Real w(start = 0, fixed = true), s;
+         equation
+           der(w) + s = 1;
+           (if b then 2*der(w) + 2*s else s) = 2;
+         end Open;",
+    );
+    assert!(said.contains("error[initial-singular]"), "{said}");
+    assert!(said.contains("der(w)"), "{said}");
+}
+
+/// A large block that is singular: no outlet, so that nothing determines the levels. The message is short.
+#[test]
+fn a_large_singular_block_is_told_in_a_few_lines() {
+    let text = "model Closed
+           parameter Integer N = 600;
+           Real h[N](each start = 1), q[N + 1];
+         equation
+           q[1] = 0;
+           q[N + 1] = 0;
+           for i in 1:N - 1 loop q[i + 1] = (h[i] - h[i + 1])^3 + h[i] - h[i + 1]; end for;
+           for i in 1:N loop der(h[i]) = q[i] - q[i + 1]; end for;
+         initial equation
+           for i in 1:N - 1 loop der(h[i]) = 0; end for;
+           der(h[N]) = 0.5;
+         end Closed;";
+    let said = refusal(text);
+    for part in ["for i = 600", "h[1] by 1, h[2] by 1", "and 592 more"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(said.lines().count() < 15, "{said}");
+}
+
+/// An assertion of level warning inside of a function is shown once.
+#[test]
+fn functions_warn_once() {
+    let r = run(
+        "model Warn
+           function f
+             input Real u;
+             output Real y;
+           algorithm
+             assert(u < 0.5, \"u is large\", AssertionLevel.warning);
+             y := u;
+             while y > 0.1 loop
+               y := y - 0.1;
+             end while;
+           end f;
+           Real x(start = 0, fixed = true), y;
+         equation
+           der(x) = 1;
+           y = f(x);
+         end Warn;",
+        1.0,
+    );
+    let warnings = &r.summary.warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("u is large"), "{warnings:?}");
+}
