@@ -306,3 +306,51 @@ fn functions_warn_once() {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].contains("u is large"), "{warnings:?}");
 }
+
+/// A value that is not finite is shown where it arises, not only where it arrives.
+#[test]
+fn what_is_not_finite_is_shown_where_it_arises() {
+    let said = refusal(
+        "model Cause
+           Real x(start = -1), y;
+         equation
+           der(x) = -y;
+           y = log(x);
+         end Cause;",
+    );
+    for part in [
+        "error[initial-not-finite]",
+        "der(x) = -y",
+        "`y` is NaN here",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+/// Where only the derivative is infinite, that is said.
+#[test]
+fn an_infinite_derivative_is_no_infinite_value() {
+    let said =
+        refusal("model Slope Real x(start = 0); equation sqrt(abs(x)) = -1 - time; end Slope;");
+    for part in ["no finite derivative at the start", "x = 0 (the guess)"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+/// A slope that no steady state can change is listed with its value.
+#[test]
+fn what_cannot_be_steady_is_listed() {
+    let text = "model Counter Real x(start = 1, fixed = true), y(start = 0); equation der(x) = 2; der(y) = 3 - y; end Counter;";
+    let model = Model::from_text("Test.mo", text, &Load::default());
+    let model = model.unwrap_or_else(|f| panic!("{f}"));
+    let settings = Settings {
+        steady_state: true,
+        ..model.settings()
+    };
+    let r = (model.simulate_in_memory(&settings)).unwrap_or_else(|f| panic!("{f}"));
+    near(&r, "x", 0.0, 1.0, 1e-12);
+    near(&r, "y", 0.0, 3.0, 1e-9);
+    let notes: Vec<&String> = r.summary.notes.iter().map(|n| &n.text).collect();
+    let told = |n: &&&String| n.contains("do not allow a steady state of these: der(x) = 2");
+    assert_eq!(notes.iter().filter(told).count(), 1, "{notes:?}");
+}

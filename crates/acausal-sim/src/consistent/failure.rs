@@ -1,6 +1,8 @@
 //! What is said when no consistent values are found: which block, its equations and residuals, guesses and values of its
 //! unknowns, and where the equations are singular the dependent set and the direction that nothing determines.
 
+use acausal_codegen::Loc;
+use acausal_jit::kernel::Bank;
 use acausal_solver::linear::{RankDeficiency, rank_deficiency};
 use acausal_solver::newton::Nonlinear;
 use acausal_solver::{EvalReason, NewtonError, Pattern};
@@ -138,6 +140,16 @@ impl ConsistentSystem {
                 true => InitialKind::NoSlope,
                 false => InitialKind::NotFinite,
             };
+            let model = &at.machine.model;
+            if let Some((place, origin)) = at.machine.not_finite() {
+                let name = model.name_of(Loc::new(Bank::Mem, place));
+                let span = model.flat.origin(origin).span;
+                // Names of the compiler say nothing, and neither does an equation that is shown already.
+                let shown = model.row_group(self.rows[row] as usize);
+                if !name.starts_with('$') && shown.is_none_or(|(g, _)| g.origin != origin) {
+                    failure.cause = Some((name, at.machine.mem[place], span));
+                }
+            }
             worst.retain(|w| w.0 != row);
             worst.insert(0, (row, r[row]));
         }

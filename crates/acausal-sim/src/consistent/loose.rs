@@ -69,7 +69,7 @@ impl Loose {
             texts.join(", ")
         };
         format!(
-            "the equations do not determine {} at time = {}, and nothing else depends on it; the solution nearest to the values before was taken: {}",
+            "the equations do not determine {} at time = {}, and no state depends on it; the solution nearest to the values before was taken: {}",
             listed(columns.iter().take(NAMED).map(name).collect()),
             at.t,
             listed(columns.iter().take(NAMED).map(value).collect()),

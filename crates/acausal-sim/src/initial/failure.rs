@@ -36,6 +36,8 @@ pub struct InitialFailure {
     pub condition: Option<String>,
     /// Where it stands, if it is no row.
     pub span: Span,
+    /// A variable whose own equation is why others are not finite: name, value and where that equation stands.
+    pub cause: Option<(String, f64, Span)>,
 }
 
 /// Kinds of failed initialisation.
@@ -84,6 +86,7 @@ impl InitialFailure {
             solved: false,
             condition: None,
             span: Span::NONE,
+            cause: None,
         }
     }
 
@@ -124,7 +127,8 @@ impl InitialFailure {
                 code("initial-singular", "singular"),
                 span,
                 format!("this equation does not determine {names} {at}"),
-            ),
+            )
+            .hint(self.singular_hint()),
             InitialKind::Singular => Diagnostic::error(
                 code("initial-singular", "singular"),
                 span,
@@ -132,7 +136,8 @@ impl InitialFailure {
                     "these {} equations depend on each other {at} and do not determine {names}",
                     self.rows.len()
                 ),
-            ),
+            )
+            .hint(self.singular_hint()),
             InitialKind::NoConvergence => Diagnostic::error(
                 code("initial-no-convergence", "no-convergence"),
                 span,
@@ -186,6 +191,18 @@ impl InitialFailure {
         self.details(d, model)
     }
 
+    /// What may help where equations are singular.
+    fn singular_hint(&self) -> &'static str {
+        let values = self.unknowns.iter().map(|u| u.1);
+        let at_guess = !self.guesses.is_empty() && values.eq(self.guesses.iter().copied());
+        match (self.start, at_guess) {
+            (true, true) => {
+                "if these guesses are the reason (x^2 = 4 at x = 0), write other start values; else an equation is missing or written twice"
+            }
+            _ => "an equation is missing here, or written twice in different forms",
+        }
+    }
+
     /// Equations where they stand, the block, values and the direction.
     fn details(&self, mut d: Diagnostic, model: &Compiled) -> Diagnostic {
         let show_residual = !matches!(
@@ -227,6 +244,9 @@ impl InitialFailure {
         }
         if self.rows.len() > shown {
             d = d.note(format!("and {} more equations", self.rows.len() - shown));
+        }
+        if let Some((name, value, span)) = &self.cause {
+            d = d.label(*span, format!("`{name}` is {value} here"));
         }
         if let Some((k, count, size)) = self.block
             && count > 1

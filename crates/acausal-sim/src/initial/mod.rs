@@ -186,7 +186,7 @@ impl InitialSystem {
         machine.initial_residual(t, y, yp, &mut r);
         let sizes = self.system.row_sizes(machine, t, y, yp, &data.nominal);
         let (mut agree, mut replaced) = (Vec::new(), Vec::new());
-        let mut against = Vec::new();
+        let (mut against, mut unsteady) = (Vec::new(), Vec::new());
         for &condition in &self.dropped {
             let (error, size) = match condition {
                 Condition::Row(row) => (r[row as usize], sizes[row as usize]),
@@ -199,6 +199,13 @@ impl InitialSystem {
                 Condition::Guess(_) => continue,
             };
             let text = condition.text(machine, data);
+            if let (true, Condition::Slope(c)) = (self.steady, condition)
+                && error.abs() > AGREES * size
+            {
+                let name = derivative_text(&machine.model, c as usize);
+                unsteady.push(format!("{name} = {}", short(error)));
+                continue;
+            }
             if error.abs() <= AGREES * size.max(f64::MIN_POSITIVE) {
                 agree.push(text);
             } else if self.steady
@@ -219,6 +226,12 @@ impl InitialSystem {
             parts.push(format!(
                 "conditions of the start that the others imply: {}",
                 listed(&agree)
+            ));
+        }
+        if !unsteady.is_empty() {
+            parts.push(format!(
+                "the equations do not allow a steady state of these: {}",
+                listed(&unsteady)
             ));
         }
         if !replaced.is_empty() {
