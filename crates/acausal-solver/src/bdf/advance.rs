@@ -434,7 +434,7 @@ impl Bdf {
         let change = if self.stability.holds() {
             let careful = self.step_change(factor::HELD_CAUTION * error, factor::HELD_GROW);
             let change = self.step_change(error, factor::HELD_GROW);
-            self.stability.allow(careful / change);
+            self.stability.allow(careful.min(1.0) / change.min(1.0));
             careful
         } else {
             self.step_change(error, factor::GROW)
