@@ -363,7 +363,10 @@ impl Run {
         loop {
             // At a checkpoint everything that remembers is made anew, so that a run that begins there does the same.
             let found = self.restart.loose().cloned();
+            // A checkpoint does not say whether something was open.
+            self.restart.set_lenient(true);
             let first_step = self.slopes(settings, &[]);
+            self.restart.set_lenient(false);
             self.keep_open(found, summary)?;
             let mut bdf = self.integrator(settings)?;
             bdf.limit_first_step(first_step);

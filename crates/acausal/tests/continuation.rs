@@ -103,6 +103,49 @@ fn a_continuation_is_bitwise_the_run_that_passed_the_checkpoint() {
     );
 }
 
+/// Two brakes hold a shaft and leave open how they share its torque. A continuation finds that out again.
+#[test]
+fn what_is_open_stays_so_in_a_continuation() {
+    let text = "model Brakes
+      Boolean locked = time < 1;
+      Real w(start = 0, fixed = true), a = der(w), tau1, tau2, s1, s2;
+    equation
+      2*a = 4 + time - tau1 - tau2;
+      tau1 = if locked then s1 else 1;
+      a = if locked then 0 else s1;
+      tau2 = if locked then s2 else 1;
+      a = if locked then 0 else s2;
+    end Brakes;";
+    let place = Place::with("Brakes.mo", text);
+    let run = |arguments: &[&str]| {
+        let first = ["simulate", "Brakes.mo", "--quiet", "--interval", "0.1"];
+        let all: Vec<&str> = first.iter().chain(arguments).copied().collect();
+        place.acausal(&all).code(0);
+    };
+    run(&["--stop", "0.5", "-o", "first.csv", "--checkpoint", "half"]);
+    run(&["--from", "half", "--until", "2", "-o", "second.csv"]);
+    run(&[
+        "--stop",
+        "2",
+        "-o",
+        "passed.csv",
+        "--checkpoint",
+        "passed",
+        "--checkpoint-at",
+        "0.5",
+    ]);
+    let (passed, second) = (rows(&place, "passed.csv"), rows(&place, "second.csv"));
+    assert!(passed[passed.len() - second.len() + 1..] == second[1..]);
+    let tau = column(&place, "second.csv", "tau1");
+    let held = tau.iter().filter(|(t, _)| *t < 0.95);
+    assert!(held.clone().count() > 3);
+    for (t, tau) in held {
+        assert!((tau - 2.0 - t / 2.0).abs() < 1e-6, "{tau} at {t}");
+    }
+    let w = column(&place, "second.csv", "w").last().copied().unwrap();
+    assert!((w.1 - 1.75).abs() < 1e-5, "{w:?}");
+}
+
 #[test]
 fn a_continuation_may_have_other_parameters() {
     let place = Place::with("Busy.mo", BUSY);

@@ -225,6 +225,61 @@ fn two_brakes_share_what_no_equation_divides() {
     }
 }
 
+/// The same for five brakes, which leave four directions open.
+#[test]
+fn five_brakes_share_alike() {
+    let r = run(
+        "model Five
+           parameter Integer N = 5;
+           Boolean locked = time < 1;
+           Real w(start = 0, fixed = true), a = der(w), tau[N], s[N];
+         equation
+           2*a = 10 + time - sum(tau);
+           for i in 1:N loop
+             tau[i] = if locked then s[i] else 1/N;
+             a = if locked then 0 else s[i];
+           end for;
+         end Five;",
+        2.0,
+    );
+    for k in 1..=5 {
+        near(&r, &format!("tau[{k}]"), 0.6, 10.6 / 5.0, 1e-6);
+    }
+    // From 1 on 2*der(w) = 9 + t.
+    near(&r, "w", 2.0, 5.25, 1e-6);
+}
+
+/// Two friction elements with the limits 1 and 2 under a growing torque 4*t. They share it until one has reached its limit, at
+/// t = 1/2; the other one takes the rest. Whatever the shares, the shaft breaks away when both limits are reached: at
+/// t = 3/4, and then der(w) = 4*t - 3.
+#[test]
+fn friction_breaks_away_at_the_sum_of_the_limits() {
+    let r = run(
+        "model Slip
+           parameter Real tau0[2] = {1, 2};
+           Real w(start = 0, fixed = true), a = der(w), sa[2], tau[2];
+           Integer mode[2](each start = 0, each fixed = true);
+           Boolean startForward[2](each start = false, each fixed = true), locked[2];
+         equation
+           a = 4*time - tau[1] - tau[2];
+           for i in 1:2 loop
+             startForward[i] = pre(mode[i]) == 0 and sa[i] > tau0[i];
+             locked[i] = not (pre(mode[i]) == 1 or startForward[i]);
+             a = if locked[i] then 0 else sa[i] - tau0[i];
+             tau[i] = if locked[i] then sa[i] else tau0[i];
+             mode[i] = if (pre(mode[i]) == 1 or startForward[i]) and w > 0 then 1 else 0;
+           end for;
+         end Slip;",
+        1.0,
+    );
+    near(&r, "tau[1]", 0.3, 0.6, 1e-6);
+    near(&r, "tau[2]", 0.3, 0.6, 1e-6);
+    near(&r, "tau[1]", 0.7, 1.0, 1e-6);
+    near(&r, "tau[2]", 0.7, 1.8, 1e-6);
+    near(&r, "w", 0.7, 0.0, 1e-12);
+    near(&r, "w", 1.0, 0.125, 1e-5);
+}
+
 /// Brakes that want different things have no solution, and what depends on each other is said.
 #[test]
 fn brakes_that_fight_are_refused() {
