@@ -4,6 +4,9 @@
 //! that [`Name`] is `Copy` and reads as `&str` without a table at hand. A Modelica library of ten
 //! megabytes has some ten thousand distinct identifiers, a few hundred kilobytes.
 //!
+//! Texts lie together in blocks of their own. Each in a piece of memory of its own would stand between the nodes of
+//! the tree that is being parsed, and since it stays, no page of that tree could be given back when the tree goes.
+//!
 //! The table is shared by all threads behind a mutex. The parser asks it through [`NameCache`], which
 //! remembers what it has seen, so that files parsed in parallel do not contend for the lock.
 
@@ -21,7 +24,46 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 #[derive(Clone, Copy)]
 pub struct Name(&'static &'static str);
 
-type Table = HashMap<&'static str, Name, BuildHasherDefault<FxHasher>>;
+/// All names, and the ends of the blocks that hold their texts.
+#[derive(Default)]
+struct Table {
+    names: HashMap<&'static str, Name, BuildHasherDefault<FxHasher>>,
+    /// What is left of the last block of characters.
+    characters: &'static mut [u8],
+    /// What is left of the last block of texts.
+    texts: &'static mut [&'static str],
+}
+
+/// Bytes of a block of characters.
+const BLOCK: usize = 1 << 16;
+
+impl Table {
+    fn add(&mut self, text: &str) -> Name {
+        if self.characters.len() < text.len() {
+            self.characters = Box::leak(vec![0; BLOCK.max(text.len())].into_boxed_slice());
+        }
+        let (own, rest) = std::mem::take(&mut self.characters).split_at_mut(text.len());
+        self.characters = rest;
+        own.copy_from_slice(text.as_bytes());
+        let text: &'static str = match std::str::from_utf8(own) {
+            Ok(text) => text,
+            // The bytes are those of a text.
+            Err(_) => unreachable!("a copy of a text is a text"),
+        };
+        if self.texts.is_empty() {
+            self.texts = Box::leak(vec![""; BLOCK / size_of::<&str>()].into_boxed_slice());
+        }
+        let texts = std::mem::take(&mut self.texts);
+        let Some((own, rest)) = texts.split_first_mut() else {
+            unreachable!("a new block has room");
+        };
+        self.texts = rest;
+        *own = text;
+        let name = Name(own);
+        self.names.insert(text, name);
+        name
+    }
+}
 
 static INTERNED: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
@@ -30,13 +72,10 @@ impl Name {
     pub fn new(text: &str) -> Name {
         // A poisoned lock is harmless: the table is only ever added to, in one step.
         let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&known) = table.get(text) {
-            return known;
+        match table.names.get(text) {
+            Some(&known) => known,
+            None => table.add(text),
         }
-        let text: &'static str = Box::leak(Box::from(text));
-        let name = Name(Box::leak(Box::new(text)));
-        table.insert(text, name);
-        name
     }
 
     /// The text, for as long as the program runs.
