@@ -1,7 +1,7 @@
 //! The whole compilation, and what it gives.
 
 use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
-use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
+use acausal_expr::{ExprId, IterId, Kind, Range, VarId, memory};
 use acausal_index1::{Dae, Role, RowKind, Unknown};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
@@ -135,7 +135,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .locals
         .iter()
         .map(|l| Item {
-            domain: l.domain.clone(),
+            domain: l.domain.clone().into(),
             value: l.value,
             target: Target::Access(l.target),
             origin: l.origin,
@@ -188,6 +188,12 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         next,
     )?;
     initial.branching = dae.branching;
+    // What is made of them is in the programs now. The rest takes about as much memory again.
+    drop((parameter_items, parameter_plan, local_items, evaluated));
+    drop((residual_items, local_plan, residual_plan, rest_plan));
+    if low.flat.vars.len() >= memory::LARGE {
+        memory::give_back();
+    }
 
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae

@@ -214,7 +214,7 @@ impl Lowering<'_> {
                 self.flat.var(l.target.var).len(),
             );
             items.push(Item {
-                domain: l.domain,
+                domain: l.domain.into(),
                 value: l.value,
                 target: Target::Access(l.target),
                 origin,

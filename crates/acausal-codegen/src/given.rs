@@ -63,7 +63,7 @@ impl Lowering<'_> {
             None => {
                 let base = self.layout.reserve(domain_len(&eq.domain));
                 items.push(Item {
-                    domain: eq.domain.clone(),
+                    domain: eq.domain.clone().into(),
                     value,
                     target: Target::Consecutive(Bank::Mem, base),
                     origin: eq.origin,

@@ -275,7 +275,7 @@ impl Lowering<'_> {
             let len = self.flat.var(l.target.var).len();
             self.layout.add_mem((l.target.var, Kind::Value), len);
             items.push(Item {
-                domain: l.domain,
+                domain: l.domain.into(),
                 value: l.value,
                 target: Target::Access(l.target),
                 origin: l.origin,

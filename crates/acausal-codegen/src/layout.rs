@@ -13,10 +13,11 @@ use acausal_expr::{Kind, Node};
 use acausal_index1::element::{flat_affine, flatten_strides};
 use acausal_index1::{Dae, Quantity};
 use acausal_jit::kernel::Bank;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::CodegenError;
 use crate::address::for_each_element;
+use crate::places::Places;
 
 /// Fixed addresses in `Mem`.
 pub mod fixed {
@@ -108,7 +109,7 @@ impl Place {
 /// All places.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    places: FxHashMap<Quantity, Place>,
+    places: Places,
     /// Length of `Mem`.
     pub mem_len: usize,
     /// Length of `Y`.
@@ -123,7 +124,7 @@ pub struct Layout {
 impl Layout {
     /// Where a quantity lies, if anything gives it a value.
     pub fn place(&self, q: Quantity) -> Option<&Place> {
-        self.places.get(&q)
+        self.places.get(q)
     }
 
     /// Reserves scalars in `Mem`.
@@ -143,6 +144,7 @@ impl Layout {
     /// The layout of a DAE: parameters, discrete variables with their left limits, unknowns, local assignments.
     pub fn new(dae: &Dae) -> Result<Layout, CodegenError> {
         let mut layout = Layout {
+            places: Places::new(dae.flat.vars.len()),
             mem_len: fixed::FREE,
             ..Layout::default()
         };
@@ -191,7 +193,8 @@ impl Layout {
 
     /// Adds a run of elements to a quantity that lies in pieces, or has no place yet; false if it needs a table.
     fn add_piece(&mut self, q: Quantity, piece: Piece) -> bool {
-        let place = (self.places.entry(q)).or_insert_with(|| Place::Pieces(Vec::new()));
+        let new = || Place::Pieces(Vec::new());
+        let place = self.places.get_or_insert_with(q, new);
         let Place::Pieces(pieces) = place else {
             return false;
         };
@@ -208,10 +211,8 @@ impl Layout {
 
     fn table(&mut self, flat: &FlatModel, q: Quantity) -> &mut Vec<Loc> {
         let len = flat.var(q.0).len();
-        let place = self
-            .places
-            .entry(q)
-            .or_insert_with(|| Place::Table(vec![Loc::NONE; len]));
+        let new = || Place::Table(vec![Loc::NONE; len]);
+        let place = self.places.get_or_insert_with(q, new);
         if !matches!(place, Place::Table(_)) {
             *place = Place::Table((0..len).map(|k| place.at(k)).collect());
         }
@@ -229,7 +230,7 @@ impl Layout {
             .iter()
             .map(|(_, r)| r.count.max(0) as usize)
             .product();
-        if covered == var.len() && !self.places.contains_key(&q) {
+        if covered == var.len() && self.places.get(q).is_none() {
             if let Some(place) = self.alias(dae, local) {
                 self.places.insert(q, place);
                 self.aliases.insert(q);

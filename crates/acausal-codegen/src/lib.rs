@@ -19,6 +19,7 @@ mod layout;
 mod lower;
 mod needed;
 mod parameters;
+mod places;
 mod plan;
 mod schedule;
 mod shape;

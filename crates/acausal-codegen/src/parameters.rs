@@ -81,7 +81,7 @@ impl Lowering<'_> {
                 self.flat.var(local.target.var).len(),
             );
             items.push(Item {
-                domain: local.domain,
+                domain: local.domain.into(),
                 value: local.value,
                 target: Target::Access(local.target),
                 origin,
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         // Cut where the value changes its form: a branch that is not taken may have no elements there.
         let ty = self.flat.exprs.ty(body);
         let whole = Equation {
-            domain,
+            domain: domain.into(),
             lhs: self.flat.exprs.var(id, Kind::Value, &subs, ty),
             rhs: body,
             origin,
@@ -105,7 +105,7 @@ impl Lowering<'_> {
                 continue;
             };
             items.push(Item {
-                domain: piece.domain,
+                domain: piece.domain.into(),
                 value: piece.rhs,
                 target: target(access),
                 origin,

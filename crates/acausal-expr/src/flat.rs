@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use acausal_syntax::{Diagnostic, Name, Span};
 
+pub use crate::var_name::{NameTree, VarName};
 use crate::{Access, ExprId, Exprs, Few, FuncId, IterId, Range, VarId};
 
 /// A model after instantiation, modification and connection.
@@ -127,52 +128,8 @@ pub enum StateSelect {
     Always,
 }
 
-/// A name such as `r[3].p.v`: each part with the number of array dimensions declared at it.
-///
-/// The dimensions of a flat variable are those of all parts in order; `r.p.v` with `r[N]` has shape `[N]` and element
-/// 3 is printed `r[3].p.v`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct VarName {
-    /// `(identifier, number of dimensions)`.
-    pub parts: Box<[(Name, u8)]>,
-}
-
-impl VarName {
-    /// The name without subscripts.
-    pub fn plain(&self) -> String {
-        let parts: Vec<&str> = self.parts.iter().map(|(n, _)| &**n).collect();
-        parts.join(".")
-    }
-
-    /// The name with one subscript text per dimension, put where each dimension belongs.
-    pub fn with_subscripts(&self, subs: &[String]) -> String {
-        let mut out = String::new();
-        let mut next = 0;
-        for (k, (name, dims)) in self.parts.iter().enumerate() {
-            if k > 0 {
-                out.push('.');
-            }
-            out.push_str(name);
-            let end = (next + *dims as usize).min(subs.len());
-            if next < end {
-                out.push('[');
-                out.push_str(&subs[next..end].join(","));
-                out.push(']');
-            }
-            next = end;
-        }
-        out
-    }
-
-    /// The name of one element, by its subscripts from 1.
-    pub fn element(&self, subs: &[usize]) -> String {
-        let texts: Vec<String> = subs.iter().map(|s| s.to_string()).collect();
-        self.with_subscripts(&texts)
-    }
-}
-
 /// An array value: element `(i1, .., in)` is `body` with the iterators set to `i1 .. in` (from 1). A scalar has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Comprehension {
     /// One iterator per dimension.
     pub iters: Few<IterId>,
@@ -203,8 +160,8 @@ pub struct Variable {
     pub dims: Box<[usize]>,
     /// The binding of a parameter or constant. The binding of a variable is an [`Equation`] instead.
     pub binding: Option<Comprehension>,
-    /// What is said about it beyond that; nothing for most.
-    pub attributes: Option<Box<Attributes>>,
+    /// What is said about it beyond that; nothing for most. Variables about which the same is said share it.
+    pub attributes: Option<Arc<Attributes>>,
     /// The declaration.
     pub span: Span,
     /// Its type.
@@ -228,7 +185,7 @@ pub struct Variable {
 }
 
 /// What is said about some variables only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attributes {
     /// Start attribute.
     pub start: Option<Comprehension>,
@@ -264,8 +221,8 @@ impl std::ops::Deref for Variable {
 impl Variable {
     /// A variable of a name and shape of which nothing else is said.
     pub fn new(name: &str, dims: Vec<usize>, ty: VarType, variability: Variability) -> Variable {
-        let parts = Box::new([(Name::new(name), dims.len() as u8)]);
-        Variable::named(VarName { parts }, dims, ty, variability)
+        let name = VarName::new(&[(Name::new(name), dims.len() as u8)]);
+        Variable::named(name, dims, ty, variability)
     }
 
     /// The same with a name of several parts.
@@ -295,7 +252,7 @@ impl Variable {
 
     /// The attributes, to be written. From then on the variable has some: only to be called if something is said.
     pub fn attributes_mut(&mut self) -> &mut Attributes {
-        self.attributes.get_or_insert_default()
+        Arc::make_mut(self.attributes.get_or_insert_default())
     }
 
     /// Number of scalars.
@@ -361,7 +318,7 @@ pub enum OriginKind {
 #[derive(Clone, Debug)]
 pub struct Equation {
     /// The iterators and their values; the last one varies fastest.
-    pub domain: Vec<(IterId, Range)>,
+    pub domain: Few<(IterId, Range)>,
     /// Left side.
     pub lhs: ExprId,
     /// Right side.

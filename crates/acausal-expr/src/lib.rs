@@ -21,7 +21,6 @@ mod build;
 mod differentiate;
 mod domain;
 mod evaluate;
-mod few;
 pub mod flat;
 mod gradient;
 pub mod memory;
@@ -34,13 +33,14 @@ mod solve;
 mod substitute;
 mod table;
 mod text;
+mod var_name;
 mod visit;
 
+pub use acausal_syntax::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
 pub use domain::split_equation;
 pub use evaluate::{EvalError, Value, apply_builtin};
-pub use few::Few;
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,

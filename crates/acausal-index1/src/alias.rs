@@ -120,7 +120,7 @@ fn assignment(
     let value = x.scalar_var(to, Kind::Value, Ty::Real);
     let value = if negative { x.neg(value) } else { value };
     Local {
-        domain: Vec::new(),
+        domain: Vec::new().into(),
         target: acausal_expr::Access {
             var: of,
             kind: Kind::Value,
@@ -326,8 +326,8 @@ impl Forest<'_> {
             let id = VarId(v as u32);
             let merit = merit(id);
             let better = best[root].is_none_or(|(most, other)| {
-                let name = |v: VarId| flat.var(v).name.parts.iter().map(|p| p.0.as_str());
-                merit > most || merit == most && name(id).lt(name(other))
+                let name = |v: VarId| &flat.var(v).name;
+                merit > most || merit == most && name(id) < name(other)
             });
             if better {
                 best[root] = Some((merit, id));

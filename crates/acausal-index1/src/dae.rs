@@ -4,7 +4,7 @@
 //! scalar lives at run time is decided by the code generator.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Access, ExprId, IterId, Kind, Range, VarId};
+use acausal_expr::{Access, ExprId, Few, IterId, Kind, Range, VarId};
 use acausal_structure::segments::Span;
 
 /// A quantity: a variable or one of its derivatives (or left limits).
@@ -95,7 +95,7 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub struct Local {
     /// Iterators.
-    pub domain: Vec<(IterId, Range)>,
+    pub domain: Few<(IterId, Range)>,
     /// The element that is assigned.
     pub target: Access,
     /// Its value.

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::DiscreteEquation;
 
-type Domain = Vec<(IterId, Range)>;
+type Domain = [(IterId, Range)];
 
 /// Takes the equations of a model apart: those of continuous variables, and those of discrete ones.
 pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEquation>) {
@@ -40,7 +40,7 @@ pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEqua
         .into_iter()
         .zip(chosen)
         .map(|((eq, sides), k)| DiscreteEquation {
-            domain: eq.domain,
+            domain: eq.domain.into(),
             target: sides[k].0,
             value: sides[k].1,
             origin: eq.origin,

@@ -65,9 +65,9 @@ pub fn discrete_start(
             continue;
         };
         match unknown(flat, value) {
-            Some(other) => start.edge(target, other, eq.domain, eq.origin, true),
+            Some(other) => start.edge(target, other, eq.domain.into(), eq.origin, true),
             None => start.roots.push(DiscreteEquation {
-                domain: eq.domain,
+                domain: eq.domain.into(),
                 target,
                 value,
                 origin: eq.origin,

@@ -141,7 +141,7 @@ pub(crate) fn emit(
             }
         }
         let local = Local {
-            domain,
+            domain: domain.into(),
             target,
             value,
             origin: w.origin,
@@ -275,7 +275,7 @@ fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, 
     let mut errors = Vec::new();
     for (k, e) in nodes.equations.iter().enumerate() {
         let mut w = Written {
-            domain: e.piece.domain.clone(),
+            domain: e.piece.domain.clone().into(),
             lhs: e.piece.lhs,
             rhs: e.piece.rhs,
             origin: e.piece.origin,

@@ -51,7 +51,7 @@ pub fn hoist_reductions(
             .exprs
             .rewrite(value, |_, e| (e == reduction).then_some(replacement));
         locals.push(Local {
-            domain: inner,
+            domain: inner.into(),
             target: access,
             value: reduction,
             origin,

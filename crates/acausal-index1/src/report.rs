@@ -3,7 +3,7 @@
 //! In: the pieces, blocks and selected states of the transformation, and the DAE that came out. Out: the same facts as
 //! texts in Modelica notation, with the user's names. Nothing here decides anything.
 
-use acausal_expr::flat::{Equation, FlatModel};
+use acausal_expr::flat::{Equation, FlatModel, VarName};
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Printer, Range, Ty};
 use acausal_structure::blt::Blocks;
 use acausal_structure::segments::size_of;
@@ -152,7 +152,7 @@ fn readable(dae: &Dae) -> FlatModel {
         .vars
         .iter()
         .filter(|v| !v.auxiliary)
-        .filter_map(|v| v.name.parts.first().map(|p| p.0.to_string()))
+        .filter_map(|v| v.name.parts().first().map(|p| p.0.to_string()))
         .collect();
     let multipliers: rustc_hash::FxHashSet<acausal_expr::VarId> = dae
         .unknowns
@@ -162,7 +162,8 @@ fn readable(dae: &Dae) -> FlatModel {
         .collect();
     let mut counts = [0, 0];
     for (k, v) in flat.vars.iter_mut().enumerate() {
-        let Some((first, _)) = v.name.parts.first_mut().filter(|_| v.auxiliary) else {
+        let mut parts = v.name.parts();
+        let Some((first, _)) = parts.first_mut().filter(|_| v.auxiliary) else {
             continue;
         };
         let mut name = match first.strip_prefix("$slope.") {
@@ -178,6 +179,7 @@ fn readable(dae: &Dae) -> FlatModel {
             name.push('_');
         }
         *first = acausal_syntax::Name::new(&name);
+        v.name = VarName::new(&parts);
     }
     flat
 }
@@ -214,7 +216,7 @@ fn equation_text(flat: &FlatModel, grown: &mut Option<Exprs>, eq: &Equation) -> 
     let (domain, [lhs, rhs]) = without_single(exprs, &eq.domain, [eq.lhs, eq.rhs]);
     let origin = eq.origin;
     Printer::with_exprs(flat, exprs).equation(&Equation {
-        domain,
+        domain: domain.into(),
         lhs,
         rhs,
         origin,

@@ -25,7 +25,7 @@ pub fn scalarise(flat: &mut FlatModel, equations: Vec<Equation>) -> Vec<Equation
             let lhs = exprs.substitute_iters(eq.lhs, &values);
             let rhs = exprs.substitute_iters(eq.rhs, &values);
             out.push(Equation {
-                domain: Vec::new(),
+                domain: Vec::new().into(),
                 lhs,
                 rhs,
                 origin: eq.origin,

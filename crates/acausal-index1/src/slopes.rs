@@ -104,9 +104,7 @@ fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarI
     let (name, span) = (flat.var(of).name.plain(), flat.var(of).span);
     let s = &mut flat.vars[access.var.index()];
     let part = (Name::new(&format!("der({name})")), dims.len() as u8);
-    s.name = VarName {
-        parts: Box::new([part]),
-    };
+    s.name = VarName::new(&[part]);
     s.span = span;
     s.state_select = StateSelect::Avoid;
     flat.origins.push(Origin {
@@ -119,7 +117,7 @@ fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarI
     let lhs = flat.exprs.access(access, Ty::Real);
     let rhs = flat.exprs.var(of, Kind::Der(1), &subs, Ty::Real);
     equations.push(Equation {
-        domain,
+        domain: domain.into(),
         lhs,
         rhs,
         origin,

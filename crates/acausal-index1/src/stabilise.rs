@@ -106,7 +106,7 @@ pub(crate) fn relations(
         for piece in split_equation(
             &mut flat.exprs,
             Equation {
-                domain: box_domain,
+                domain: box_domain.into(),
                 lhs,
                 rhs,
                 origin,
@@ -122,7 +122,7 @@ pub(crate) fn relations(
                 locals,
             );
             residuals.push(Residual {
-                domain: piece.domain,
+                domain: piece.domain.into(),
                 value,
                 origin,
                 kind: RowKind::Dynamic,
@@ -135,11 +135,11 @@ pub(crate) fn relations(
 }
 
 fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::flat::VarName {
-    let mut parts = name.parts.clone();
+    let mut parts = name.parts();
     if let Some(first) = parts.first_mut() {
         first.0 = acausal_syntax::Name::new(&format!("{prefix}.{}", &*first.0));
     }
-    acausal_expr::flat::VarName { parts }
+    acausal_expr::flat::VarName::new(&parts)
 }
 
 /// Most pieces that a constraint is taken in. What is left over then keeps an incomplete gradient.

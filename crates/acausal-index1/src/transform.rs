@@ -161,6 +161,10 @@ fn run(
     watch.lap("report");
     let branching = !branches.is_empty();
     report.notes.extend(branches);
+    // Emission makes the equations of the DAE beside all that has been found out: the largest part of the analysis.
+    if flat.vars.len() >= memory::LARGE {
+        memory::give_back();
+    }
     let (mut dae, back) = crate::emit::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
     )?;
@@ -383,7 +387,7 @@ fn add_dummy(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
     });
     let origin = acausal_expr::flat::OriginId(flat.origins.len() as u32 - 1);
     equations.push(Equation {
-        domain: Vec::new(),
+        domain: Vec::new().into(),
         lhs,
         rhs,
         origin,

@@ -31,7 +31,7 @@ fn equation(
     rhs: ExprId,
 ) {
     m.equations.push(Equation {
-        domain,
+        domain: domain.into(),
         lhs,
         rhs,
         origin: OriginId(0),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
 //! | identifiers | [`name`]: interned [`Name`] |
+//! | lists that are empty in most places | [`Few`] |
 //! | text to tokens | [`lexer`] |
 //! | tokens to tree, with recovery | [`parser`]: [`parse`], [`parse_file`], [`parse_expression`] |
 //! | the tree | [`ast`] |
@@ -37,6 +38,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+mod few;
 pub mod lexer;
 pub mod name;
 pub mod parser;
@@ -44,6 +46,7 @@ pub mod printer;
 pub mod span;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use few::Few;
 pub use name::Name;
 pub use parser::{Parsed, parse, parse_expression, parse_file};
 pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};

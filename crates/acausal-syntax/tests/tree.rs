@@ -193,7 +193,7 @@ fn places_cover_what_was_written() {
     };
     assert_eq!(at(clause.type_name.span), "Real");
     let component = &clause.components[0];
-    assert_eq!(at(component.description.span), "\"t\"");
+    assert_eq!(at(component.description.as_ref().unwrap().span), "\"t\"");
     let modification = component.modification.as_ref().unwrap();
     assert_eq!(at(modification.span), "(start = 1) = 2 * (y + 1)");
     assert_eq!(at(modification.arguments[0].span), "start = 1");

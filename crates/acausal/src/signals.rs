@@ -53,7 +53,11 @@ impl Model {
             if v.is_parameter() || v.is_empty() {
                 continue;
             }
-            let rank = match (states.contains(&o.var), v.protected, v.name.parts.len() > 1) {
+            let rank = match (
+                states.contains(&o.var),
+                v.protected,
+                v.name.parts().len() > 1,
+            ) {
                 (true, ..) => 0,
                 (_, false, false) => 1,
                 (_, false, true) => 2,

@@ -206,7 +206,7 @@ impl Plan {
         });
         let origin = OriginId(flat.origins.len() as u32 - 1);
         self.added.push(Equation {
-            domain,
+            domain: domain.into(),
             lhs,
             rhs,
             origin,
@@ -234,14 +234,15 @@ fn part_name(flat: &FlatModel, v: VarId, at: &[Span]) -> String {
 /// An equation as the user wrote it, over a box of its iterators.
 fn row_text(flat: &mut FlatModel, eq: &Equation, at: &[Span]) -> String {
     let mut eq = eq.clone();
-    let mut values = Vec::new();
-    for ((i, r), s) in std::mem::take(&mut eq.domain).into_iter().zip(at) {
+    let (mut values, mut left) = (Vec::new(), Vec::new());
+    for (&(i, r), s) in eq.domain.iter().zip(at) {
         if s.size() == 1 {
             values.push((i, flat.exprs.int(r.at(s.lo))));
         } else {
-            eq.domain.push((i, part(r, *s)));
+            left.push((i, part(r, *s)));
         }
     }
+    eq.domain = left.into();
     eq.lhs = flat.exprs.substitute_iters(eq.lhs, &values);
     eq.rhs = flat.exprs.substitute_iters(eq.rhs, &values);
     Printer::new(flat).equation(&eq)
@@ -350,7 +351,7 @@ fn written(
     let lhs = flat.exprs.add(&left);
     let rhs = flat.exprs.add(&right);
     Equation {
-        domain,
+        domain: domain.into(),
         lhs,
         rhs,
         origin,

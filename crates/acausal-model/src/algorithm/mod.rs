@@ -211,7 +211,7 @@ fn equations(
             let pieces = split_equation(
                 &mut ctx.exprs,
                 Equation {
-                    domain,
+                    domain: domain.into(),
                     lhs,
                     rhs,
                     origin,

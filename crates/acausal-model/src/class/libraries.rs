@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use acausal_syntax::ast::ClassBody;
+use acausal_syntax::ast::{ClassBody, ElementKind, SectionKind};
 use acausal_syntax::{Diagnostic, Name, SourceMap, Span};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
@@ -121,6 +121,24 @@ impl Libraries {
         let old = std::mem::take(self);
         self.sources = old.sources;
         self.diagnostics = old.diagnostics;
+    }
+
+    /// Lets the text of the components of a class go, if nobody else needs it. They are in the table of the class. Gives their number.
+    pub(crate) fn forget_components(&mut self, class: ClassId) -> usize {
+        let mut forgotten = 0;
+        if let Some(def) = Arc::get_mut(&mut self.arena.get_mut(class).def)
+            && let ClassBody::Long(composition) = &mut def.body
+        {
+            for section in &mut composition.sections {
+                if let SectionKind::Elements { elements, .. } = &mut section.kind {
+                    let all = elements.len();
+                    elements.retain(|e| !matches!(e.kind, ElementKind::Components(_)));
+                    elements.shrink_to_fit();
+                    forgotten += all - elements.len();
+                }
+            }
+        }
+        forgotten
     }
 
     /// Lets go what a class says in its own text, if nobody else needs it: its declarations are in its table, and its equations have been

@@ -34,7 +34,7 @@ pub(crate) struct Modifier {
 }
 
 /// What stands behind `=`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Expr(Arc<Expr>),
     /// `break`: no value (MLS 3.6 §7.2.7).
@@ -101,7 +101,7 @@ impl TableBuilder<'_> {
             .binding
             .as_ref()
             .map(|binding| match &binding.value {
-                BindingValue::Expr(expr) => Value::Expr(Arc::new(expr.clone())),
+                BindingValue::Expr(expr) => Value::Expr(Arc::clone(expr)),
                 BindingValue::Break => Value::Break,
             });
         let modifier = Modifier::new(args, value, modification.span);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use acausal_syntax::ast::{StoredClass, StoredDefinition};
 use acausal_syntax::parser::parse_file;
-use acausal_syntax::{Diagnostic, Name, SourceMap, Span};
+use acausal_syntax::{Diagnostic, FileId, Name, Parsed, SourceMap, Span};
 
 use super::directory::{self, Entry};
 use super::libraries::Libraries;
@@ -60,10 +60,29 @@ pub(super) fn parse_text(
 ) -> StoredDefinition {
     // A byte order mark counts as white space (MLS 3.6 §13.4).
     let file = sources.add_file(name, text.strip_prefix('\u{feff}').unwrap_or(text));
-    let parsed = parse_file(sources, file);
+    let parsed = parse_apart(sources, file, text.len());
     diagnostics.extend(parsed.diagnostics);
     parsed.tree
 }
+
+/// Parses a file, a large one in a thread of its own. The tree of a large model goes before the model is complete; an allocator with
+/// a heap per thread, such as that of the GNU C library, then has the nodes of the tree in pages of their own, which can be given back, while
+/// nodes among what stays would hold all their pages.
+fn parse_apart(sources: &SourceMap, file: FileId, bytes: usize) -> Parsed {
+    if bytes < LARGE_TEXT {
+        return parse_file(sources, file);
+    }
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| parse_file(sources, file));
+        match thread.join() {
+            Ok(parsed) => parsed,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// From this many bytes on a text has a tree of some tens of megabytes.
+const LARGE_TEXT: usize = 1 << 20;
 
 impl Libraries {
     /// Loads the class `name` that a library stores at `entry`, as an element of `parent`.

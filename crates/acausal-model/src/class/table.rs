@@ -9,13 +9,10 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::ast::{
-    self, ElementKind, Expr, Path, Prefixes, SectionKind, TypePrefix, Visibility,
-};
+use acausal_syntax::ast::{self, Expr, Path, Prefixes, TypePrefix, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
-use super::Libraries;
 use super::modifier::{Deselected, Modifier};
 use super::tree::ClassId;
 
@@ -54,7 +51,7 @@ pub(crate) struct ComponentDecl {
     pub modifier: Option<Arc<Modifier>>,
     pub condition: Option<Arc<Expr>>,
     pub span: Span,
-    pub source: Source,
+    pub description: Option<Arc<ast::Description>>,
 }
 
 /// What the components of one clause have in common.
@@ -106,51 +103,6 @@ pub(crate) struct ExtendsDecl {
 pub(crate) struct ShortDecl {
     pub causality: Option<ast::Causality>,
     pub subscripts: Box<[Arc<Expr>]>,
-}
-
-/// Where a component was written, to get at its description and annotation without keeping copies.
-#[derive(Debug, Clone)]
-pub(crate) enum Source {
-    /// In a class: indices of section, element and component.
-    Class {
-        class: ClassId,
-        section: u32,
-        element: u32,
-        component: u32,
-    },
-    /// In a redeclaring modifier.
-    Redeclared(Arc<ast::Element>),
-}
-
-impl ComponentDecl {
-    /// What was written, unless its class has been forgotten.
-    pub fn component<'a>(&'a self, libraries: &'a Libraries) -> Option<&'a ast::Component> {
-        match &self.source {
-            Source::Class {
-                class,
-                section,
-                element,
-                component,
-            } => {
-                let def = &libraries.class(*class).def;
-                let section = def.composition()?.sections.get(*section as usize)?;
-                let SectionKind::Elements { elements, .. } = &section.kind else {
-                    return None;
-                };
-                clause_of(elements.get(*element as usize)?)?
-                    .components
-                    .get(*component as usize)
-            }
-            Source::Redeclared(element) => clause_of(element)?.components.first(),
-        }
-    }
-}
-
-fn clause_of(element: &ast::Element) -> Option<&ast::ComponentClause> {
-    match &element.kind {
-        ElementKind::Components(clause) => Some(clause),
-        _ => None,
-    }
 }
 
 impl Item {

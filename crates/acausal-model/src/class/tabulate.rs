@@ -11,7 +11,6 @@ use super::modifier::Deselected;
 use super::restrict;
 use super::table::{
     ClassDecl, ClauseDecl, ComponentDecl, Constraint, ElementTable, ExtendsDecl, Item, ShortDecl,
-    Source,
 };
 use super::tree::{Arena, ClassId};
 
@@ -95,15 +94,15 @@ impl TableBuilder<'_> {
         let sections = def
             .composition()
             .map_or(&[][..], |composition| &composition.sections);
-        for (section, kind) in sections.iter().enumerate() {
+        for section in sections {
             let SectionKind::Elements {
                 visibility,
                 elements,
-            } = &kind.kind
+            } = &section.kind
             else {
                 continue;
             };
-            for (index, element) in elements.iter().enumerate() {
+            for element in elements {
                 match &element.kind {
                     ElementKind::Import(import) => self.import(&mut table, import),
                     ElementKind::Extends(extends) => {
@@ -130,15 +129,8 @@ impl TableBuilder<'_> {
                     }
                     ElementKind::Components(clause) => {
                         let shared_clause = self.clause(element, clause, *visibility);
-                        for (position, component) in clause.components.iter().enumerate() {
-                            let source = Source::Class {
-                                class: self.class,
-                                section: section as u32,
-                                element: index as u32,
-                                component: position as u32,
-                            };
-                            let decl =
-                                self.component(component, Arc::clone(&shared_clause), source);
+                        for component in &clause.components {
+                            let decl = self.component(component, Arc::clone(&shared_clause));
                             if self.insert(&mut table, decl.name, decl.name_span) {
                                 table.items.push(Item::Component(Arc::new(decl)));
                             }
@@ -225,19 +217,10 @@ impl TableBuilder<'_> {
         component: &ast::Component,
     ) -> ComponentDecl {
         let shared_clause = self.clause(element, clause, Visibility::Public);
-        self.component(
-            component,
-            shared_clause,
-            Source::Redeclared(Arc::new(element.clone())),
-        )
+        self.component(component, shared_clause)
     }
 
-    fn component(
-        &mut self,
-        component: &ast::Component,
-        clause: Arc<ClauseDecl>,
-        source: Source,
-    ) -> ComponentDecl {
+    fn component(&mut self, component: &ast::Component, clause: Arc<ClauseDecl>) -> ComponentDecl {
         ComponentDecl {
             name: component.name.name,
             name_span: component.name.span,
@@ -249,7 +232,7 @@ impl TableBuilder<'_> {
                 .and_then(|m| self.modification(m)),
             condition: component.condition.as_deref().cloned().map(Arc::new),
             span: component.span,
-            source,
+            description: component.description.clone(),
         }
     }
 

@@ -131,7 +131,7 @@ impl Writer<'_> {
     fn equation(&mut self, var: VarId, ty: Ty, value: ExprId, origin: OriginId) {
         let lhs = self.model.exprs.scalar_var(var, Kind::Value, ty);
         self.added.push(Equation {
-            domain: Vec::new(),
+            domain: Vec::new().into(),
             lhs,
             rhs: value,
             origin,

@@ -17,7 +17,7 @@ pub(super) fn check(
     let kinds = link
         .ends
         .each_ref()
-        .map(|end| connections.leaves.get(&end.port.var).copied());
+        .map(|end| connections.leaves.get(end.port.var));
     let [Some(a), Some(b)] = kinds else {
         let k = if kinds[0].is_none() { 0 } else { 1 };
         let message = format!("`{}` is not part of a connector", name(k));
@@ -89,7 +89,7 @@ pub(super) fn source(
 ) -> Result<Option<usize>, Diagnostic> {
     let is_source = |strip: &&Strip| {
         matches!(
-            (connections.leaves.get(&strip.port.var), strip.port.face),
+            (connections.leaves.get(strip.port.var), strip.port.face),
             (Some(LeafKind::Output), Face::Inside) | (Some(LeafKind::Input), Face::Outside)
         )
     };

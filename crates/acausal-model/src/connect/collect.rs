@@ -255,10 +255,10 @@ impl Walk<'_> {
                 };
                 let ends = [0, 1].map(|k| End {
                     port: ports[k],
-                    subs: affine(ctx, &subs[k]),
+                    subs: affine(ctx, &subs[k]).into(),
                 });
                 out.link(Link {
-                    domain,
+                    domain: domain.into(),
                     ends,
                     origin: self.origin,
                 });

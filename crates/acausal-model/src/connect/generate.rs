@@ -9,9 +9,7 @@
 //!
 //! The reference is chosen by declaration order, so the equations do not depend on the order of the `connect`s.
 
-use acausal_expr::flat::{
-    Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarName, VarType,
-};
+use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, ReduceOp, RelOp, Ty};
 use acausal_syntax::Diagnostic;
 use indexmap::IndexMap;
@@ -44,15 +42,16 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
             None => add(link, &mut shapes, &mut links),
         }
     }
-    let mut scalars = Scalars::default();
-    let (mut sets, mixed) = scalars.sets(&scalar_links, |port| shapes.contains_key(&port));
-    for link in mixed {
+    let scalars = Scalars::new(model.vars.len(), &scalar_links, |port| {
+        shapes.contains_key(&port)
+    });
+    for link in scalar_links.iter().filter(|link| scalars.is_mixed(link)) {
         add(link, &mut shapes, &mut links);
     }
     // A flow that nothing is connected to is zero, a stream flows back into the component it came from.
-    let counts_alone = |kind: &LeafKind| matches!(kind, LeafKind::Flow | LeafKind::Stream);
-    let leaf_kind = |port: Port| connections.leaves.get(&port.var);
-    for (&var, _) in (connections.leaves.iter()).filter(|(_, kind)| counts_alone(kind)) {
+    let leaves = &connections.leaves;
+    let counts_alone = |kind| matches!(kind, LeafKind::Flow | LeafKind::Stream);
+    for var in (leaves.of(LeafKind::Flow)).chain(leaves.of(LeafKind::Stream)) {
         let port = Port {
             var,
             face: Face::Inside,
@@ -65,19 +64,31 @@ pub fn generate(model: &mut FlatModel, connections: &Connections) -> Vec<Diagnos
             .or_insert_with(|| model.var(var).dims.to_vec());
     }
     shapes.retain(|_, dims| dims.iter().all(|&n| n > 0));
-    let alone = |port: Port| leaf_kind(port).is_some_and(counts_alone) && port.face == Face::Inside;
+    let alone =
+        |port: Port| leaves.get(port.var).is_some_and(counts_alone) && port.face == Face::Inside;
     let mut writer = Writer {
         model,
         origins: IndexMap::default(),
     };
-    sets.extend(compress(connection_sets(&shapes, &links, alone)));
-    sets.sort_by(|a, b| key(a).cmp(&key(b)));
+    // Both are in order of their first members, and so is what follows.
+    let mut general = compress(connection_sets(&shapes, &links, alone));
+    general.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut general = general.into_iter().peekable();
+    let mut scalar = scalars.sets().peekable();
     let mut streams = Vec::new();
-    for set in sets {
+    loop {
+        let first = match (general.peek(), scalar.peek()) {
+            (Some(a), Some(b)) => key(a) <= key(b),
+            (a, _) => a.is_some(),
+        };
+        let next = if first { general.next() } else { scalar.next() };
+        let Some(set) = next else {
+            break;
+        };
         let Some(first) = set.strips.first() else {
             continue;
         };
-        match connections.leaves.get(&first.port.var) {
+        match connections.leaves.get(first.port.var) {
             Some(LeafKind::Flow) => writer.flow(&set),
             Some(LeafKind::Stream) => streams.push(set),
             Some(LeafKind::Parameter) => writer.equal(&set, None, true),
@@ -134,7 +145,7 @@ impl Writer<'_> {
             None => self.unconnected(&set.strips[reference]),
         };
         self.model.equations.push(Equation {
-            domain: frame.domain,
+            domain: frame.domain.into(),
             lhs,
             rhs,
             origin,
@@ -168,7 +179,7 @@ impl Writer<'_> {
                 } else {
                     let origin = self.origin(origin, OriginKind::Potential);
                     self.model.equations.push(Equation {
-                        domain,
+                        domain: domain.into(),
                         lhs,
                         rhs,
                         origin,
@@ -270,6 +281,9 @@ impl Writer<'_> {
     }
 
     pub(super) fn origin(&mut self, of: OriginId, kind: OriginKind) -> OriginId {
+        if self.model.origin(of).kind == kind {
+            return of;
+        }
         if let Some(&known) = self.origins.get(&(of, kind)) {
             return known;
         }
@@ -285,10 +299,7 @@ impl Writer<'_> {
 
     pub(super) fn unconnected(&mut self, strip: &Strip) -> OriginId {
         let var = self.model.var(strip.port.var);
-        let around = var.name.parts.split_last().map_or(&[][..], |(_, p)| p);
-        let component = VarName {
-            parts: around.into(),
-        };
+        let component = var.name.around();
         let origin = Origin {
             span: var.span,
             component: component.plain().into(),

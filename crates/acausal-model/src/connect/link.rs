@@ -6,7 +6,7 @@
 //! not of this form (`a[2*i]`, `a[i, i]`, `a[i+j]`) is enumerated along the iterators that spoil it.
 
 use acausal_expr::flat::OriginId;
-use acausal_expr::{Affine, IterId, Range, VarId};
+use acausal_expr::{Affine, Few, IterId, Range, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -51,14 +51,14 @@ pub struct End {
     /// The variable and its side.
     pub port: Port,
     /// One subscript per dimension of the variable, from 1.
-    pub subs: Vec<Affine>,
+    pub subs: Few<Affine>,
 }
 
 /// A connection of two primitive variables over an iteration domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Iterators; all others in the subscripts are errors of the caller and count as zero.
-    pub domain: Vec<(IterId, Range)>,
+    pub domain: Few<(IterId, Range)>,
     /// Both ends.
     pub ends: [End; 2],
     /// The `connect` that it comes from.
@@ -68,12 +68,36 @@ pub struct Link {
 /// All connections of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
-    /// The primitive variables of all connectors, in order of declaration.
-    pub leaves: IndexMap<VarId, LeafKind, FxBuildHasher>,
+    /// The primitive variables of all connectors.
+    pub leaves: Leaves,
     /// The connections, in order.
     pub links: Vec<Link>,
     /// The stream variables of all connectors.
     pub streams: IndexMap<VarId, Stream, FxBuildHasher>,
+}
+
+/// What the primitive variables of connectors are declared as: a table by variable, since most variables are in connectors.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves(Vec<Option<LeafKind>>);
+
+impl Leaves {
+    /// What a variable is declared as, if it is in a connector.
+    pub fn get(&self, var: VarId) -> Option<LeafKind> {
+        self.0.get(var.index()).copied().flatten()
+    }
+
+    /// The variables of one kind, in order of declaration.
+    pub fn of(&self, kind: LeafKind) -> impl Iterator<Item = VarId> {
+        let all = (0..).map(VarId).zip(&self.0);
+        all.filter(move |(_, k)| **k == Some(kind)).map(|(v, _)| v)
+    }
+
+    fn insert(&mut self, var: VarId, kind: LeafKind) {
+        if self.0.len() <= var.index() {
+            self.0.resize(var.index() + 1, None);
+        }
+        self.0[var.index()] = Some(kind);
+    }
 }
 
 /// A stream variable of a connector and what belongs to it.

@@ -41,4 +41,4 @@ mod tests;
 
 pub use collect::{connect, flow_leaves};
 pub use generate::generate;
-pub use link::{Connections, End, Face, LeafKind, Link, OneWay, Port, Stream};
+pub use link::{Connections, End, Face, LeafKind, Leaves, Link, OneWay, Port, Stream};

@@ -70,7 +70,7 @@ impl Writer<'_> {
                 None => self.unconnected(strip),
             };
             self.model.equations.push(Equation {
-                domain: frame.domain.clone(),
+                domain: frame.domain.clone().into(),
                 lhs,
                 rhs,
                 origin,

@@ -50,7 +50,7 @@ fn end(var: u32, face: Face, subs: Vec<Affine>) -> End {
             var: VarId(var),
             face,
         },
-        subs,
+        subs: subs.into(),
     }
 }
 

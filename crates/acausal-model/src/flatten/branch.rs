@@ -104,7 +104,7 @@ impl Flattener {
         let subs: Vec<ExprId> = domain.iter().map(|d| x.iter(d.0)).collect();
         let rhs = x.var(VarId(u32::MAX), Kind::Value, &subs, Ty::Real);
         let probe = Equation {
-            domain: domain.clone(),
+            domain: domain.clone().into(),
             lhs,
             rhs,
             origin: OriginId(0),
@@ -325,7 +325,7 @@ impl Flattener {
 
     /// The sides of an equation over the iterators of another domain of the same sizes. Dimensions of one element do not count:
     /// a row is as long as a vector.
-    fn aligned(&mut self, e: &Equation, domain: &Domain) -> Option<(ExprId, ExprId)> {
+    fn aligned(&mut self, e: &Equation, domain: &[(IterId, Range)]) -> Option<(ExprId, ExprId)> {
         let mut pairs = Vec::new();
         let long = |d: &&(IterId, Range)| d.1.count != 1;
         let (from, to): (Vec<_>, Vec<_>) = if e.domain.len() == domain.len() {

@@ -114,7 +114,7 @@ impl Flattener {
                         .into());
                 }
                 let inner = Equation {
-                    domain: e.domain[outer..].to_vec(),
+                    domain: e.domain[outer..].to_vec().into(),
                     lhs,
                     rhs,
                     origin: e.origin,
@@ -122,7 +122,7 @@ impl Flattener {
                 for piece in split_equation(&mut self.ctx.exprs, inner) {
                     if let Node::Var(target) = self.ctx.exprs.node(piece.lhs) {
                         out.push(Action::Assign {
-                            domain: piece.domain,
+                            domain: piece.domain.into(),
                             target,
                             value: piece.rhs,
                         });

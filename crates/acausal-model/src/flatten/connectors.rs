@@ -21,8 +21,8 @@ impl Flattener {
         let mut seen: FxHashSet<InstId> = FxHashSet::default();
         for k in 0..self.composites.len() {
             let inst = self.composites[k];
-            let data = self.ctx.instances.data(inst);
-            let (class, parent) = (data.class, data.parent);
+            let class = self.ctx.instances.data(inst).class;
+            let parent = self.ctx.instances.parent(inst);
             if self.ctx.instances.kind(inst) != (Kind::Connector { expandable: false })
                 || parent.is_some_and(|p| self.ctx.instances.is_connector(p))
                 || inst == self.root

@@ -9,7 +9,7 @@ use acausal_syntax::Span;
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 
 use super::{Flattener, Spot};
-use crate::connect::{Connections, Link};
+use crate::connect::Link;
 use crate::lower::{Result, Value, error};
 
 /// What an equation lowers to.
@@ -77,17 +77,19 @@ impl Flattener {
                     ));
                 }
                 let origin = self.origin(e.span, spot.component, OriginKind::Potential);
-                let mut found = Connections::default();
-                crate::connect::connect(
+                let known = self.connections.links.len();
+                let result = crate::connect::connect(
                     &mut self.ctx,
                     &spot.env,
                     &spot.domain,
                     [a, b],
                     origin,
-                    &mut found,
-                )?;
-                self.connections.leaves.extend(found.leaves);
-                self.break_loops(spot, [a, b], found.links, e.span, origin, out)
+                    &mut self.connections,
+                );
+                // Not the model's yet: an `if` around it can still choose.
+                let links = self.connections.links.split_off(known);
+                result?;
+                self.break_loops(spot, [a, b], links, e.span, origin, out)
             }
             EquationKind::When { branches } => {
                 if spot.when {
@@ -200,7 +202,7 @@ impl Flattener {
                 );
                 let rhs = y.over(&mut self.ctx.exprs, &x.iters);
                 out.push(Item::Equation(Equation {
-                    domain,
+                    domain: domain.into(),
                     lhs: x.body,
                     rhs,
                     origin,

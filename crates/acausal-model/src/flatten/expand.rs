@@ -4,10 +4,10 @@
 //! Names must be resolvable to variables before the first equation is lowered, so this pass looks at structure only: sizes
 //! and conditions (evaluated), types and prefixes.
 
-use std::sync::Arc;
-
 use acausal_expr::VarId;
-use acausal_expr::flat::{Causality, Enumeration, VarName, VarType, Variability, Variable};
+use acausal_expr::flat::{
+    Causality, Enumeration, NameTree, VarName, VarType, Variability, Variable,
+};
 use acausal_syntax::ast;
 
 use super::Flattener;
@@ -27,6 +27,36 @@ impl Flattener {
             }
         }
         self.model.vars.shrink_to_fit();
+        self.name_leaves(0);
+    }
+
+    /// Names the variables from this one on. Those of a model share a tree of names.
+    pub(super) fn name_leaves(&mut self, first: usize) {
+        let instances = &self.ctx.instances;
+        let mut tree = NameTree::default();
+        // Per component: its node, plus one.
+        let mut nodes = vec![0; instances.count()];
+        let mut ends = Vec::with_capacity(self.leaves.len() - first);
+        let mut path = Vec::new();
+        for &leaf in &self.leaves[first..] {
+            let mut end = 0u32;
+            for at in instances.path_up(leaf) {
+                end = nodes[at.0 as usize];
+                if end > 0 {
+                    break;
+                }
+                path.push(at);
+            }
+            while let Some(at) = path.pop() {
+                let data = instances.data(at);
+                end = 1 + tree.add(end.checked_sub(1), data.name, data.rank);
+                nodes[at.0 as usize] = end;
+            }
+            ends.push(end - 1);
+        }
+        for (v, name) in self.model.vars[first..].iter_mut().zip(tree.names(ends)) {
+            v.name = name;
+        }
     }
 
     /// The members of a component. The recursion is over the nesting of components.
@@ -130,13 +160,6 @@ impl Flattener {
             Some(Type::Enum(id)) => VarType::Enum(self.enum_index(id)),
             None => return Ok(()),
         };
-        let parts = self
-            .ctx
-            .instances
-            .full_path(inst)
-            .into_iter()
-            .map(|(name, i)| (name, self.ctx.instances.data(i).rank))
-            .collect();
         let causality = self.causality(inst);
         let data = self.ctx.instances.data(inst);
         let variability = match data.prefixes.variability {
@@ -148,17 +171,14 @@ impl Flattener {
             None if ty == VarType::Real => Variability::Continuous,
             None => Variability::Discrete,
         };
-        let mut variable = Variable {
+        let variable = Variable {
             causality,
             flow: data.prefixes.flow == Some(ast::FlowPrefix::Flow),
             protected: self.is_protected(inst),
             auxiliary: object,
             span: data.span,
-            ..Variable::named(VarName { parts }, dims, ty, variability)
+            ..Variable::named(VarName::default(), dims, ty, variability)
         };
-        if let Some(description) = self.ctx.instances.description(inst) {
-            variable.attributes_mut().description = Arc::clone(description);
-        }
         let id = VarId(self.model.vars.len() as u32);
         if self.ctx.primitive_type(inst) == Some(Type::Clock) {
             self.clocks.variables.insert(id);
@@ -191,7 +211,7 @@ impl Flattener {
             Some(ast::Causality::Output) => Causality::Output,
             None => return Causality::Local,
         };
-        let mut at = self.ctx.instances.data(inst).parent;
+        let mut at = self.ctx.instances.parent(inst);
         while let Some(p) = at {
             if p == self.root {
                 return causality;
@@ -202,7 +222,7 @@ impl Flattener {
             ) {
                 break;
             }
-            at = self.ctx.instances.data(p).parent;
+            at = self.ctx.instances.parent(p);
         }
         Causality::Local
     }
@@ -210,11 +230,10 @@ impl Flattener {
     fn is_protected(&self, inst: InstId) -> bool {
         let mut at = Some(inst);
         while let Some(i) = at.filter(|&i| i != self.root) {
-            let data = self.ctx.instances.data(i);
-            if data.visibility == ast::Visibility::Protected {
+            if self.ctx.instances.data(i).visibility == ast::Visibility::Protected {
                 return true;
             }
-            at = data.parent;
+            at = self.ctx.instances.parent(i);
         }
         false
     }

@@ -39,6 +39,7 @@ impl Flattener {
         if self.expandables.is_empty() {
             return;
         }
+        let known = self.leaves.len();
         let connects = self.all_connects();
         let mut present: FxHashSet<InstId> = FxHashSet::default();
         loop {
@@ -67,6 +68,7 @@ impl Flattener {
             // Buses in buses.
             todo.append(&mut self.expandables);
         }
+        self.name_leaves(known);
     }
 
     /// One round for one connection: true when something was added.
@@ -93,7 +95,7 @@ impl Flattener {
 
     /// A connected member of an expandable connector exists.
     fn note(&mut self, inst: InstId, present: &mut FxHashSet<InstId>) -> bool {
-        let parent = self.ctx.instances.data(inst).parent;
+        let parent = self.ctx.instances.parent(inst);
         let of_bus = parent
             .is_some_and(|p| self.ctx.instances.kind(p) == Kind::Connector { expandable: true });
         of_bus && present.insert(inst)
@@ -176,7 +178,7 @@ impl Flattener {
                             && self.ctx.instances.kind(bus)
                                 == (Kind::Connector { expandable: true }) =>
                     {
-                        End::New(bus, name, part.subscripts.clone())
+                        End::New(bus, name, part.subscripts.to_vec())
                     }
                     _ => End::Open,
                 };

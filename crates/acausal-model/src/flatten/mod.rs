@@ -49,7 +49,7 @@ pub use print::print_flat;
 
 use std::sync::Arc;
 
-use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
+use acausal_expr::flat::{Attributes, Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{IterId, Range, VarId, memory};
 use acausal_syntax::ast::{Expr, SectionKind};
 use acausal_syntax::{Diagnostic, Span, diagnostic};
@@ -100,6 +100,9 @@ fn flatten_class(
             return Err(all);
         }
     };
+    if last {
+        instances.forget_components_of_root();
+    }
     let mut flattener = Flattener::new(Context::new(instances), root);
     flattener.last = last;
     flattener.run();
@@ -158,6 +161,8 @@ pub(crate) struct Flattener {
     discrete: FxHashSet<VarId>,
     /// Parameters with the annotation `Evaluate = true`.
     evaluated: FxHashSet<VarId>,
+    /// What has been said about variables.
+    said: FxHashSet<Arc<Attributes>>,
     /// Clocks, and equations in clocked clauses.
     clocks: crate::clock::Clocks,
     /// The dotted name of the component that was asked for last.
@@ -199,6 +204,7 @@ impl Flattener {
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
             evaluated: FxHashSet::default(),
+            said: FxHashSet::default(),
             clocks: crate::clock::Clocks::default(),
             last_path: None,
             span: Span::NONE,
@@ -271,6 +277,7 @@ impl Flattener {
         }
         self.libraries = Some(libraries);
         (self.composites, self.leaves) = (Vec::new(), Vec::new());
+        self.said = FxHashSet::default();
         self.give_back();
     }
 

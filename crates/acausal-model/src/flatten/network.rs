@@ -306,7 +306,7 @@ impl Flattener {
         let mut at = inst;
         while at != place.inst {
             path.push(at);
-            match self.ctx.instances.data(at).parent {
+            match self.ctx.instances.parent(at) {
                 Some(p) => at = p,
                 None => break,
             }

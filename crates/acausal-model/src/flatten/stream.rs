@@ -22,9 +22,9 @@ impl Flattener {
             }
         }
         let leaves = &self.connections.leaves;
-        let is_stream = |var: &VarId| leaves.get(var) == Some(&LeafKind::Stream);
+        let is_stream = |var: &VarId| leaves.get(*var) == Some(LeafKind::Stream);
         passed_on.retain(is_stream);
-        let all: Vec<VarId> = leaves.keys().copied().filter(is_stream).collect();
+        let all: Vec<VarId> = leaves.of(LeafKind::Stream).collect();
         for var in passed_on {
             if let Some(flow) = self.ctx.stream_flow(self.leaves[var.index()]) {
                 self.ctx.in_stream(var, flow);
@@ -69,9 +69,7 @@ impl Flattener {
 fn companion(stream: &Variable) -> Variable {
     let name = format!("inStream({})", stream.name.plain());
     let mut companion = Variable {
-        name: VarName {
-            parts: Box::new([(Name::from(name.as_str()), stream.dims.len() as u8)]),
-        },
+        name: VarName::new(&[(Name::from(name.as_str()), stream.dims.len() as u8)]),
         variability: Variability::Continuous,
         causality: Causality::Local,
         binding: None,

@@ -2,6 +2,8 @@
 //!
 //! Parameters and constants keep their binding; the binding of a variable becomes an equation.
 
+use std::sync::Arc;
+
 use acausal_expr::flat::{
     Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
     Variability,
@@ -51,7 +53,15 @@ impl Flattener {
     }
 
     fn attributes(&mut self, id: VarId, inst: InstId) -> Result<()> {
+        let description = self.ctx.instances.description(inst).cloned();
         if !self.ctx.instances.has_attributes(inst) {
+            if let Some(description) = description {
+                let said = Attributes {
+                    description,
+                    ..Attributes::default()
+                };
+                self.model.vars[id.index()].attributes = Some(self.shared(said));
+            }
             return Ok(());
         }
         let own = self.ctx.primitive_type(inst);
@@ -87,22 +97,33 @@ impl Flattener {
                 }
             }
         };
-        let v = &mut self.model.vars[id.index()];
-        v.state_select = state_select;
-        let said = [&start, &fixed, &min, &max, &nominal];
-        if said.iter().any(|c| c.is_some()) || !unit.is_empty() || !display_unit.is_empty() {
-            *v.attributes_mut() = Attributes {
-                start,
-                fixed,
-                min,
-                max,
-                nominal,
-                unit,
-                display_unit,
-                description: v.description.clone(),
-            };
+        self.model.vars[id.index()].state_select = state_select;
+        let said = Attributes {
+            start,
+            fixed,
+            min,
+            max,
+            nominal,
+            unit,
+            display_unit,
+            description: description.unwrap_or_default(),
+        };
+        if said != Attributes::default() {
+            self.model.vars[id.index()].attributes = Some(self.shared(said));
         }
         Ok(())
+    }
+
+    /// What is said about a variable, shared with all others about which the same is said.
+    fn shared(&mut self, said: Attributes) -> Arc<Attributes> {
+        match self.said.get(&said) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let new = Arc::new(said);
+                self.said.insert(Arc::clone(&new));
+                new
+            }
+        }
     }
 
     fn state_select_type(&mut self) -> Option<Type> {
@@ -158,7 +179,7 @@ impl Flattener {
         if v.causality == Causality::Input {
             v.causality = Causality::Local;
         }
-        let component = self.ctx.instances.data(inst).parent.unwrap_or(self.root);
+        let component = self.ctx.instances.parent(inst).unwrap_or(self.root);
         let origin = self.origin(binding.span, component, OriginKind::Binding);
         let subs: Vec<_> = t.iters.iter().map(|&i| self.ctx.exprs.iter(i)).collect();
         let ty = self.ctx.primitive_type(inst).unwrap_or(Type::Real).ty();

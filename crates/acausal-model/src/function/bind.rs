@@ -341,11 +341,7 @@ pub fn convert(
 
 /// Sizes of a variable of a function; `None` for `:`.
 pub fn sizes(ctx: &mut Context, locals: &Locals, variable: InstId) -> Result<Vec<Option<usize>>> {
-    let parent = ctx
-        .instances
-        .data(variable)
-        .parent
-        .unwrap_or(InstId::GLOBAL);
+    let parent = ctx.instances.parent(variable).unwrap_or(InstId::GLOBAL);
     let env = Env::function(Scope::of(parent), locals, true);
     ctx.function_dims(&env, variable)
 }

@@ -29,9 +29,9 @@ pub(super) fn independent(
                     return None;
                 }
                 match targets.iter().find(|t| t.0 == part.name.name) {
-                    Some(t) if t.1 == part.subscripts => {}
+                    Some(t) if *t.1 == *part.subscripts => {}
                     Some(_) => return None,
-                    None => targets.push((part.name.name, part.subscripts.clone())),
+                    None => targets.push((part.name.name, part.subscripts.to_vec())),
                 }
                 match &value.kind {
                     _ if !sum => expressions.push(value),
@@ -72,7 +72,7 @@ pub(super) fn independent(
         if let ExprKind::Ref(r) = &e.kind {
             let first = &r.parts[0];
             if let Some(t) = targets.iter().find(|t| t.0 == first.name.name) {
-                if r.parts.len() != 1 || first.subscripts != t.1 || t.1.is_empty() {
+                if r.parts.len() != 1 || *first.subscripts != *t.1 || t.1.is_empty() {
                     return None;
                 }
                 continue;

@@ -74,7 +74,7 @@ fn rewrite(ctx: &mut Context, env: &mut Env<'_>, e: &Expr) -> Result<Expr> {
             env.loops.push((name, value));
             let part = RefPart {
                 name: Ident::new(name, e.span),
-                subscripts: Vec::new(),
+                subscripts: acausal_syntax::Few::default(),
                 span: e.span,
             };
             ExprKind::Ref(ComponentRef {

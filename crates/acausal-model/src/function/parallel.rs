@@ -159,7 +159,7 @@ impl Executor<'_, '_> {
         let env = with_locals(&self.base, &self.locals);
         let part = acausal_syntax::ast::RefPart {
             name: acausal_syntax::ast::Ident::new(name, Span::NONE),
-            subscripts: Vec::new(),
+            subscripts: acausal_syntax::Few::default(),
             span: Span::NONE,
         };
         let whole = ComponentRef {

@@ -153,7 +153,7 @@ impl Instances {
             if node.class == class && plain && node.role == Role::Root {
                 count = MAX_RECURSION;
             }
-            if let Decl::Component(other) = &node.body.decl
+            if let Decl::Component(other) = &node.decl
                 && Arc::ptr_eq(other, decl)
             {
                 count += 1;
@@ -163,10 +163,10 @@ impl Instances {
             }
             // Only a redeclaration on the way can make the next turn different.
             plain &= self
-                .pieces(node)
+                .pieces(at)
                 .iter()
                 .all(|piece| !piece.modifier.redeclares);
-            next = node.parent;
+            next = self.parent(at);
         }
         if count < MAX_RECURSION {
             return class;
@@ -188,16 +188,15 @@ impl Instances {
 
     /// Checks that wait until the members of an instance are asked for, so that disabled components are spared. True the first time.
     pub(super) fn check_expansion(&mut self, inst: InstId) -> bool {
-        if self.data(inst).body.checked {
+        if self.node(inst).checked {
             return false;
         }
-        self.node_mut(inst).body.checked = true;
+        self.node_mut(inst).checked = true;
         let shape = self.shape(inst);
         if self.data(inst).role == Role::Component
             && shape.partial
             && self
-                .data(inst)
-                .parent
+                .parent(inst)
                 .is_some_and(|parent| self.data(parent).role != Role::Class)
         {
             let node = self.data(inst);
@@ -215,7 +214,7 @@ impl Instances {
                 true => error.hint(format!("redeclare it: `redeclare ... {}`", node.name)),
                 false => error.hint("use a class that extends it"),
             };
-            let parent = node.parent.unwrap_or(inst);
+            let parent = self.parent(inst).unwrap_or(inst);
             let error = self.with_chain(error, parent);
             self.report(error);
         }

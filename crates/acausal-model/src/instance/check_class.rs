@@ -65,7 +65,7 @@ impl Instances {
 
     /// Only some kinds of classes can be derived from each other (MLS 3.6 §7.1.3).
     pub(super) fn check_base_kind(&mut self, class: ClassId, base: InstId, extends: &ExtendsDecl) {
-        let Decl::Class(base_class) = self.data(base).body.decl else {
+        let Decl::Class(base_class) = self.data(base).decl else {
             return;
         };
         let kind = self.libraries.class(class).def.kind;

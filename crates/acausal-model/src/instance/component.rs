@@ -18,7 +18,7 @@ use acausal_syntax::ast::Variability;
 
 use super::Instances;
 use super::environment::Hit;
-use super::node::{Body, Decl, Piece};
+use super::node::{Decl, Piece};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::modifier::ArgKind;
@@ -119,26 +119,24 @@ impl Instances {
             self.check_recursion(parent, &decl, class)
         };
 
-        let id = self.next_id();
         let env = self.keep_pieces(env);
-        let mut body = Body::new(Decl::Component(Arc::clone(&decl)), env);
-        body.shape = Some(if class == InstId::ERROR {
-            self.shape(class)
-        } else {
-            type_shape
-        });
-        self.nodes.push(Instance {
+        let shape = match class == InstId::ERROR {
+            true => self.shape(class),
+            false => type_shape,
+        };
+        let facts = Instance {
             name: element.name,
-            parent: Some(parent),
             role: Role::Component,
             class,
             prefixes,
             visibility: element.visibility,
             span: decl.span,
             rank: rank.min(usize::from(u8::MAX)) as u8,
-            scope,
-            body,
-        });
+            layer: scope.layer,
+            decl: Decl::Component(decl),
+            shape: Some(shape),
+        };
+        let id = self.add_component(facts, parent, scope.inst, env);
         if let Some(original) = original {
             self.originals.insert(id, original);
         }

@@ -50,7 +50,7 @@ impl Instances {
         let node = self.data(inst);
         let mut hits = Vec::new();
         let mut source = 0;
-        for piece in self.pieces(node) {
+        for piece in self.pieces(inst) {
             let levels = piece.levels.saturating_add(piece.own.count(node.rank));
             collect(&mut hits, piece, levels, name, source);
             source += 1;
@@ -58,10 +58,9 @@ impl Instances {
         if node.role != Role::Class {
             // What modifies the class as such modifies all components of it: of their dimensions it spans those of the class only, and
             // those around it only for components that stand beside the class.
-            let class = self.data(node.class);
-            let beside = class.parent == node.parent;
+            let beside = self.parent(node.class) == self.parent(inst);
             let own = shape.map_or(0, |shape| shape.dims.len().min(usize::from(u8::MAX)) as u8);
-            for piece in self.pieces(class) {
+            for piece in self.pieces(node.class) {
                 let levels = if beside { piece.levels } else { 0 };
                 collect(&mut hits, piece, levels.saturating_add(own), name, source);
                 source += 1;

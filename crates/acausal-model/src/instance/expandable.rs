@@ -7,8 +7,8 @@ use acausal_syntax::Name;
 use acausal_syntax::ast::Visibility;
 
 use super::Instances;
-use super::node::{Body, Pieces};
-use super::types::{Dim, InstId, InstPrefixes, Instance, Role, Scope};
+use super::node::Pieces;
+use super::types::{Dim, InstId, InstPrefixes, Instance, Role};
 
 impl Instances {
     /// Gives an expandable connector a component like another one, but with its own dimensions and without value and causality. If it
@@ -26,11 +26,8 @@ impl Instances {
         let class = self.data(like).class;
         let shape = self.shape(class);
         let node = self.data(like);
-        let mut body = Body::new(node.body.decl.clone(), Pieces::default());
-        body.shape = Some(shape);
         let added = Instance {
             name,
-            parent: Some(connector),
             role: Role::Component,
             class,
             prefixes: InstPrefixes {
@@ -41,11 +38,11 @@ impl Instances {
             visibility: Visibility::Public,
             span: node.span,
             rank: dims.len().min(usize::from(u8::MAX)) as u8,
-            scope: Scope::of(connector),
-            body,
+            layer: 0,
+            decl: node.decl.clone(),
+            shape: Some(shape),
         };
-        let id = self.next_id();
-        self.nodes.push(added);
+        let id = self.add(added, Some(connector), connector, Pieces::default());
         self.augmented_dims.insert(id, dims);
         self.augmented
             .entry(connector)

@@ -33,7 +33,7 @@ const MAX_DEPTH: u16 = 100;
 impl Instances {
     /// The flattened class of an instance.
     pub(super) fn shape(&mut self, inst: InstId) -> Arc<Shape> {
-        if let Some(shape) = &self.data(inst).body.shape {
+        if let Some(shape) = &self.data(inst).shape {
             return Arc::clone(shape);
         }
         if self.is_building(inst) {
@@ -44,7 +44,7 @@ impl Instances {
             if self.depth == MAX_DEPTH {
                 return self.report_depth(inst);
             }
-            self.node_mut(inst).body.building = true;
+            self.node_mut(inst).building = true;
             self.depth += 1;
             let shape = self.build_shape(inst);
             self.depth -= 1;
@@ -53,9 +53,8 @@ impl Instances {
             let class = self.data(inst).class;
             self.shape(class)
         };
-        let body = &mut self.node_mut(inst).body;
-        body.shape = Some(Arc::clone(&shape));
-        body.building = false;
+        self.data_mut(inst).shape = Some(Arc::clone(&shape));
+        self.node_mut(inst).building = false;
         self.check_obligation(inst);
         shape
     }
@@ -70,12 +69,12 @@ impl Instances {
     }
 
     fn build_shape(&mut self, node: InstId) -> Shape {
-        let Decl::Class(class) = self.data(node).body.decl else {
+        let Decl::Class(class) = self.data(node).decl else {
             return Shape::empty(Kind::Error, node);
         };
         let def = Arc::clone(&self.libraries.class(class).def);
         let table = self.element_table(class);
-        let enclosing = self.data(node).scope;
+        let enclosing = self.scope_of(node);
         let mut shape = Shape::empty(Kind::Error, node);
         shape.layers[0].class = class;
         shape.layers[0].enclosing = enclosing;
@@ -107,7 +106,7 @@ impl Instances {
         if !shape.incomplete {
             self.check_redeclarations(&shape);
         }
-        let env = self.pieces(self.data(node)).to_vec();
+        let env = self.pieces(node).to_vec();
         self.check_modifier_names(&env, node, &shape);
         self.check_simple_type(&def, &shape);
         shape.dependent = self.dependent_classes(&shape);
@@ -156,7 +155,7 @@ impl Instances {
         let mut outer: Vec<LayerModifier> = Vec::new();
         let scope = match &extends.short {
             // Names in a short class are looked up outside of it (MLS 3.6 §4.6.1).
-            Some(_) => LayerScope::Fixed(self.data(node).scope),
+            Some(_) => LayerScope::Fixed(self.scope_of(node)),
             None => LayerScope::Layer(0),
         };
         shape.incomplete |= base_shape.incomplete;
@@ -172,11 +171,7 @@ impl Instances {
             let constraints = self.constraints.get(&node).map_or(&[][..], |pieces| pieces);
             outer.extend(constraints.iter().map(|piece| fixed(piece, own)));
         }
-        outer.extend(
-            self.pieces(self.data(base))
-                .iter()
-                .map(|piece| fixed(piece, own)),
-        );
+        outer.extend(self.pieces(base).iter().map(|piece| fixed(piece, own)));
 
         for layer in &base_shape.layers {
             let repeated = shape.layers.iter().any(|other| other.node == layer.node);
@@ -271,7 +266,7 @@ impl Instances {
             return self.inherited_class(node);
         }
         let scope = match &extends.short {
-            Some(_) => self.data(node).scope,
+            Some(_) => self.scope_of(node),
             None => Scope::of(node),
         };
         match self.resolve_class(scope, &extends.base) {

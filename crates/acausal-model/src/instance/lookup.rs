@@ -300,9 +300,9 @@ impl Instances {
         let node = self.data(scope.inst);
         if scope.layer == 0
             && node.role == Role::Class
-            && let Decl::Class(class) = node.body.decl
+            && let Decl::Class(class) = node.decl
         {
-            return Some((class, node.scope));
+            return Some((class, self.scope_of(scope.inst)));
         }
         let shape = self.shape(scope.inst);
         let layer = shape.layers.get(usize::from(scope.layer))?;
@@ -410,6 +410,6 @@ impl Instances {
 
     /// True while the base classes of a class are being looked up.
     pub(super) fn is_building(&self, inst: InstId) -> bool {
-        self.data(inst).body.building
+        self.node(inst).building
     }
 }

@@ -9,7 +9,7 @@ use acausal_syntax::Name;
 use acausal_syntax::ast::{Prefixes, Visibility};
 
 use super::Instances;
-use super::node::{Body, Decl, NO_SLOTS, Pieces};
+use super::node::{Decl, NO_SLOTS, Pieces};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use crate::class::ClassId;
@@ -111,12 +111,12 @@ impl Instances {
             let class = self.data(inst).class;
             return self.class_child(class, element.name);
         }
-        let mut first = self.data(inst).body.slots;
+        let mut first = self.node(inst).slots;
         if first == NO_SLOTS {
             first = self.slots.len() as u32;
             let end = self.slots.len() + shape.elements.len();
             self.slots.resize(end, InstId::NONE);
-            self.node_mut(inst).body.slots = first;
+            self.node_mut(inst).slots = first;
         }
         let slot = first as usize + index as usize;
         if self.slots[slot] != InstId::NONE {
@@ -146,11 +146,11 @@ impl Instances {
                 Scope::of(InstId::GLOBAL),
             ));
         }
-        let Decl::Class(class) = self.data(inst).body.decl else {
+        let Decl::Class(class) = self.data(inst).decl else {
             return None;
         };
         let table = self.element_table(class);
-        let known = self.data(inst).body.shape.is_some();
+        let known = self.data(inst).shape.is_some();
         // What the class declares itself is found without looking at its base classes, so that walking down a
         // library does not load what its packages inherit from.
         if !known && let Some(&index) = table.by_name.get(&name) {
@@ -221,38 +221,23 @@ impl Instances {
     ) -> InstId {
         let id = self.next_id();
         let span = self.libraries.class(class).def.name.span;
-        self.nodes.push(Instance {
+        let facts = Instance {
             name,
-            parent: Some(parent),
             role: Role::Class,
             class: id,
             prefixes: InstPrefixes::default(),
             visibility: Visibility::Public,
             span,
             rank: 0,
-            scope,
-            body: Body::new(Decl::Class(class), Pieces::default()),
-        });
-        id
+            layer: scope.layer,
+            decl: Decl::Class(class),
+            shape: None,
+        };
+        self.add(facts, Some(parent), scope.inst, Pieces::default())
     }
 
     pub(super) fn next_id(&self) -> InstId {
         InstId(self.nodes.len() as u32)
-    }
-}
-
-impl Body {
-    /// A new instance.
-    pub fn new(decl: Decl, env: Pieces) -> Body {
-        Body {
-            decl,
-            env,
-            shape: None,
-            building: false,
-            slots: NO_SLOTS,
-            neutral: None,
-            checked: false,
-        }
     }
 }
 

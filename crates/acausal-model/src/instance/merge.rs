@@ -11,7 +11,8 @@ use acausal_syntax::{Diagnostic, Span};
 use super::Instances;
 use super::shape::{Shape, ShapeElement};
 use crate::class::Libraries;
-use crate::class::table::{ComponentDecl, Item};
+use crate::class::modifier::{Arg, ArgKind, Modifier};
+use crate::class::table::{ClassDecl, ComponentDecl, Item};
 
 impl Instances {
     /// Enters an element, or merges it with the one of the same name (MLS 3.6 §7.1, §7.3).
@@ -83,9 +84,7 @@ impl Instances {
         let (old_span, new_span) = (span(&known.item), span(&new.item));
         let (old_text, new_text) = (class(known.layer), class(new.layer));
         let diagnostic = match (&known.item, &new.item) {
-            (Item::Component(a), Item::Component(b))
-                if same_except_modifiers(&self.libraries, a, b) =>
-            {
+            (Item::Component(a), Item::Component(b)) if same_except_modifiers(a, b) => {
                 Diagnostic::warning(
                     "conflicting-modifiers",
                     new_span,
@@ -116,20 +115,7 @@ impl Instances {
             (Item::Component(a), Item::Component(b)) => {
                 Arc::ptr_eq(a, b) || same_component(&self.libraries, a, b)
             }
-            (Item::Class(a), Item::Class(b)) => {
-                let (first, second) = (
-                    &self.libraries.class(a.class).def,
-                    &self.libraries.class(b.class).def,
-                );
-                // Descriptions and annotations do not count.
-                a.class == b.class
-                    || (first.kind == second.kind
-                        && first.partial == second.partial
-                        && first.encapsulated == second.encapsulated
-                        && first.body == second.body
-                        && a.prefixes == b.prefixes
-                        && a.visibility == b.visibility)
-            }
+            (Item::Class(a), Item::Class(b)) => same_class(&self.libraries, a, b),
             _ => false,
         }
     }
@@ -151,20 +137,49 @@ pub(super) fn span(item: &Item) -> Span {
 
 fn same_component(libraries: &Libraries, a: &ComponentDecl, b: &ComponentDecl) -> bool {
     // Descriptions and annotations do not count: libraries repeat declarations with other icons.
-    match (a.component(libraries), b.component(libraries)) {
-        (Some(first), Some(second)) => {
-            first.modification == second.modification && same_except_modifiers(libraries, a, b)
-        }
-        _ => false,
-    }
+    same_modifier(libraries, a.modifier.as_deref(), b.modifier.as_deref())
+        && same_except_modifiers(a, b)
+}
+
+/// The same class as written.
+fn same_class(libraries: &Libraries, a: &ClassDecl, b: &ClassDecl) -> bool {
+    let (first, second) = (&libraries.class(a.class).def, &libraries.class(b.class).def);
+    // Descriptions and annotations do not count.
+    a.class == b.class
+        || (first.kind == second.kind
+            && first.partial == second.partial
+            && first.encapsulated == second.encapsulated
+            && first.body == second.body
+            && a.prefixes == b.prefixes
+            && a.visibility == b.visibility)
+}
+
+/// The same arguments and the same value. The recursion is over the nesting of modifiers, which the parser bounds.
+fn same_modifier(libraries: &Libraries, a: Option<&Modifier>, b: Option<&Modifier>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.is_none() && b.is_none();
+    };
+    let same = |(a, b): (&Arg, &Arg)| {
+        (a.name, a.each, a.is_final) == (b.name, b.each, b.is_final)
+            && match (&a.kind, &b.kind) {
+                (ArgKind::Modify(a), ArgKind::Modify(b)) => {
+                    same_modifier(libraries, Some(a), Some(b))
+                }
+                (ArgKind::RedeclareComponent(a), ArgKind::RedeclareComponent(b)) => {
+                    same_component(libraries, a, b)
+                }
+                (ArgKind::RedeclareClass(a), ArgKind::RedeclareClass(b)) => {
+                    same_class(libraries, a, b)
+                }
+                _ => false,
+            }
+    };
+    a.value == b.value && a.args.len() == b.args.len() && a.args.iter().zip(&b.args).all(same)
 }
 
 /// The same type, dimensions, prefixes, condition and value.
-fn same_except_modifiers(libraries: &Libraries, a: &ComponentDecl, b: &ComponentDecl) -> bool {
-    let value = |decl: &ComponentDecl| {
-        let modification = decl.component(libraries)?.modification.as_ref()?;
-        modification.binding.clone()
-    };
+fn same_except_modifiers(a: &ComponentDecl, b: &ComponentDecl) -> bool {
+    let value = |decl: &ComponentDecl| decl.modifier.as_ref().and_then(|m| m.value.clone());
     a.clause.prefixes == b.clause.prefixes
         && a.clause.prefix == b.clause.prefix
         && a.clause.visibility == b.clause.visibility

@@ -52,7 +52,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lookup::Target;
-use self::node::{Body, Decl, Piece, Pieces};
+use self::node::{Decl, NO_SLOTS, Node, Piece, Pieces};
 use self::shape::{Shape, ShapeElement};
 pub use self::types::*;
 use crate::class::table::ElementTable;
@@ -78,7 +78,11 @@ use crate::class::{ClassId, Libraries};
 #[derive(Debug)]
 pub struct Instances {
     libraries: Libraries,
-    nodes: Vec<Instance>,
+    nodes: Vec<Node>,
+    /// What instances of one declaration have in common.
+    facts: Vec<Instance>,
+    /// By class and component, the facts of the last one that was made.
+    alike: FxHashMap<(InstId, Name), u32>,
     /// The modifiers of all instances.
     all_pieces: Vec<Piece>,
     /// The members of all components.
@@ -126,6 +130,8 @@ impl Instances {
             predefined_names: libraries.predefined_names().collect(),
             libraries,
             nodes: Vec::new(),
+            facts: Vec::new(),
+            alike: FxHashMap::default(),
             all_pieces: Vec::new(),
             slots: Vec::new(),
             root: None,
@@ -176,8 +182,25 @@ impl Instances {
         diagnostics
     }
 
-    /// The instance.
+    /// What is known of the instance by its declaration.
     pub fn data(&self, inst: InstId) -> &Instance {
+        &self.facts[self.node(inst).facts as usize]
+    }
+
+    /// The instance it belongs to: the enclosing component, or the enclosing class for [`Role::Class`].
+    pub fn parent(&self, inst: InstId) -> Option<InstId> {
+        Some(self.node(inst).parent).filter(|&p| p != InstId::NONE)
+    }
+
+    /// Where the names in its declaration are looked up.
+    fn scope_of(&self, inst: InstId) -> Scope {
+        Scope {
+            inst: self.node(inst).place,
+            layer: self.data(inst).layer,
+        }
+    }
+
+    fn node(&self, inst: InstId) -> &Node {
         &self.nodes[inst.0 as usize]
     }
 
@@ -187,8 +210,8 @@ impl Instances {
     }
 
     /// The modifiers of an instance, outermost first.
-    fn pieces(&self, node: &Instance) -> &[Piece] {
-        let Pieces { start, end } = node.body.env;
+    fn pieces(&self, inst: InstId) -> &[Piece] {
+        let Pieces { start, end } = self.node(inst).env;
         &self.all_pieces[start as usize..end as usize]
     }
 
@@ -204,7 +227,7 @@ impl Instances {
 
     /// What the instance is an instance of.
     pub fn kind(&mut self, inst: InstId) -> Kind {
-        match &self.data(inst).body.shape {
+        match &self.data(inst).shape {
             Some(shape) => shape.kind,
             None => self.shape(inst).kind,
         }
@@ -216,7 +239,7 @@ impl Instances {
         if self.shape(inst).is_connector {
             return true;
         }
-        match self.data(inst).parent {
+        match self.parent(inst) {
             Some(parent) if self.data(parent).role == Role::Component => {
                 self.kind(parent) == Kind::Connector { expandable: true }
             }
@@ -269,8 +292,14 @@ impl Instances {
         table
     }
 
-    fn node_mut(&mut self, inst: InstId) -> &mut Instance {
+    fn node_mut(&mut self, inst: InstId) -> &mut Node {
         &mut self.nodes[inst.0 as usize]
+    }
+
+    /// For classes and the root, which share nothing.
+    fn data_mut(&mut self, inst: InstId) -> &mut Instance {
+        let facts = self.node(inst).facts;
+        &mut self.facts[facts as usize]
     }
 
     /// The enumeration that a class defines.
@@ -298,21 +327,75 @@ impl Instances {
         id
     }
 
+    /// Adds an instance that is declared in a layer of `place`.
+    fn add(
+        &mut self,
+        facts: Instance,
+        parent: Option<InstId>,
+        place: InstId,
+        env: Pieces,
+    ) -> InstId {
+        self.facts.push(facts);
+        self.add_node(self.facts.len() as u32 - 1, parent, place, env)
+    }
+
+    /// The same for a component, which shares what it has in common with the last one of its class and name.
+    fn add_component(
+        &mut self,
+        facts: Instance,
+        parent: InstId,
+        place: InstId,
+        env: Pieces,
+    ) -> InstId {
+        // Of the model itself there is one instance.
+        if self.data(parent).role != Role::Component {
+            return self.add(facts, Some(parent), place, env);
+        }
+        let key = (self.data(parent).class, facts.name);
+        let known = self.alike.get(&key).copied();
+        let known = known.filter(|&k| self.facts[k as usize].is_same(&facts));
+        let number = known.unwrap_or_else(|| {
+            self.facts.push(facts);
+            self.facts.len() as u32 - 1
+        });
+        self.alike.insert(key, number);
+        self.add_node(number, Some(parent), place, env)
+    }
+
+    fn add_node(
+        &mut self,
+        facts: u32,
+        parent: Option<InstId>,
+        place: InstId,
+        env: Pieces,
+    ) -> InstId {
+        self.nodes.push(Node {
+            parent: parent.unwrap_or(InstId::NONE),
+            place,
+            facts,
+            env,
+            slots: NO_SLOTS,
+            building: false,
+            neutral: None,
+            checked: false,
+        });
+        InstId(self.nodes.len() as u32 - 1)
+    }
+
     /// Adds the instances that always exist.
     fn add_fixed(&mut self, id: InstId, name: &str, kind: Kind) {
-        let mut body = Body::new(Decl::Nothing, Pieces::default());
-        body.shape = Some(Arc::new(Shape::empty(kind, id)));
-        self.nodes.push(Instance {
+        let facts = Instance {
             name: Name::new(name),
-            parent: None,
             role: Role::Class,
             class: id,
             prefixes: InstPrefixes::default(),
             visibility: Visibility::Public,
             span: Span::NONE,
             rank: 0,
-            scope: Scope::of(InstId::GLOBAL),
-            body,
-        });
+            layer: 0,
+            decl: Decl::Nothing,
+            shape: Some(Arc::new(Shape::empty(kind, id))),
+        };
+        self.add(facts, None, InstId::GLOBAL, Pieces::default());
     }
 }

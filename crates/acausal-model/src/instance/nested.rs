@@ -30,7 +30,7 @@ impl Instances {
 
     /// The inherited class that `class extends A` builds on (MLS 3.6 §7.3.1).
     pub(super) fn inherited_class(&mut self, node: InstId) -> Option<InstId> {
-        let parent = self.data(node).parent?;
+        let parent = self.parent(node)?;
         let Some(inherited) = self.inherited.get(&node).cloned() else {
             let span = self.data(node).span;
             let name = self.data(node).name;
@@ -52,7 +52,7 @@ impl Instances {
         };
         // Modifiers from outside of the parent reach the class in force; here only those on the way of inheritance count.
         let mut hits = self.hits(parent, shape.as_deref(), inherited.layer, inherited.name);
-        let outside = self.pieces(self.data(parent)).len() as u32;
+        let outside = self.pieces(parent).len() as u32;
         hits.retain(|hit| hit.source >= outside && !hit.is_redeclare());
         Some(self.make_class_with(parent, &inherited, declared, &hits))
     }
@@ -117,8 +117,8 @@ impl Instances {
             env.extend(constraints);
         }
         let env = self.keep_pieces(env);
-        let instance = self.node_mut(node);
-        instance.body.env = env;
+        self.node_mut(node).env = env;
+        let instance = self.data_mut(node);
         instance.visibility = element.visibility;
         instance.prefixes = InstPrefixes {
             is_final: decl.prefixes.is_final,

@@ -1,29 +1,31 @@
-//! The private part of an instance: its declaration, the modifiers that reach it, and its members.
+//! The private part of an instance: where it stands, the modifiers that reach it, and its members.
 
 use std::sync::Arc;
 
 use acausal_syntax::Span;
 
-use super::shape::Shape;
 use super::types::{BindingOrigin, InstId, Scope};
 use crate::class::ClassId;
 use crate::class::modifier::Modifier;
 use crate::class::table::ComponentDecl;
 
-/// What the tree keeps per instance besides the public facts.
+/// What an instance has of its own. A large model has a million of them, so this is small; what the instances of one declaration have in common is in
+/// [`Instance`](super::Instance).
 #[derive(Clone, Debug)]
-pub(crate) struct Body {
-    /// What declares it.
-    pub decl: Decl,
+pub(crate) struct Node {
+    /// The instance it belongs to, or [`InstId::NONE`].
+    pub parent: InstId,
+    /// The instance in whose scope it was declared: the parent unless it was redeclared.
+    pub place: InstId,
+    /// Its place in `Instances::alike`.
+    pub facts: u32,
     /// Modifiers that reach it from outside of its class, outermost first: a part of `Instances::pieces`.
     pub env: Pieces,
-    /// The flattened class, if it is known; for a component that of its type.
-    pub shape: Option<Arc<Shape>>,
-    /// Its base classes are being looked up: inherited elements are not visible (MLS 3.6 §5.6.1.4).
-    pub building: bool,
     /// Where its members begin in `Instances::slots`, for a component or the root: one per element, [`InstId::NONE`] where not made yet. Without any
     /// so far, [`NO_SLOTS`].
     pub slots: u32,
+    /// Its base classes are being looked up: inherited elements are not visible (MLS 3.6 §5.6.1.4).
+    pub building: bool,
     /// Whether its modifiers leave classes and constants alone; see `Instances::is_neutral`.
     pub neutral: Option<bool>,
     /// Whether the checks on expansion have been made.

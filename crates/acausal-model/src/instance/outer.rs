@@ -7,7 +7,7 @@ use acausal_syntax::ast::{BindingValue, ExprKind, Visibility};
 use acausal_syntax::{Diagnostic, Name};
 
 use super::Instances;
-use super::node::{Body, Decl, Pieces};
+use super::node::{Decl, Pieces};
 use super::types::{InstId, InstPrefixes, Instance, Role};
 use crate::class::table::Item;
 
@@ -33,14 +33,14 @@ impl Instances {
 
     fn find_inner(&mut self, member: InstId) -> InstId {
         let name = self.data(member).name;
-        let mut at = self.data(member).parent;
+        let mut at = self.parent(member);
         // In a class looked into by name there is no hierarchy of instances around it.
         if at.is_none_or(|parent| self.data(parent).role == Role::Class) {
             return member;
         }
         while let Some(component) = at {
             at = match self.data(component).role {
-                Role::Component => self.data(component).parent,
+                Role::Component => self.parent(component),
                 _ => None,
             };
             let Some(around) = at else { break };
@@ -142,14 +142,11 @@ impl Instances {
 
         let shape = self.shape(class);
         let node = self.data(outer);
-        let Decl::Component(decl) = &node.body.decl else {
+        let Decl::Component(decl) = &node.decl else {
             return outer;
         };
-        let mut body = Body::new(Decl::Component(decl.clone()), Pieces::default());
-        body.shape = Some(shape);
         let added = Instance {
             name,
-            parent: Some(root),
             role: Role::Component,
             class,
             prefixes: InstPrefixes {
@@ -160,11 +157,12 @@ impl Instances {
             visibility: Visibility::Public,
             span,
             rank: node.rank,
-            scope: node.scope,
-            body,
+            layer: node.layer,
+            decl: Decl::Component(decl.clone()),
+            shape: Some(shape),
         };
-        let id = self.next_id();
-        self.nodes.push(added);
+        let place = self.node(outer).place;
+        let id = self.add(added, Some(root), place, Pieces::default());
         self.automatic_inners.insert(name, id);
         self.added_inners.push(id);
         id

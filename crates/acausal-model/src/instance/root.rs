@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use acausal_expr::memory;
 use acausal_syntax::ast::{Expr, Variability, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
-use super::node::{Body, Decl, OwnDims, Piece};
+use super::node::{Decl, OwnDims, Piece};
 use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use super::unknown::with_hint;
 use crate::class::modifier::{Arg, ArgKind, Modifier, Value};
@@ -39,17 +40,18 @@ impl Instances {
         let node = self.data(class);
         let root = Instance {
             name: node.name,
-            parent: None,
             role: Role::Root,
             class,
             prefixes: InstPrefixes::default(),
             visibility: Visibility::Public,
             span: node.span,
             rank: 0,
-            scope: node.scope,
-            body: Body::new(node.body.decl.clone(), env),
+            layer: node.layer,
+            decl: node.decl.clone(),
+            shape: None,
         };
-        self.nodes.push(root);
+        let place = self.node(class).place;
+        self.add(root, None, place, env);
         self.root = Some(id);
         for (path, value) in set {
             self.check_setting(id, path, value.span)?;
@@ -57,10 +59,21 @@ impl Instances {
         Ok(id)
     }
 
+    /// Lets the text of the components of the model go: they are in the table of its class.
+    pub(crate) fn forget_components_of_root(&mut self) {
+        let class = self.root.map(|root| self.data(root).class);
+        if let Some(Decl::Class(class)) = class.map(|class| &self.data(class).decl) {
+            let forgotten = self.libraries.forget_components(*class);
+            if forgotten >= memory::LARGE {
+                memory::give_back();
+            }
+        }
+    }
+
     /// Lets the text of the class of the model go, once all its equations have been read and nothing is asked of its annotations.
     pub(crate) fn forget_text_of_root(&mut self) {
         let class = self.root.map(|root| self.data(root).class);
-        if let Some(Decl::Class(class)) = class.map(|class| &self.data(class).body.decl) {
+        if let Some(Decl::Class(class)) = class.map(|class| &self.data(class).decl) {
             self.libraries.forget_text(*class);
         }
     }
@@ -213,17 +226,20 @@ fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
 }
 
 impl Instances {
-    /// Names from the root to the component, the root itself left out: `a.b.c` is `[a, b, c]`. For a class, from the top level.
-    pub fn full_path(&self, inst: InstId) -> Vec<(Name, InstId)> {
-        let up = |at: &InstId| self.data(*at).parent;
+    /// The component and those around it, the root left out. For a class, up to the top level.
+    pub fn path_up(&self, inst: InstId) -> impl Iterator<Item = InstId> {
+        let up = |at: &InstId| self.parent(*at);
         let inside = |at: &InstId| {
             let root = self.data(*at).role == Role::Root;
             !root && *at != InstId::GLOBAL
         };
-        // Walked twice, so that the names of many variables take no more memory than they need.
-        let walk = || std::iter::successors(Some(inst), up).take_while(inside);
-        let mut path = Vec::with_capacity(walk().count());
-        path.extend(walk().map(|at| (self.data(at).name, at)));
+        std::iter::successors(Some(inst), up).take_while(inside)
+    }
+
+    /// Names from the root to the component, the root itself left out: `a.b.c` is `[a, b, c]`. For a class, from the top level.
+    pub fn full_path(&self, inst: InstId) -> Vec<(Name, InstId)> {
+        let path = self.path_up(inst).map(|at| (self.data(at).name, at));
+        let mut path: Vec<_> = path.collect();
         path.reverse();
         path
     }
@@ -240,7 +256,7 @@ impl Instances {
 
     /// Full name of the class that an instance is made from.
     pub fn class_name(&self, inst: InstId) -> String {
-        match &self.data(self.data(inst).class).body.decl {
+        match &self.data(self.data(inst).class).decl {
             Decl::Class(class) => self.libraries.qualified_name(*class),
             _ => self.data(inst).name.to_string(),
         }

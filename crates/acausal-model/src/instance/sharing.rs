@@ -48,10 +48,10 @@ impl Instances {
 
     /// True if the modifiers of a component touch neither classes nor constants of its class.
     pub(super) fn is_neutral(&mut self, inst: InstId, shape: &Shape) -> bool {
-        if let Some(known) = self.data(inst).body.neutral {
+        if let Some(known) = self.node(inst).neutral {
             return known;
         }
-        let neutral = self.pieces(self.data(inst)).iter().all(|piece| {
+        let neutral = self.pieces(inst).iter().all(|piece| {
             piece.modifier.args.iter().all(|arg| {
                 let ArgKind::Modify(_) = arg.kind else {
                     return false;
@@ -65,7 +65,7 @@ impl Instances {
                 }
             })
         });
-        self.node_mut(inst).body.neutral = Some(neutral);
+        self.node_mut(inst).neutral = Some(neutral);
         neutral
     }
 

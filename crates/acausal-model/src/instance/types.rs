@@ -186,14 +186,12 @@ pub struct InstPrefixes {
     pub replaceable: bool,
 }
 
-/// One instance. Sizes, conditions, kinds and bindings are asked for with the methods of
-/// [`Instances`](super::Instances).
+/// What is known of an instance by its declaration: the pin `p` of one resistor has it in common with the pin `p` of all others. Where
+/// it stands, sizes, conditions, kinds and bindings are asked for with the methods of [`Instances`](super::Instances).
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// Name in its parent; the class name for the root.
     pub name: Name,
-    /// The instance it belongs to: the enclosing component, or the enclosing class for [`Role::Class`].
-    pub parent: Option<InstId>,
     /// What it is there for.
     pub role: Role,
     /// The class it is an instance of, itself an instance with [`Role::Class`] (that of a class is itself).
@@ -206,8 +204,32 @@ pub struct Instance {
     pub span: Span,
     /// Number of array dimensions, those of its type included.
     pub rank: u8,
-    pub(super) scope: Scope,
-    pub(super) body: super::node::Body,
+    /// The layer of the scope that it was declared in.
+    pub(super) layer: u16,
+    /// What declares it.
+    pub(super) decl: super::node::Decl,
+    /// The flattened class, if it is known; for a component that of its type.
+    pub(super) shape: Option<Arc<super::shape::Shape>>,
+}
+
+impl Instance {
+    /// Whether two instances are the same in all that is known of them here.
+    pub(super) fn is_same(&self, other: &Instance) -> bool {
+        use super::node::Decl;
+        let declared = match (&self.decl, &other.decl) {
+            (Decl::Component(a), Decl::Component(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        let shaped = match (&self.shape, &other.shape) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        declared
+            && shaped
+            && (self.name, self.role, self.class) == (other.name, other.role, other.class)
+            && (self.prefixes, self.visibility) == (other.prefixes, other.visibility)
+            && (self.span, self.rank, self.layer) == (other.span, other.rank, other.layer)
+    }
 }
 
 /// What a name means.

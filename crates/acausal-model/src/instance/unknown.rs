@@ -151,7 +151,7 @@ impl Instances {
             );
             diagnostic = diagnostic.label(node.span, text);
             count += 1;
-            next = node.parent;
+            next = self.parent(inst);
         }
         diagnostic
     }

@@ -17,7 +17,7 @@ impl Instances {
     /// record wins over [`BindingOrigin::Declaration`](super::BindingOrigin) of its fields.
     pub fn binding(&mut self, inst: InstId) -> Option<Binding> {
         let node = self.data(inst);
-        for piece in self.pieces(node) {
+        for piece in self.pieces(inst) {
             match &piece.modifier.value {
                 Some(Value::Expr(expr)) => {
                     return Some(Binding {
@@ -41,9 +41,9 @@ impl Instances {
     pub fn has_attributes(&mut self, inst: InstId) -> bool {
         let shape = self.shape(inst);
         let node = self.data(inst);
-        let class = self.pieces(self.data(node.class));
+        let class = self.pieces(node.class);
         let layer = shape.layers.last().map_or(&[][..], |l| &l.modifiers);
-        let pieces = self.pieces(node).iter().chain(class).map(|p| &p.modifier);
+        let pieces = self.pieces(inst).iter().chain(class).map(|p| &p.modifier);
         let mut modifiers = pieces.chain(layer.iter().map(|m| &m.modifier));
         modifiers.any(|m| !m.args.is_empty())
     }
@@ -84,7 +84,7 @@ impl Instances {
         let shape = self.shape(inst);
         let node = self.data(inst);
         let mut dims = Vec::with_capacity(usize::from(node.rank));
-        if let Decl::Component(decl) = &node.body.decl {
+        if let Decl::Component(decl) = &node.decl {
             let (decl, scope) = match self.originals.get(&inst) {
                 // A redeclaration without dimensions keeps those of the original (MLS 3.6 §7.3).
                 Some((original, scope))
@@ -92,7 +92,7 @@ impl Instances {
                 {
                     (original, *scope)
                 }
-                _ => (decl, node.scope),
+                _ => (decl, self.scope_of(inst)),
             };
             let written = decl.subscripts.iter().chain(&decl.clause.subscripts);
             dims.extend(written.map(|expr| Dim {
@@ -110,13 +110,13 @@ impl Instances {
     /// `if condition` of the declaration (MLS 3.6 §4.4.5).
     pub fn condition(&self, inst: InstId) -> Option<Condition> {
         let node = self.data(inst);
-        let Decl::Component(decl) = &node.body.decl else {
+        let Decl::Component(decl) = &node.decl else {
             return None;
         };
         if let Some(expr) = &decl.condition {
             return Some(Condition {
                 expr: Arc::clone(expr),
-                scope: node.scope,
+                scope: self.scope_of(inst),
             });
         }
         // The grammar has no condition in a redeclaring modifier: that of the original stays.
@@ -130,8 +130,8 @@ impl Instances {
 
     /// Description string of the declaration.
     pub fn description(&self, inst: InstId) -> Option<&Arc<str>> {
-        let text = match &self.data(inst).body.decl {
-            Decl::Component(decl) => decl.component(&self.libraries)?.description.text.as_ref()?,
+        let text = match &self.data(inst).decl {
+            Decl::Component(decl) => decl.description.as_ref()?.text.as_ref()?,
             Decl::Class(class) => self.libraries.class(*class).def.description.text.as_ref()?,
             Decl::Nothing => return None,
         };
@@ -140,12 +140,8 @@ impl Instances {
 
     /// Annotation of the declaration (for the class's own see [`class_annotations`](Instances::class_annotations)).
     pub fn annotation(&self, inst: InstId) -> Option<&acausal_syntax::ast::Annotation> {
-        match &self.data(inst).body.decl {
-            Decl::Component(decl) => decl
-                .component(&self.libraries)?
-                .description
-                .annotation
-                .as_deref(),
+        match &self.data(inst).decl {
+            Decl::Component(decl) => decl.description.as_ref()?.annotation.as_deref(),
             Decl::Class(class) => self
                 .libraries
                 .class(*class)

@@ -18,7 +18,7 @@ impl Context {
         let is_constant = |this: &Context, inst: InstId| {
             this.instances.data(inst).prefixes.variability == Some(Variability::Constant)
         };
-        let parent = self.instances.data(inst).parent;
+        let parent = self.instances.parent(inst);
         if best.is_some()
             && is_constant(self, inst)
             && !parent.is_some_and(|p| is_constant(self, p))
@@ -27,8 +27,7 @@ impl Context {
         }
         let mut at = inst;
         loop {
-            let data = self.instances.data(at);
-            let Some(parent) = data.parent else {
+            let Some(parent) = self.instances.parent(at) else {
                 return best;
             };
             if self.instances.data(parent).role != Role::Component {

@@ -307,7 +307,7 @@ impl Context {
         let t = self.as_tensor(value, span)?;
         let mut dims = Vec::new();
         let scope =
-            crate::instance::Scope::of(self.instances.data(inst).parent.unwrap_or(InstId::GLOBAL));
+            crate::instance::Scope::of(self.instances.parent(inst).unwrap_or(InstId::GLOBAL));
         let env = Env::function(scope, locals, true);
         for (d, n) in self.function_dims(&env, inst)?.into_iter().enumerate() {
             dims.push(n.or(t.dims.get(d).copied()).unwrap_or(0));

@@ -164,7 +164,7 @@ impl Context {
     /// Components around a component that are arrays, outermost first; the component itself is left out.
     pub fn enclosing_arrays(&self, inst: InstId) -> Vec<InstId> {
         let mut out = Vec::new();
-        let mut at = self.instances.data(inst).parent;
+        let mut at = self.instances.parent(inst);
         while let Some(p) = at {
             let data = self.instances.data(p);
             if data.role != Role::Component {
@@ -173,7 +173,7 @@ impl Context {
             if data.rank > 0 {
                 out.push(p);
             }
-            at = data.parent;
+            at = self.instances.parent(p);
         }
         out.reverse();
         out
@@ -187,7 +187,7 @@ pub fn is_inside(instances: &crate::instance::Instances, inner: InstId, outer: I
         if i == outer {
             return true;
         }
-        at = instances.data(i).parent;
+        at = instances.parent(i);
     }
     false
 }
@@ -201,9 +201,8 @@ pub fn names_below(
     let mut names = Vec::new();
     let mut at = inner;
     while at != outer {
-        let data = instances.data(at);
-        names.push(data.name);
-        match data.parent {
+        names.push(instances.data(at).name);
+        match instances.parent(at) {
             Some(p) => at = p,
             None => break,
         }

@@ -230,7 +230,7 @@ impl Context {
                         prefix.parts.truncate(p + 1);
                         let rank = prefix.parts[p].subscripts.len();
                         for q in &mut prefix.parts {
-                            q.subscripts.clear();
+                            q.subscripts = acausal_syntax::Few::default();
                         }
                         let dims = self.reference_dims(env, &prefix)?;
                         if dims.len() < rank {

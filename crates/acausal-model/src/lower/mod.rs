@@ -104,24 +104,25 @@ pub struct Context {
     known: known::Known,
 }
 
-/// The flat variable of each primitive component. Components are numbered in the order in which they are made, so a list by
+/// The flat variable of each primitive component, plus one; 0 where there is none. Components are numbered in the order in which they are made, so a list by
 /// number is short and neighbours are together.
 #[derive(Debug, Default)]
-pub struct VarTable(Vec<Option<VarId>>);
+pub struct VarTable(Vec<u32>);
 
 impl VarTable {
     /// The variable of a component.
     pub fn get(&self, inst: InstId) -> Option<VarId> {
-        self.0.get(inst.0 as usize).copied().flatten()
+        let number = self.0.get(inst.0 as usize)?;
+        number.checked_sub(1).map(VarId)
     }
 
     /// Gives a component its variable.
     pub fn insert(&mut self, inst: InstId, var: VarId) {
         let k = inst.0 as usize;
         if self.0.len() <= k {
-            self.0.resize(k + 1, None);
+            self.0.resize(k + 1, 0);
         }
-        self.0[k] = Some(var);
+        self.0[k] = var.0 + 1;
     }
 }
 

@@ -86,9 +86,9 @@ impl Context {
 
     /// The flow variable of the connector that a stream variable belongs to.
     pub fn stream_flow(&mut self, stream: InstId) -> Option<VarId> {
-        let mut at = self.instances.data(stream).parent?;
+        let mut at = self.instances.parent(stream)?;
         while matches!(self.instances.kind(at), InstKind::Record { .. }) {
-            at = self.instances.data(at).parent?;
+            at = self.instances.parent(at)?;
         }
         if !matches!(self.instances.kind(at), InstKind::Connector { .. }) {
             return None;

@@ -1,5 +1,7 @@
 //! Component clauses (MLS 3.6 A.2.4).
 
+use std::sync::Arc;
+
 use super::{Description, Expr, Ident, Modification, Path};
 use crate::span::Span;
 
@@ -68,7 +70,7 @@ node! {
         modification: Option<Modification>,
         /// `if ...`: whether it exists.
         condition: Option<Box<Expr>>,
-        /// Description and annotation.
-        description: Description,
+        /// Description and annotation, if there are any. Shared, so that whoever needs them can let the rest of the tree go.
+        description: Option<Arc<Description>>,
     }
 }

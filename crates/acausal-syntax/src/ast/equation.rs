@@ -1,5 +1,7 @@
 //! Equations and statements (MLS 3.6 A.2.6).
 
+use std::sync::Arc;
+
 use super::{Call, ComponentRef, Description, Expr, ForIndex};
 use crate::span::Span;
 
@@ -8,8 +10,8 @@ node! {
     Equation {
         /// What it is.
         kind: EquationKind,
-        /// `"text" annotation(...)`.
-        description: Description,
+        /// `"text" annotation(...)`, if there is any.
+        description: Option<Arc<Description>>,
     }
 }
 
@@ -40,7 +42,7 @@ pub enum EquationKind {
         branches: Vec<(Expr, Vec<Equation>)>,
     },
     /// `assert(...)`, `reinit(...)` and other calls for their effect.
-    Call(Call),
+    Call(Box<Call>),
 }
 
 node! {
@@ -48,8 +50,8 @@ node! {
     Statement {
         /// What it is.
         kind: StatementKind,
-        /// `"text" annotation(...)`.
-        description: Description,
+        /// `"text" annotation(...)`, if there is any.
+        description: Option<Arc<Description>>,
     }
 }
 

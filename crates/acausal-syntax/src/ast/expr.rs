@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ident, Path};
+use crate::few::Few;
 use crate::span::Span;
 
 node! {
@@ -95,7 +96,7 @@ node! {
         /// The identifier.
         name: Ident,
         /// Subscripts; [`ExprKind::Colon`] may occur. Empty when there are no brackets.
-        subscripts: Vec<Expr>,
+        subscripts: Few<Expr>,
     }
 }
 

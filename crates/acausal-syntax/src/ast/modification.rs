@@ -1,5 +1,7 @@
 //! Modifications and redeclarations (MLS 3.6 A.2.5, §7.2, §7.3).
 
+use std::sync::Arc;
+
 use super::{ComponentRef, Element, Expr, Ident, Path, Text};
 use crate::span::Span;
 
@@ -26,8 +28,8 @@ node! {
 /// What stands behind `=` in a modification.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BindingValue {
-    /// An expression.
-    Expr(Expr),
+    /// An expression. Shared, so that a class holds on to it without a copy.
+    Expr(Arc<Expr>),
     /// `break`: removes the binding that would be inherited (MLS 3.6 §7.2.7).
     Break,
 }

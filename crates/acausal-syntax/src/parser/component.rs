@@ -260,7 +260,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let description = self.description();
+        let description = self.optional_description();
         Ok(Component {
             name,
             subscripts,

@@ -71,7 +71,7 @@ impl Parser<'_> {
             }
             _ => self.simple_equation()?,
         };
-        let description = self.description();
+        let description = self.optional_description();
         Ok(Equation {
             kind,
             description,
@@ -101,7 +101,7 @@ impl Parser<'_> {
             _ => {}
         }
         match left.kind {
-            ExprKind::Call(call) => Ok(EquationKind::Call(*call)),
+            ExprKind::Call(call) => Ok(EquationKind::Call(call)),
             ExprKind::Binary(BinOp::Eq, left_side, right_side) => {
                 self.slip(
                     "syntax-equality",

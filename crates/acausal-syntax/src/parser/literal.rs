@@ -67,6 +67,12 @@ impl Parser<'_> {
         })
     }
 
+    /// The same for the many nodes that rarely have one.
+    pub(super) fn optional_description(&mut self) -> Option<Arc<Description>> {
+        let description = self.description();
+        (!description.is_none()).then(|| Arc::new(description))
+    }
+
     /// description: a description string and an annotation, both optional.
     pub(super) fn description(&mut self) -> Description {
         let start = self.span();

@@ -1,5 +1,7 @@
 //! Modifications, redeclarations and annotations (MLS 3.6 A.2.5).
 
+use std::sync::Arc;
+
 use super::{Parser, Result};
 use crate::ast::{
     Annotation, Argument, ArgumentKind, Binding, BindingValue, ElementKind, Modification, Prefixes,
@@ -72,7 +74,7 @@ impl Parser<'_> {
         let value = if self.eat(TokenKind::Break) {
             BindingValue::Break
         } else {
-            BindingValue::Expr(self.expression()?)
+            BindingValue::Expr(Arc::new(self.expression()?))
         };
         Ok(Some(Binding {
             assign,

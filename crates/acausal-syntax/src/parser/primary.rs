@@ -84,7 +84,7 @@ impl Parser<'_> {
             let subscripts = self.subscripts();
             parts.push(RefPart {
                 name,
-                subscripts,
+                subscripts: subscripts.into(),
                 span: self.span_from(part_start),
             });
             if !self.eat(TokenKind::Dot) {

@@ -90,7 +90,7 @@ impl Parser<'_> {
             }
             _ => self.assignment_or_call()?,
         };
-        let description = self.description();
+        let description = self.optional_description();
         Ok(Statement {
             kind,
             description,

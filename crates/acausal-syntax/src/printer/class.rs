@@ -256,7 +256,7 @@ impl Printer {
             self.push(" if ");
             self.expr(condition);
         }
-        self.description(&component.description);
+        self.optional_description(component.description.as_deref());
     }
 
     pub(super) fn modification(&mut self, modification: &Modification) {
@@ -331,6 +331,12 @@ impl Printer {
         if let Some(text) = text {
             self.push(" ");
             self.string(&text.value);
+        }
+    }
+
+    pub(super) fn optional_description(&mut self, description: Option<&Description>) {
+        if let Some(description) = description {
+            self.description(description);
         }
     }
 

@@ -6,7 +6,7 @@ use crate::ast::{Equation, EquationKind, Expr, Statement, StatementKind};
 impl Printer {
     pub(super) fn equation(&mut self, equation: &Equation) {
         self.equation_kind(&equation.kind);
-        self.description(&equation.description);
+        self.optional_description(equation.description.as_deref());
         self.push(";");
     }
 
@@ -50,7 +50,7 @@ impl Printer {
 
     pub(super) fn statement(&mut self, statement: &Statement) {
         self.statement_kind(&statement.kind);
-        self.description(&statement.description);
+        self.optional_description(statement.description.as_deref());
         self.push(";");
     }
 

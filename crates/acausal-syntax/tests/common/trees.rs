@@ -74,7 +74,7 @@ fn subscripts(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Vec<Expr>> {
 fn component_ref(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = ComponentRef> {
     let part = (ident(), subscripts(inner)).prop_map(|(name, subscripts)| RefPart {
         name,
-        subscripts,
+        subscripts: subscripts.into(),
         span: HERE,
     });
     (any::<bool>(), vec(part, 1..4)).prop_map(|(global, parts)| ComponentRef {
@@ -229,9 +229,13 @@ fn description() -> impl Strategy<Value = Description> {
     })
 }
 
+fn optional_description() -> impl Strategy<Value = Option<Arc<Description>>> {
+    description().prop_map(|d| (!d.is_none()).then(|| Arc::new(d)))
+}
+
 fn modification(inner: BoxedStrategy<Argument>) -> impl Strategy<Value = Modification> {
     let value = prop_oneof![
-        6 => small_expr().prop_map(BindingValue::Expr),
+        6 => small_expr().prop_map(|value| BindingValue::Expr(Arc::new(value))),
         1 => Just(BindingValue::Break),
     ];
     let binding = (any::<bool>(), value).prop_map(|(assign, value)| Binding {
@@ -307,7 +311,7 @@ fn redeclaration(
                     subscripts: Vec::new(),
                     modification,
                     condition: None,
-                    description: Description::none(HERE),
+                    description: None,
                     span: HERE,
                 }],
                 span: HERE,
@@ -338,9 +342,9 @@ fn equation() -> BoxedStrategy<Equation> {
     let leaf = prop_oneof![
         (expr(), small_expr()).prop_map(|(left, right)| EquationKind::Equal(left, right)),
         (reference(), reference()).prop_map(|(a, b)| EquationKind::Connect(a, b)),
-        call(literal().boxed()).prop_map(EquationKind::Call),
+        call(literal().boxed()).prop_map(|call| EquationKind::Call(Box::new(call))),
     ];
-    let leaf = (leaf, description()).prop_map(|(kind, description)| Equation {
+    let leaf = (leaf, optional_description()).prop_map(|(kind, description)| Equation {
         kind,
         description,
         span: HERE,
@@ -359,7 +363,7 @@ fn equation() -> BoxedStrategy<Equation> {
         ]
         .prop_map(|kind| Equation {
             kind,
-            description: Description::none(HERE),
+            description: None,
             span: HERE,
         })
     })
@@ -377,7 +381,7 @@ fn statement() -> BoxedStrategy<Statement> {
         Just(StatementKind::Break),
         Just(StatementKind::Return),
     ];
-    let leaf = (leaf, description()).prop_map(|(kind, description)| Statement {
+    let leaf = (leaf, optional_description()).prop_map(|(kind, description)| Statement {
         kind,
         description,
         span: HERE,
@@ -398,7 +402,7 @@ fn statement() -> BoxedStrategy<Statement> {
         ]
         .prop_map(|kind| Statement {
             kind,
-            description: Description::none(HERE),
+            description: None,
             span: HERE,
         })
     })
@@ -431,7 +435,7 @@ fn element() -> impl Strategy<Value = Element> {
         subscripts(literal().boxed()),
         option::of(modification(argument())),
         option::weighted(0.2, small_expr()),
-        description(),
+        optional_description(),
     )
         .prop_map(
             |(name, subscripts, modification, condition, description)| Component {

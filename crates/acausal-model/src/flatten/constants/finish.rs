@@ -1,6 +1,10 @@
 //! The model after the pass: equations in their order, constants in attributes, `when` clauses and assertions.
 
-use acausal_expr::flat::{Action, Assert, Comprehension, Equation, VarType, Variability};
+use std::sync::Arc;
+
+use acausal_expr::flat::{
+    Action, Assert, Attributes, Comprehension, Equation, VarType, Variability,
+};
 use acausal_expr::{IterId, Node};
 
 use super::Pass;
@@ -36,6 +40,25 @@ impl Pass<'_> {
         true
     }
 
+    /// What is said about a variable, if a constant occurs in it.
+    fn put_in_attributes(&mut self, said: &Attributes) -> Option<Attributes> {
+        let mut own = said.clone();
+        let slots = [
+            &mut own.start,
+            &mut own.fixed,
+            &mut own.min,
+            &mut own.max,
+            &mut own.nominal,
+        ];
+        let mut changed = false;
+        for c in slots.into_iter().flatten() {
+            let body = self.put_in(c.body);
+            changed |= body != c.body;
+            c.body = body;
+        }
+        changed.then_some(own)
+    }
+
     /// The rest of the model, and the equations in their order.
     pub(super) fn finish(mut self) {
         let mut entries = std::mem::take(&mut self.entries);
@@ -59,17 +82,10 @@ impl Pass<'_> {
             if let Some(c) = &mut binding {
                 c.body = self.put_in(c.body);
             }
-            if let Some(a) = &mut attributes {
-                let slots = [
-                    &mut a.start,
-                    &mut a.fixed,
-                    &mut a.min,
-                    &mut a.max,
-                    &mut a.nominal,
-                ];
-                for c in slots.into_iter().flatten() {
-                    c.body = self.put_in(c.body);
-                }
+            if let Some(shared) = &mut attributes
+                && let Some(own) = self.put_in_attributes(shared)
+            {
+                *shared = Arc::new(own);
             }
             let v = &mut self.model.vars[k];
             (v.binding, v.attributes) = (binding, attributes);

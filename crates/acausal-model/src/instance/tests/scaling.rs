@@ -25,9 +25,49 @@ fn many_components_share_the_work_on_their_class() {
         instances.count() - before <= 9 * count + 10,
         "classes are instantiated once, not per component"
     );
+    // Each resistor is declared once; the eight members are declared once for all of them.
+    assert!(
+        instances.facts.len() <= count + before + 20,
+        "{} declarations",
+        instances.facts.len()
+    );
+    let (first, other) = (
+        member(&mut instances, root, "r0.p.i"),
+        member(&mut instances, root, "r7.p.i"),
+    );
+    assert!(std::ptr::eq(instances.data(first), instances.data(other)));
+    assert_eq!(instances.display_name(first), "r0.p.i");
+    assert_eq!(instances.display_name(other), "r7.p.i");
     let last = member(&mut instances, root, "r1999.R");
     let value = instances.binding(last).unwrap();
     assert_eq!(print(&instances, &value.expr), "1999");
+}
+
+/// The same member of one class differs where a component around it says something else.
+#[test]
+fn members_share_only_what_is_the_same() {
+    let source = "record Pair Real a; Real b; end Pair;
+         model Part Pair pair; end Part;
+         model M Part x; parameter Pair p(a = 1, b = 2); Pair q; Part y(pair(a(fixed = true))); end M;";
+    let (mut instances, root) = tree(source, "M");
+    walk(&mut instances, root);
+    let mut variability = |path: &str| {
+        let inst = member(&mut instances, root, path);
+        instances.data(inst).prefixes.variability
+    };
+    let parameter = Some(acausal_syntax::ast::Variability::Parameter);
+    assert_eq!(variability("p.a"), parameter);
+    assert_eq!(variability("q.a"), None);
+    assert_eq!(variability("x.pair.a"), None);
+    let (x, y) = (
+        member(&mut instances, root, "x.pair.a"),
+        member(&mut instances, root, "y.pair.a"),
+    );
+    assert!(!instances.has_attributes(x) && instances.has_attributes(y));
+    assert_eq!(
+        instances.parent(y),
+        Some(member(&mut instances, root, "y.pair"))
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A list that is empty in most places: a pointer instead of a vector's three words.
 //!
-//! Scalars have no dimensions, their equations no iterators and their accesses no subscripts, and a network that is written out has
+//! References have no subscripts, scalars no dimensions, their equations no iterators and their accesses no subscripts, and a network that is written out has
 //! hundreds of thousands of each. Reading is that of a slice.
 //!
 //! ```
-//! use acausal_expr::Few;
+//! use acausal_syntax::Few;
 //! let none: Few<u32> = Few::default();
 //! assert!(none.is_empty());
 //! assert_eq!(size_of_val(&none), size_of::<usize>());
@@ -43,6 +43,22 @@ impl<T> DerefMut for Few<T> {
             Some(all) => all,
             None => &mut [],
         }
+    }
+}
+
+impl<T> Few<T> {
+    /// Takes an item out; those behind it move up. Panics if there is none, as [`Vec::remove`] does.
+    pub fn remove(&mut self, position: usize) -> T {
+        let mut all = self.0.take().unwrap_or_default();
+        let item = all.remove(position);
+        *self = Few((!all.is_empty()).then_some(all));
+        item
+    }
+}
+
+impl<T> From<Few<T>> for Vec<T> {
+    fn from(few: Few<T>) -> Vec<T> {
+        few.0.map_or_else(Vec::new, |all| *all)
     }
 }
 

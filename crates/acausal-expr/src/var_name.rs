@@ -1,0 +1,175 @@
+//! Names of flat variables, such as `r[3].p.v`.
+//!
+//! A model has as many names as variables, and those of one component begin alike. So the names of a model are a tree: a name is the node of
+//! its last part, and a node knows its parent. `r1.p.v`, `r1.p.i` and `r1.R` are five nodes of sixteen bytes; as lists of parts they are
+//! three pieces of memory with eight parts.
+//!
+//! ```
+//! use acausal_expr::flat::{NameTree, VarName};
+//! use acausal_syntax::Name;
+//! let mut tree = NameTree::default();
+//! let r = tree.add(None, Name::new("r"), 1);
+//! let v = tree.add(Some(r), Name::new("v"), 0);
+//! let names: Vec<VarName> = tree.names(vec![v]).collect();
+//! assert_eq!(names[0].plain(), "r.v");
+//! assert_eq!(names[0].element(&[3]), "r[3].v");
+//! assert_eq!(names[0], VarName::new(&[(Name::new("r"), 1), (Name::new("v"), 0)]));
+//! ```
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use acausal_syntax::Name;
+
+/// A name such as `r[3].p.v`: each part with the number of array dimensions declared at it.
+///
+/// The dimensions of a flat variable are those of all parts in order; `r.p.v` with `r[N]` has shape `[N]` and element
+/// 3 is printed `r[3].p.v`.
+#[derive(Clone, Default)]
+pub struct VarName {
+    /// The tree and the node of the last part; nothing for the name without parts.
+    tree: Option<Arc<NameTree>>,
+    at: u32,
+}
+
+/// The names of many variables.
+#[derive(Clone, Debug, Default)]
+pub struct NameTree {
+    nodes: Vec<Node>,
+}
+
+/// A part of names.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    name: Name,
+    /// The part before it, plus one; 0 at the first part.
+    parent: u32,
+    dims: u8,
+}
+
+impl NameTree {
+    /// Adds a part behind another one and gives its number.
+    pub fn add(&mut self, parent: Option<u32>, name: Name, dims: u8) -> u32 {
+        self.nodes.push(Node {
+            name,
+            parent: parent.map_or(0, |p| p + 1),
+            dims,
+        });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The names that end with these parts.
+    pub fn names(mut self, ends: Vec<u32>) -> impl Iterator<Item = VarName> {
+        self.nodes.shrink_to_fit();
+        let tree = Arc::new(self);
+        ends.into_iter().map(move |at| VarName {
+            tree: Some(Arc::clone(&tree)),
+            at,
+        })
+    }
+}
+
+impl VarName {
+    /// The name with these parts.
+    pub fn new(parts: &[(Name, u8)]) -> VarName {
+        let mut tree = NameTree::default();
+        let mut last = None;
+        for &(name, dims) in parts {
+            last = Some(tree.add(last, name, dims));
+        }
+        VarName {
+            tree: last.map(|_| Arc::new(tree)),
+            at: last.unwrap_or(0),
+        }
+    }
+
+    /// `(identifier, number of dimensions)`, first part first.
+    pub fn parts(&self) -> Vec<(Name, u8)> {
+        let Some(tree) = &self.tree else {
+            return Vec::new();
+        };
+        let mut parts = Vec::with_capacity(4);
+        let mut at = self.at + 1;
+        while at > 0 {
+            let node = tree.nodes[at as usize - 1];
+            parts.push((node.name, node.dims));
+            at = node.parent;
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The name without its last part: the component that a variable belongs to.
+    pub fn around(&self) -> VarName {
+        let mut parts = self.parts();
+        parts.pop();
+        VarName::new(&parts)
+    }
+
+    /// The name without subscripts.
+    pub fn plain(&self) -> String {
+        let parts: Vec<&str> = self.parts().iter().map(|(n, _)| n.as_str()).collect();
+        parts.join(".")
+    }
+
+    /// The name with one subscript text per dimension, put where each dimension belongs.
+    pub fn with_subscripts(&self, subs: &[String]) -> String {
+        let mut out = String::new();
+        let mut next = 0;
+        for (k, (name, dims)) in self.parts().into_iter().enumerate() {
+            if k > 0 {
+                out.push('.');
+            }
+            out.push_str(&name);
+            let end = (next + dims as usize).min(subs.len());
+            if next < end {
+                out.push('[');
+                out.push_str(&subs[next..end].join(","));
+                out.push(']');
+            }
+            next = end;
+        }
+        out
+    }
+
+    /// The name of one element, by its subscripts from 1.
+    pub fn element(&self, subs: &[usize]) -> String {
+        let texts: Vec<String> = subs.iter().map(|s| s.to_string()).collect();
+        self.with_subscripts(&texts)
+    }
+}
+
+impl PartialEq for VarName {
+    fn eq(&self, other: &VarName) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for VarName {}
+
+impl Hash for VarName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
+}
+
+/// By the texts of the parts, the first one first.
+impl Ord for VarName {
+    fn cmp(&self, other: &VarName) -> Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+impl PartialOrd for VarName {
+    fn partial_cmp(&self, other: &VarName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for VarName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts().fmt(f)
+    }
+}
