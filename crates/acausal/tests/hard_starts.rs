@@ -409,3 +409,21 @@ fn what_cannot_be_steady_is_listed() {
     let told = |n: &&&String| n.contains("do not allow a steady state of these: der(x) = 2");
     assert_eq!(notes.iter().filter(told).count(), 1, "{notes:?}");
 }
+
+/// A homotopy that leads nowhere says how far it led: x^2 + 1 has no zero.
+#[test]
+fn a_homotopy_that_ends_says_where() {
+    let with = |simplified: &str| {
+        format!(
+            "model End Real x; equation homotopy(actual = x^2 + 1 + time, simplified = {simplified}) = 0; end End;"
+        )
+    };
+    // s*(x^2 + 1) + (1 - s)*(x - 1) = 0 has real roots while 1 + 2*s - 7*s^2 >= 0: up to s = 0.5469.
+    let said = refusal(&with("x - 1"));
+    assert!(said.contains("was followed over 54 % of the way"), "{said}");
+    let said = refusal(&with("exp(x) + 1"));
+    assert!(
+        said.contains("the simplified equations were not solved either"),
+        "{said}"
+    );
+}

@@ -80,6 +80,7 @@ impl ConsistentSystem {
         let mut failure = InitialFailure::new(InitialKind::NoConvergence, at.t);
         failure.start = self.start.is_some();
         failure.solved = trouble.solved;
+        failure.homotopy = trouble.homotopy;
         failure.block = block.map(|(k, blocks)| (k + 1, blocks.len(), rows.len()));
         let deficiency = match block {
             Some((k, blocks)) => {

@@ -240,21 +240,25 @@ impl ConsistentSystem {
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
         let guess = x.to_vec();
-        let first = match self.attempt(at, options, x) {
+        let mut first = match self.attempt(at, options, x) {
             Ok(iterations) => return Ok(iterations),
             Err(error) => error,
         };
         let failed_at = x.to_vec();
         if at.machine.model.initial.homotopy {
             x.copy_from_slice(&guess);
+            let mut reached = None;
             let followed = continuation(x, |lambda, x| {
                 at.machine.mem[fixed::HOMOTOPY] = lambda;
-                self.attempt(at, options, x).map(|_| ())
+                self.attempt(at, options, x)?;
+                reached = Some(lambda);
+                Ok::<(), Trouble>(())
             });
             at.machine.mem[fixed::HOMOTOPY] = 1.0;
             if let Ok(problems) = followed {
                 return Ok(problems as usize);
             }
+            first.homotopy = Some(reached);
         }
         // Where the equations are singular at the guess, another one would choose a branch the user did not ask for.
         let others = match first.error {
@@ -385,7 +389,7 @@ impl ConsistentSystem {
                     Err(Trouble {
                         block: Some(k),
                         solved: true,
-                        error: NewtonError::Singular { row, col },
+                        ..Trouble::new(NewtonError::Singular { row, col })
                     })
                 }
             },
@@ -467,6 +471,9 @@ struct Trouble {
     error: NewtonError,
     /// The equations hold at the values that were reached, but do not determine them.
     solved: bool,
+    /// Set where `homotopy` was tried: how far it could be followed, nothing if not even the simplified equations were
+    /// solved.
+    homotopy: Option<Option<f64>>,
 }
 
 impl Trouble {
@@ -475,6 +482,7 @@ impl Trouble {
             block: None,
             error,
             solved: false,
+            homotopy: None,
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct InitialFailure {
     pub condition: Option<String>,
     /// Where it stands, if it is no row.
     pub span: Span,
+    /// Set where `homotopy` was followed as well: how far, nothing if the simplified equations were not solved either.
+    pub homotopy: Option<Option<f64>>,
     /// A variable whose own equation is why others are not finite: name, value and where that equation stands.
     pub cause: Option<(String, f64, Span)>,
 }
@@ -86,6 +88,7 @@ impl InitialFailure {
             solved: false,
             condition: None,
             span: Span::NONE,
+            homotopy: None,
             cause: None,
         }
     }
@@ -262,6 +265,15 @@ impl InitialFailure {
                 label.insert(0, "solved together with this one".to_string());
                 d = d.label(span, label.join(", "));
             }
+        }
+        if let Some(reached) = self.homotopy {
+            d = d.note(match reached {
+                None => "`homotopy` does not help: the simplified equations were not solved either".to_string(),
+                Some(part) => format!(
+                    "`homotopy` was followed over {} % of the way from the simplified to the actual equations",
+                    short((100.0 * part).floor())
+                ),
+            });
         }
         if self.direction.len() > 1 {
             let mut parts: Vec<String> = (self.direction.iter().take(NAMED))
