@@ -8,9 +8,11 @@
 //! model holds as it was written. Where they do not any more, it is not zero ([`Bordered::holds`]); the step is then
 //! taken back and done without.
 
-use acausal_solver::{Pattern, PatternError};
+use acausal_solver::{Dae, Pattern, PatternError};
 
-use crate::consistent::{Direction, Loose};
+use crate::consistent::{Direction, Loose, Point};
+use crate::simulate::Run;
+use crate::{SimError, Summary};
 
 /// Relative distance from the nearest solution at which the equations have something else to say.
 const DETERMINED: f64 = 1e-5;
@@ -93,6 +95,41 @@ impl Bordered {
             for (&k, (_, w)) in places.iter().zip(&d.weights) {
                 values[k as usize] += d.size * w;
             }
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// Holds what the equations leave open at the nearest solution, from now until the next event. What was open at this
+    /// instant (`found`) must be so an instant later too, which [`Run::slopes`] has looked at; else the solution here is one
+    /// of many, and the equations soon tell which.
+    pub(crate) fn keep_open(
+        &mut self,
+        found: Option<Loose>,
+        summary: &mut Summary,
+    ) -> Result<(), SimError> {
+        let loose = self.restart.loose();
+        if let Some(found) = found.filter(|_| loose.is_none()) {
+            return Err(SimError::Initialisation(found.failure));
+        }
+        let Some(loose) = loose else {
+            self.border = None;
+            return Ok(());
+        };
+        let border = Bordered::new(loose, self.machine.pattern(), &self.y);
+        self.border = Some(border.map_err(SimError::Pattern)?);
+        let columns = loose.columns();
+        if !self.reported.contains(&columns) {
+            let text = loose.text(&Point {
+                machine: &mut self.machine,
+                t: self.t,
+                y: &mut self.y,
+                yp: &mut self.yp,
+                nominal: &self.nominal,
+            });
+            summary.warnings.push(text);
+            self.reported.push(columns);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use acausal_solver::Integrator;
 use crate::consistent::Point;
 use crate::machine::{Machine, Which};
 use crate::simulate::Run;
-use crate::{Settings, SimError, Sink};
+use crate::{Settings, SimError, Sink, Summary};
 
 /// Models with more unknowns write interpolated derivatives.
 pub(crate) const REFINE_LIMIT: usize = 500;
@@ -59,6 +59,20 @@ impl Run {
                 value: self.machine.mem[place],
                 origin,
             }),
+        }
+    }
+
+    /// Adds warnings of functions at the present values, each once in a run.
+    pub(crate) fn note_function_warnings(&mut self, summary: &mut Summary) {
+        if !self.functions_warn {
+            return;
+        }
+        let said = (self.machine).function_warnings(self.t, &self.y, &self.yp);
+        for text in said {
+            if !summary.warnings.iter().any(|w| w.ends_with(&text)) {
+                let warning = format!("at time = {}: {text}", self.t);
+                summary.warnings.push(warning);
+            }
         }
     }
 

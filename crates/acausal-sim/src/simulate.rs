@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, fixed};
-use acausal_solver::{Dae, Integrator, StepOutcome};
+use acausal_solver::{Integrator, StepOutcome};
 
 use crate::bordered::Bordered;
 use crate::checkpoint::Checkpoint;
-use crate::consistent::{Loose, Point};
+use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::depart::look_ahead;
 use crate::event::watch::{Standstill, Watch};
@@ -119,11 +119,11 @@ pub(crate) struct Run {
     /// Whether solutions meet.
     meeting: crate::consistent::Meeting,
     /// What keeps unknowns where they are that the equations leave open.
-    border: Option<Bordered>,
+    pub(crate) border: Option<Bordered>,
     /// Sets of open unknowns that have been reported.
-    reported: Vec<Vec<u32>>,
+    pub(crate) reported: Vec<Vec<u32>>,
     /// Functions have assertions that only warn.
-    functions_warn: bool,
+    pub(crate) functions_warn: bool,
     /// A jump to another solution has been reported.
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations.
@@ -212,35 +212,6 @@ impl Run {
         Ok(run)
     }
 
-    /// Holds what the equations leave open at the nearest solution, from now until the next event. What was open at this
-    /// instant (`found`) must be so an instant later too, which [`Run::slopes`] has looked at; else the solution here is one
-    /// of many, and the equations soon tell which.
-    fn keep_open(&mut self, found: Option<Loose>, summary: &mut Summary) -> Result<(), SimError> {
-        let loose = self.restart.loose();
-        if let Some(found) = found.filter(|_| loose.is_none()) {
-            return Err(SimError::Initialisation(found.failure));
-        }
-        let Some(loose) = loose else {
-            self.border = None;
-            return Ok(());
-        };
-        let border = Bordered::new(loose, self.machine.pattern(), &self.y);
-        self.border = Some(border.map_err(SimError::Pattern)?);
-        let columns = loose.columns();
-        if !self.reported.contains(&columns) {
-            let text = loose.text(&Point {
-                machine: &mut self.machine,
-                t: self.t,
-                y: &mut self.y,
-                yp: &mut self.yp,
-                nominal: &self.nominal,
-            });
-            summary.warnings.push(text);
-            self.reported.push(columns);
-        }
-        Ok(())
-    }
-
     /// A run at the start time without values yet.
     pub(crate) fn new(
         mut machine: Machine,
@@ -308,20 +279,6 @@ impl Run {
         }
         absorb(summary, outcome);
         Ok(())
-    }
-
-    /// Adds warnings of functions at the present values, each once in a run.
-    fn note_function_warnings(&mut self, summary: &mut Summary) {
-        if !self.functions_warn {
-            return;
-        }
-        let said = (self.machine).function_warnings(self.t, &self.y, &self.yp);
-        for text in said {
-            if !summary.warnings.iter().any(|w| w.ends_with(&text)) {
-                let warning = format!("at time = {}: {text}", self.t);
-                summary.warnings.push(warning);
-            }
-        }
     }
 
     /// Integrates to the end.
