@@ -11,8 +11,9 @@
 use acausal_solver::{Dae, Pattern, PatternError};
 
 use crate::consistent::{Direction, Loose, Point};
+use crate::event::depart::look_ahead;
 use crate::simulate::Run;
-use crate::{SimError, Summary};
+use crate::{Settings, SimError, Summary};
 
 /// Relative distance from the nearest solution at which the equations have something else to say.
 const DETERMINED: f64 = 1e-5;
@@ -102,35 +103,72 @@ impl Bordered {
 
 impl Run {
     /// Holds what the equations leave open at the nearest solution, from now until the next event. What was open at this
-    /// instant (`found`) must be so an instant later too, which [`Run::slopes`] has looked at; else the solution here is one
-    /// of many, and the equations soon tell which.
+    /// instant (`found`) may be determined an instant later, which [`Run::slopes`] has looked at; then it is taken from there.
     pub(crate) fn keep_open(
         &mut self,
         found: Option<Loose>,
+        settings: &Settings,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
-        let loose = self.restart.loose();
-        if let Some(found) = found.filter(|_| loose.is_none()) {
-            return Err(SimError::Initialisation(found.failure));
-        }
-        let Some(loose) = loose else {
-            self.border = None;
-            return Ok(());
+        self.border = None;
+        let (loose, how) = match (self.restart.loose().cloned(), found) {
+            (Some(loose), _) => {
+                let border = Bordered::new(&loose, self.machine.pattern(), &self.y);
+                self.border = Some(border.map_err(SimError::Pattern)?);
+                (loose, "nearest to the values before")
+            }
+            (None, Some(found)) => {
+                if !self.take_from_ahead(&found, settings) {
+                    return Err(SimError::Initialisation(found.failure));
+                }
+                (found, "that they determine an instant later")
+            }
+            (None, None) => return Ok(()),
         };
-        let border = Bordered::new(loose, self.machine.pattern(), &self.y);
-        self.border = Some(border.map_err(SimError::Pattern)?);
         let columns = loose.columns();
         if !self.reported.contains(&columns) {
-            let text = loose.text(&Point {
+            let at = Point {
                 machine: &mut self.machine,
                 t: self.t,
                 y: &mut self.y,
                 yp: &mut self.yp,
                 nominal: &self.nominal,
-            });
-            summary.warnings.push(text);
+            };
+            summary.warnings.push(loose.text(&at, how));
             self.reported.push(columns);
         }
         Ok(())
+    }
+
+    /// Gives unknowns that are open at this instant only the values of an instant later. False if there is no solution then,
+    /// or if these values are no solution here.
+    fn take_from_ahead(&mut self, found: &Loose, settings: &Settings) -> bool {
+        let before = (self.y.clone(), self.yp.clone());
+        let (_, mut ctx) = self.context(settings);
+        let Some(ahead) = look_ahead(&mut ctx) else {
+            return false;
+        };
+        let columns = found.columns();
+        for &c in &columns {
+            self.y[c as usize] += ahead.dt * ahead.slope[c as usize];
+        }
+        let lenient = self.restart.set_lenient(true);
+        let solved = self.restart.solve(&mut Point {
+            machine: &mut self.machine,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        });
+        self.restart.set_lenient(lenient);
+        if solved.is_err() {
+            (self.y, self.yp) = before;
+            self.machine.update(self.t, &self.y, &self.yp);
+            return false;
+        }
+        for &c in &columns {
+            self.yp[c as usize] = 0.0;
+        }
+        true
     }
 }

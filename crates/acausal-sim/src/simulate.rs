@@ -207,7 +207,7 @@ impl Run {
             run.restart.set_lenient(true);
             run.slopes(settings, &[]);
             run.restart.set_lenient(false);
-            run.keep_open(open, summary)?;
+            run.keep_open(open, settings, summary)?;
         }
         Ok(run)
     }
@@ -324,7 +324,7 @@ impl Run {
             self.restart.set_lenient(true);
             let first_step = self.slopes(settings, &[]);
             self.restart.set_lenient(false);
-            self.keep_open(found, summary)?;
+            self.keep_open(found, settings, summary)?;
             let mut bdf = self.integrator(settings)?;
             bdf.limit_first_step(first_step);
             let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
@@ -561,7 +561,7 @@ impl Run {
     ) -> Result<(), SimError> {
         let found = self.restart.loose().cloned();
         let first_step = self.slopes(settings, crossings);
-        self.keep_open(found, summary)?;
+        self.keep_open(found, settings, summary)?;
         bdf.restart(self.t, &self.y, &self.yp)
             .map_err(SimError::Integrator)?;
         bdf.limit_first_step(first_step);

@@ -225,6 +225,26 @@ fn two_brakes_share_what_no_equation_divides() {
     }
 }
 
+/// What is open at the start only is taken from an instant later: time*(s2 - 1) = 0 holds for every s2 at time = 0, and for
+/// s2 = 1 from then on.
+#[test]
+fn what_is_open_for_an_instant_is_continuous() {
+    let r = run(
+        &BRAKES.replace("then 0 else s2", "then time*(s2 - 1) else s2"),
+        2.0,
+    );
+    for t in [0.0, 0.4, 0.8] {
+        near(&r, "tau2", t, 1.0, 1e-5);
+        near(&r, "tau1", t, 3.0 + t, 1e-5);
+    }
+    near(&r, "w", 2.0, 1.75, 1e-6);
+    let warnings = r.summary.warnings.join("\n");
+    assert!(
+        warnings.contains("that they determine an instant later was taken: s1 = 3, s2 = 1"),
+        "{warnings}"
+    );
+}
+
 /// The same for five brakes, which leave four directions open.
 #[test]
 fn five_brakes_share_alike() {

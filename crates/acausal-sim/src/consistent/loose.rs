@@ -57,8 +57,8 @@ impl Loose {
         columns
     }
 
-    /// What the user is told.
-    pub fn text(&self, at: &Point) -> String {
+    /// What the user is told; `how` says which solution was taken.
+    pub fn text(&self, at: &Point, how: &str) -> String {
         let columns = self.columns();
         let name = |&c: &u32| at.machine.column_text(c as usize);
         let value = |c: &u32| format!("{} = {}", name(c), crate::error::short(at.column(*c)));
@@ -69,7 +69,7 @@ impl Loose {
             texts.join(", ")
         };
         format!(
-            "the equations do not determine {} at time = {}, and no state depends on it; the solution nearest to the values before was taken: {}",
+            "the equations do not determine {} at time = {}, and no state depends on it; the solution {how} was taken: {}",
             listed(columns.iter().take(NAMED).map(name).collect()),
             at.t,
             listed(columns.iter().take(NAMED).map(value).collect()),

@@ -37,7 +37,7 @@ const NEAR: f64 = 1e-3;
 
 /// Consistent values a short time later.
 pub(crate) struct Ahead {
-    dt: f64,
+    pub dt: f64,
     /// Slopes of all unknowns, algebraic ones included.
     pub slope: Vec<f64>,
     /// Slopes at the later time.
