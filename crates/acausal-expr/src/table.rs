@@ -81,7 +81,10 @@ impl Table {
 
     #[cold]
     fn grow(&mut self, home: impl Fn(u32) -> Home) {
-        self.slots = vec![0; (2 * self.slots.len()).max(16)];
+        let slots = (2 * self.slots.len()).max(16);
+        // The old ones go first: those of a large model take tens of megabytes, and the numbers suffice to make the new ones.
+        self.slots = Vec::new();
+        self.slots = vec![0; slots];
         for number in 0..self.len {
             let key = home(number);
             // No number is its own key twice.
