@@ -3,6 +3,7 @@
 //! [`simulate`] runs a [`Compiled`](acausal_codegen::Compiled) model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
 
+mod at_event;
 mod bordered;
 mod checkpoint;
 mod consistent;

@@ -10,12 +10,11 @@ use std::time::Instant;
 use acausal_codegen::{Compiled, fixed};
 use acausal_solver::{Integrator, StepOutcome};
 
+use crate::at_event::record_delays;
 use crate::bordered::Bordered;
 use crate::checkpoint::Checkpoint;
 use crate::consistent::Point;
-use crate::error::condition_text;
-use crate::event::depart::look_ahead;
-use crate::event::watch::{Standstill, Watch};
+use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
 use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
@@ -129,7 +128,7 @@ pub(crate) struct Run {
     /// Output rows are made consistent with the equations.
     pub refines: bool,
     pub seconds: Seconds,
-    tracer: Tracer,
+    pub(crate) tracer: Tracer,
 }
 
 impl Run {
@@ -259,26 +258,6 @@ impl Run {
             reach: REACH_INTERVALS * settings.interval,
         };
         (&mut self.events, ctx)
-    }
-
-    /// Right after initialisation `initial()` is false: an event, at which also the first `sample` may be due.
-    fn first_events(&mut self, settings: &Settings, summary: &mut Summary) -> Result<(), SimError> {
-        // Equations with `initial()` are others from now on.
-        let asked = self.machine.model.initial.asks_initial;
-        if !asked && !self.events.is_discrete(&self.machine) {
-            return Ok(());
-        }
-        let due = self.events.sample_is_due(self.t)
-            || self
-                .events
-                .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
-        let (events, mut ctx) = self.context(settings);
-        let outcome = events.handle(&mut ctx, &[], false)?;
-        if due || !outcome.changed.is_empty() {
-            summary.events += 1;
-        }
-        absorb(summary, outcome);
-        Ok(())
     }
 
     /// Integrates to the end.
@@ -514,140 +493,6 @@ impl Run {
         Ok(())
     }
 
-    fn event(
-        &mut self,
-        crossings: &[usize],
-        settings: &Settings,
-        sink: &mut dyn Sink,
-        summary: &mut Summary,
-    ) -> Result<(), SimError> {
-        summary.events += 1;
-        self.row(self.t, sink)?; // left limit
-        self.check_standstill(crossings, settings, summary)?;
-        self.machine.delays.from_left = false;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-        let (events, mut ctx) = self.context(settings);
-        let outcome = match events.handle(&mut ctx, crossings, false) {
-            // A subscript out of range shows as equations without a finite value.
-            Err(e @ SimError::Initialisation(_)) => {
-                return Err(self.subscript_fault(self.t).unwrap_or(e));
-            }
-            other => other?,
-        };
-        self.tracer.event(self.t, &self.machine, &outcome, sink);
-        absorb(summary, outcome);
-        self.machine.update(self.t, &self.y, &self.yp);
-        self.check_finite(self.t)?;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-        self.row(self.t, sink)?; // right limit
-        self.machine.delays.from_left = true;
-        self.pass_outputs(settings);
-        Ok(())
-    }
-
-    /// Output instants up to now have been written.
-    pub(crate) fn pass_outputs(&mut self, settings: &Settings) {
-        while self.output_time(settings, self.next_output) <= self.t {
-            self.next_output += 1;
-        }
-    }
-
-    fn restart_integrator(
-        &mut self,
-        bdf: &mut dyn Integrator,
-        crossings: &[usize],
-        settings: &Settings,
-        summary: &mut Summary,
-    ) -> Result<(), SimError> {
-        let found = self.restart.loose().cloned();
-        let first_step = self.slopes(settings, crossings);
-        self.keep_open(found, settings, summary)?;
-        bdf.restart(self.t, &self.y, &self.yp)
-            .map_err(SimError::Integrator)?;
-        bdf.limit_first_step(first_step);
-        Ok(())
-    }
-
-    /// Estimates the derivatives of algebraic unknowns by a look ahead; the integrator predicts with them, and a wrong
-    /// slope would look like a large error in the first steps. Also a bound for the first step, if a relation needs one.
-    fn slopes(&mut self, settings: &Settings, crossings: &[usize]) -> Option<f64> {
-        let roles = roles(&self.machine.model);
-        let algebraic = roles.contains(&acausal_index1::Role::Algebraic);
-        let relations = !crossings.is_empty() || self.machine.shifts.iter().any(|s| *s != 0.0);
-        if !algebraic && !relations {
-            return None;
-        }
-        let (events, mut ctx) = self.context(settings);
-        let ahead = look_ahead(&mut ctx);
-        let mut first_step = None;
-        if relations && let Some(ahead) = &ahead {
-            first_step = events.first_step(&mut ctx, ahead, crossings);
-        }
-        for (k, role) in roles.iter().enumerate() {
-            if *role == acausal_index1::Role::Algebraic {
-                // Without a solution nearby the slopes stay zero, which is safe but slow.
-                self.yp[k] = ahead.as_ref().map_or(0.0, |a| a.slope[k]);
-            }
-        }
-        self.machine.update(self.t, &self.y, &self.yp);
-        first_step
-    }
-
-    /// Ends the hysteresis of relations that have left their threshold behind.
-    fn drop_shifts(&mut self) {
-        if self.machine.shifts.iter().all(|s| *s == 0.0) {
-            return;
-        }
-        let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
-        if self.machine.watches_slopes {
-            self.restart.refine(&mut Point {
-                machine: &mut self.machine,
-                t: self.t,
-                y: &mut y,
-                yp: &mut yp,
-                nominal: &self.nominal,
-            });
-        }
-        self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
-        self.machine.update(self.t, &self.y, &self.yp);
-    }
-
-    fn check_standstill(
-        &mut self,
-        crossings: &[usize],
-        settings: &Settings,
-        summary: &Summary,
-    ) -> Result<(), SimError> {
-        let reach = REACH_INTERVALS * settings.interval;
-        let model = self.machine.model.clone();
-        let of = |number: usize| crate::event::relation(&model, number);
-        let mut verdict = None;
-        for &number in crossings {
-            let Some(r) = of(number) else { continue };
-            let value = self.machine.mem[r.base + number - r.first] == 0.0;
-            if let Some(s) = self.watch.note(number, value, self.t, reach) {
-                verdict.get_or_insert((s, Some(number)));
-            }
-        }
-        if summary.events > settings.max_events {
-            let count = summary.events;
-            verdict.get_or_insert((Standstill::Bound { count }, crossings.first().copied()));
-        }
-        let Some((why, number)) = verdict else {
-            return Ok(());
-        };
-        let relation = number.and_then(of);
-        Err(SimError::TooManyEvents {
-            t: self.t,
-            why,
-            what: relation.map_or_else(
-                || "a time event".to_string(),
-                |r| condition_text(&model, r.expr),
-            ),
-            origin: relation.map(|r| r.origin),
-        })
-    }
-
     /// A failure of the integrator; where the model itself knows more, that is said instead.
     fn explain(&mut self, e: acausal_solver::SolverError) -> SimError {
         use acausal_solver::{SolverError, StepLimit};
@@ -687,20 +532,5 @@ pub(crate) fn absorb(summary: &mut Summary, outcome: EventOutcome) {
     }
     if let Some(message) = outcome.terminate {
         summary.terminated.get_or_insert(message);
-    }
-}
-
-/// Adds the current values of delayed expressions to their histories.
-fn record_delays(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
-    if machine.delays.is_empty() {
-        return;
-    }
-    let model = machine.model.clone();
-    let mut first = 0;
-    for (k, code) in model.events.delays.iter().enumerate() {
-        machine.run(Which::Delay(k), y, yp);
-        let arguments = machine.out[..3 * code.len].to_vec();
-        machine.delays.record(t, first, &arguments, code.len);
-        first += code.len;
     }
 }
