@@ -157,7 +157,7 @@ enum What {
         #[arg(long)]
         stop: Option<f64>,
     },
-    /// Time of a residual and of a Jacobian on two threads, against one.
+    /// Time of a residual on two threads, against one
     Threads {
         /// Classes of `benches/models`.
         #[arg(default_values_t = ["DiodeBridges.Network", "PowerSystem", "Friction"].map(String::from))]

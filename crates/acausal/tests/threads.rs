@@ -6,7 +6,7 @@ mod common;
 use acausal::Settings;
 use common::{run_text, values};
 
-/// Pendulums with a common drive: residuals and partial derivatives have a sine each, long enough for a second thread.
+/// Pendulums with a common drive: the residuals have sines, long enough for a second thread.
 #[test]
 fn two_threads_give_the_trajectories_of_one() {
     let text = "model Swinging parameter Integer N = 60000; Real a[N](start = {k/N for k in 1:N}, each fixed = true);
