@@ -13,7 +13,7 @@ use crate::scale::case::Measured;
 pub struct Options {
     /// Numbers of cells.
     pub sizes: Vec<usize>,
-    /// Runs of each size; the fastest counts.
+    /// Rounds over all sizes; the fastest run of each counts.
     pub repeats: usize,
     /// Largest factor per decade.
     pub limit: f64,
@@ -37,17 +37,23 @@ pub fn run(options: &Options) -> Result<(), String> {
     println!("|---|{}", "---:|".repeat(9));
     let mut worst: f64 = 0.0;
     for family in ["HeatEquations", "LineEquations", "RCLadder"] {
+        let how = scale::Options {
+            families: Vec::new(),
+            sizes: Vec::new(),
+            largest: usize::MAX,
+            limit: options.time,
+            stop: stop(family),
+            repeats: 1,
+        };
+        // In turns: a machine that is slow for a while is so for all sizes.
+        let measure = |&n: &usize| scale::measure(family, n, &how);
+        let all = |_| options.sizes.iter().map(measure).collect();
+        let rounds = (0..options.repeats.max(1)).map(all);
+        let rounds = rounds.collect::<Result<Vec<Vec<Measured>>, String>>()?;
         let mut before: Option<Measured> = None;
-        for &n in &options.sizes {
-            let how = scale::Options {
-                families: Vec::new(),
-                sizes: Vec::new(),
-                largest: usize::MAX,
-                limit: options.time,
-                stop: stop(family),
-                repeats: options.repeats,
-            };
-            let m = scale::measure(family, n, &how)?;
+        for (k, &n) in options.sizes.iter().enumerate() {
+            let first = rounds[0][k].clone();
+            let m = rounds.iter().fold(first, |m, round| m.fastest(&round[k]));
             let growth = before.as_ref().map(|b| {
                 let decades = (m.equations as f64 / b.equations as f64).log10();
                 (m.per_step() / b.per_step()).powf(1.0 / decades)
