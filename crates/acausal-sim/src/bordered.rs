@@ -44,14 +44,17 @@ impl Bordered {
             d.weights.iter().map(of)
         });
         let pattern = Pattern::from_entries(n, entries.clone().chain(added))?;
-        let place = |(i, j)| pattern.position(i, j).map_or(0, |k| k as u32);
-        let own = entries.map(place).collect();
+        let place = |(row, column)| {
+            let found = pattern.position(row, column).map(|k| k as u32);
+            found.ok_or(PatternError::RowIndex { column, row })
+        };
+        let own = entries.map(place).collect::<Result<_, _>>()?;
         let places = (directions.iter())
             .map(|d| {
                 let of = |w: &(u32, f64)| place((d.row as usize, w.0 as usize));
                 d.weights.iter().map(of).collect()
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         Ok(Bordered {
             directions,
             places,

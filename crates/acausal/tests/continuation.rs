@@ -106,17 +106,7 @@ fn a_continuation_is_bitwise_the_run_that_passed_the_checkpoint() {
 /// Two brakes hold a shaft and leave open how they share its torque. A continuation finds that out again.
 #[test]
 fn what_is_open_stays_so_in_a_continuation() {
-    let text = "model Brakes
-      Boolean locked = time < 1;
-      Real w(start = 0, fixed = true), a = der(w), tau1, tau2, s1, s2;
-    equation
-      2*a = 4 + time - tau1 - tau2;
-      tau1 = if locked then s1 else 1;
-      a = if locked then 0 else s1;
-      tau2 = if locked then s2 else 1;
-      a = if locked then 0 else s2;
-    end Brakes;";
-    let place = Place::with("Brakes.mo", text);
+    let place = Place::with("Brakes.mo", include_str!("common/Brakes.mo"));
     let run = |arguments: &[&str]| {
         let first = ["simulate", "Brakes.mo", "--quiet", "--interval", "0.1"];
         let all: Vec<&str> = first.iter().chain(arguments).copied().collect();

@@ -8,7 +8,7 @@
 //! nonlinearly, then those that enter most equations. Linear in the size of the block, up to sorting.
 //!
 //! A block is solved as a whole first: on random loops that has the solution in 4 to 10 Jacobians where tearing needs 7 to
-//! 20, and fails less often (the ignored test `measure` prints the table). Tearing is for what the whole cannot do: an equation
+//! 20, and fails less often (test `the_whole_block_is_the_better_first_attempt`). Tearing is for what the whole cannot do: an equation
 //! that is undefined at the guess of an unknown which another equation gives, or guesses many powers of ten away.
 //!
 //! Example: `i = is*(exp(u/vt) - 1); u + v = 5; v = r*i`: u enters nonlinearly and is torn; v follows from the second
