@@ -3,9 +3,11 @@
 //! A pattern is a name in which `*` stands for any text and `?` for one character. A name without subscripts stands for all
 //! elements: `r.p.v` for every `r[k].p.v`, `*.v` for the variables `v` of all components, `T[1]` for one element.
 //!
-//! A model may have millions of signals, so a pattern is first compared with the name of a whole array, and names of
-//! elements are made only where subscripts are asked for. Example: of `T[1000000]` and `q[1000000]`, the pattern `T[1]` makes
-//! the names of `T` alone.
+//! A model may have millions of signals, so a pattern is first compared with the name of a whole array. Subscripts that are all
+//! numbers say which element is meant; names of all elements are made only where subscripts contain `*` or `?`. Example: of
+//! `T[1000000]` and `q[1000000]`, the pattern `T[7]` makes one name, `T[*7]` those of `T`.
+
+use std::collections::BTreeSet;
 
 use acausal_codegen::Compiled;
 use acausal_expr::{Kind, VarId};
@@ -23,8 +25,17 @@ struct Pattern {
     text: String,
     /// Without subscripts.
     plain: String,
-    /// It has subscripts.
-    subscripts: bool,
+    subscripts: Subscripts,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Subscripts {
+    /// All elements are meant.
+    None,
+    /// All subscripts in the order of the name, beginning with one.
+    Numbers(Vec<usize>),
+    /// Some subscripts contain `*`, `?` or something else that is not a number.
+    Patterns,
 }
 
 impl Observe {
@@ -47,8 +58,13 @@ impl Observe {
             .into_iter()
             .map(|p| {
                 let text: String = p.as_ref().split_whitespace().collect();
-                let plain = without_subscripts(&text);
-                let subscripts = plain.len() != text.len();
+                let (plain, inside) = split_subscripts(&text);
+                let numbers: Result<Vec<usize>, _> = inside.iter().map(|s| s.parse()).collect();
+                let subscripts = match numbers {
+                    Ok(none) if none.is_empty() && plain.len() == text.len() => Subscripts::None,
+                    Ok(numbers) => Subscripts::Numbers(numbers),
+                    Err(_) => Subscripts::Patterns,
+                };
                 Pattern {
                     text,
                     plain,
@@ -77,15 +93,25 @@ impl Observe {
         if candidates.is_empty() {
             return Vec::new();
         }
-        if candidates.iter().any(|p| !p.subscripts) {
+        if candidates.iter().any(|p| p.subscripts == Subscripts::None) {
             return (0..v.len()).collect();
         }
-        (0..v.len())
-            .filter(|&k| {
-                let element = model.element_name(var, Kind::Value, k);
-                candidates.iter().any(|p| matches(&p.text, &element))
-            })
-            .collect()
+        let chosen = |&k: &usize| {
+            let element = model.element_name(var, Kind::Value, k);
+            candidates.iter().any(|p| matches(&p.text, &element))
+        };
+        // As many numbers as subscripts leave nothing open: a star that stood for a subscript would leave a number over.
+        let place = |p: &&Pattern| match &p.subscripts {
+            Subscripts::Numbers(numbers) if numbers.len() == v.dims.len() => {
+                Some(place(&v.dims, numbers))
+            }
+            _ => None,
+        };
+        let places: Option<BTreeSet<Option<usize>>> = candidates.iter().map(place).collect();
+        match places {
+            Some(places) => places.into_iter().flatten().filter(chosen).collect(),
+            None => (0..v.len()).filter(chosen).collect(),
+        }
     }
 
     /// The first pattern that no signal matches.
@@ -103,25 +129,49 @@ impl Observe {
     }
 }
 
-/// A name with everything in brackets left out; a quoted identifier may contain brackets of its own.
-fn without_subscripts(text: &str) -> String {
+/// Where an element with these subscripts lies in an array, row by row; nothing if it has no such element.
+fn place(dims: &[usize], subscripts: &[usize]) -> Option<usize> {
+    let mut pairs = dims.iter().zip(subscripts);
+    pairs.try_fold(0usize, |place, (&d, &s)| {
+        (1..=d).contains(&s).then(|| place * d + s - 1)
+    })
+}
+
+/// A name with everything in brackets left out, and what was left out, subscript by subscript; a quoted identifier may contain
+/// brackets of its own.
+fn split_subscripts(text: &str) -> (String, Vec<String>) {
+    let mut plain = String::new();
+    let mut inside: Vec<String> = Vec::new();
     let mut depth = 0usize;
     let mut quoted = false;
-    text.chars()
-        .filter(|c| {
-            match c {
-                '\'' => quoted = !quoted,
-                _ if quoted => {}
-                '[' => depth += 1,
-                ']' => {
-                    depth = depth.saturating_sub(1);
-                    return false;
+    for c in text.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            '[' if !quoted => {
+                depth += 1;
+                if depth == 1 {
+                    inside.push(String::new());
+                    continue;
                 }
-                _ => {}
             }
-            depth == 0
-        })
-        .collect()
+            ']' if !quoted => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    continue;
+                }
+            }
+            ',' if !quoted && depth == 1 => {
+                inside.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        match (depth, inside.last_mut()) {
+            (1.., Some(subscript)) => subscript.push(c),
+            _ => plain.push(c),
+        }
+    }
+    (plain, inside)
 }
 
 /// Whether a text has the form of a pattern with `*` and `?`. Linear but for repeated stars: each star is tried from the
@@ -177,7 +227,75 @@ mod tests {
 
     #[test]
     fn subscripts_are_set_aside() {
-        assert_eq!(without_subscripts("r[1,2].p[3].v"), "r.p.v");
-        assert_eq!(without_subscripts("'a[1]'.x[2]"), "'a[1]'.x");
+        let split = |text: &str| {
+            let (plain, inside) = split_subscripts(text);
+            (plain, inside.join(" "))
+        };
+        assert_eq!(split("r[1,2].p[3].v"), ("r.p.v".into(), "1 2 3".into()));
+        assert_eq!(split("'a[1]'.x[2]"), ("'a[1]'.x".into(), "2".into()));
+        assert_eq!(split("x[*1]"), ("x".into(), "*1".into()));
+    }
+
+    /// Against the names of all elements.
+    #[test]
+    fn subscripts_choose_the_elements_whose_names_match() {
+        let text = "model M
+            record P Real v[2]; Real w; end P;
+            P r[3, 2]; Real x[12](each start = 1); Real y = 1;
+          equation
+            der(x) = -x;
+            for i in 1:3, j in 1:2 loop r[i, j].v = {i, j}; r[i, j].w = time; end for;
+          end M;";
+        let load = crate::Load::default();
+        let model = crate::Model::from_text("M.mo", text, &load).unwrap_or_else(|e| panic!("{e}"));
+        let model = &model.compiled;
+        for pattern in [
+            "x[1]",
+            "x[12]",
+            "x[13]",
+            "x[0]",
+            "x[1*]",
+            "x[?]",
+            "x[-1]",
+            "x[]",
+            "x[1,2]",
+            "*[2]",
+            "*[2,1]*",
+            "r[2,1].v[2]",
+            "r[*,1].v[2]",
+            "r[2, 1].w",
+            "r[*].w",
+            "*.w",
+            "*.v[1]",
+            "r[4,1].w",
+            "r[3,2]*",
+            "y[1]",
+            "?",
+            "r.v[1]",
+        ] {
+            let chosen = Observe::patterns([pattern]);
+            let text: String = pattern.split_whitespace().collect();
+            for o in &model.outputs {
+                let v = model.flat.var(o.var);
+                let named = |k: &usize| matches(&text, &model.element_name(o.var, Kind::Value, *k));
+                let whole = !text.contains('[') && matches(&text, &v.name.plain());
+                let expected: Vec<usize> = (0..v.len()).filter(|k| whole || named(k)).collect();
+                assert_eq!(
+                    chosen.elements(model, o.var),
+                    expected,
+                    "{pattern} of {}",
+                    v.name.plain()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_say_where() {
+        assert_eq!(place(&[2, 3], &[2, 3]), Some(5));
+        assert_eq!(place(&[2, 3], &[1, 2]), Some(1));
+        assert_eq!(place(&[2, 3], &[2, 4]), None);
+        assert_eq!(place(&[2, 3], &[0, 1]), None);
+        assert_eq!(place(&[], &[]), Some(0));
     }
 }
