@@ -15,6 +15,7 @@
 use crate::dependence::{Extent, may_meet};
 use crate::error::{CodegenError, RunError};
 use crate::kernel::{Address, BANKS, Binary, Call, Kernel, Op, Store, Unary};
+use crate::normalise::normalise;
 use crate::pair::Pair;
 use crate::run::{BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 
@@ -26,8 +27,12 @@ const LEAST_REPETITION: f64 = 10.0;
 
 /// Whether a second thread is likely to gain more than it costs, for a call whose repetitions are independent.
 pub fn pays(kernel: &Kernel, call: &Call) -> bool {
-    let each: f64 = kernel.nodes.iter().map(nanoseconds).sum();
-    each >= LEAST_REPETITION && each * call.count as f64 >= LEAST_WORK
+    let enough = |kernel: &Kernel| {
+        let each: f64 = kernel.nodes.iter().map(nanoseconds).sum();
+        each >= LEAST_REPETITION && each * call.count as f64 >= LEAST_WORK
+    };
+    // In the form that is executed most powers are products; few kernels get that far.
+    enough(kernel) && enough(&normalise(kernel))
 }
 
 /// What an operation costs, about.

@@ -77,7 +77,7 @@ impl Bdf {
     }
 
     fn tested_norm_of_slope(&self) -> f64 {
-        (kernels::weighted_sum(&self.phi[1], &self.w, self.mask.as_deref()) / self.tested).sqrt()
+        (kernels::weighted_sum(&self.phi[1], |i| self.tested_weight(i)) / self.tested).sqrt()
     }
 
     /// Makes one accepted step from `tn`, not beyond `t_stop`.
@@ -93,21 +93,12 @@ impl Bdf {
                 steps: self.statistics.steps,
             });
         }
-        let options = &self.options;
-        if self.fresh {
-            // Later steps get their weights when the history is updated.
-            kernels::weights(
-                &self.phi[0],
-                options.rtol,
-                Self::tolerance(options),
-                &mut self.w,
-            );
-        }
         // |y| times its weight is at most 1 / rtol, so larger relative tolerances need no look.
-        if options.rtol < ROUNDOFF_LIMIT {
+        if self.options.rtol < ROUNDOFF_LIMIT {
             self.settle();
             let factor = ROUNDOFF_LIMIT
-                * (kernels::weighted_sum(&self.phi[0], &self.w, None) / self.n.max(1) as f64)
+                * (kernels::weighted_sum(&self.phi[0], |i| self.weights().at(i))
+                    / self.n.max(1) as f64)
                     .sqrt();
             if factor > 1.0 {
                 return Err(SolverError::TooMuchAccuracy {
@@ -262,11 +253,12 @@ impl Bdf {
     /// into the history in the same pass if that is still to be done.
     fn predict(&mut self, first_scaled: usize) {
         let how = kernels::Prediction {
+            k: self.k,
             first_scaled,
             scale: &self.c.beta,
             gamma: &self.c.gamma,
         };
-        let (k, y, yp) = (self.k, &mut self.y[..], &mut self.yp[..]);
+        let (phi, y, yp) = (&mut self.phi[..], &mut self.y[..], &mut self.yp[..]);
         let held = self.held.take();
         if std::mem::take(&mut self.pending) {
             let update = Self::update(&self.options, self.k_used, held.map_or(1.0, |f| -f));
@@ -274,10 +266,9 @@ impl Bdf {
                 Some(_) => &mut self.d,
                 None => &mut self.e,
             };
-            let next = Some((k, how, y, yp));
-            kernels::update_history(&mut self.phi, correction, update, &mut self.w, next);
+            kernels::update_and_predict(phi, correction, update, how, y, yp);
         } else {
-            kernels::predict(&mut self.phi, k, how, y, yp);
+            kernels::predict(phi, how, y, yp);
         }
     }
 
@@ -288,7 +279,7 @@ impl Bdf {
 
     /// The variable with the largest error.
     fn most_in_error(&self) -> usize {
-        kernels::largest(self.correction().1, &self.w, self.mask.as_deref())
+        kernels::largest(self.correction().1, |i| self.tested_weight(i))
     }
 
     fn change_step(&mut self, ratio: f64) {

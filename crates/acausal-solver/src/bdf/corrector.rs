@@ -18,7 +18,7 @@ use super::options::{
     CHEAP_RENEWAL, CJ_RATIO_MIN, FRESH_RATE_FACTOR, HOPELESS, LEAST_UNMEASURED, MAX_RATE,
     OLD_FAILURES, RENEWAL_SHARE, RENEWALS_AHEAD, STALE_RATE_FACTOR, STANDSTILL, TINY_CORRECTION,
 };
-use super::{Bdf, Move, SolverError, StepLimit, kernels};
+use super::{Bdf, Move, SolverError, StepLimit, kernels, weights};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
 
 /// Failures of the corrector in one step before the matrix is renewed in every iteration.
@@ -87,7 +87,7 @@ impl Bdf {
                             return Ok(());
                         }
                     }
-                    let variable = kernels::largest(&self.d, &self.w, None);
+                    let variable = kernels::largest(&self.d, |i| self.weights().at(i));
                     let row = self.worst_row(dae, t);
                     return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
                 }
@@ -142,7 +142,7 @@ impl Bdf {
             };
             norm = (sum / self.n.max(1) as f64).sqrt();
             if self.options.trace {
-                let variable = kernels::largest(&self.d, &self.w, None);
+                let variable = kernels::largest(&self.d, |i| self.weights().at(i));
                 self.record(Move::Iteration {
                     number: m + 1,
                     norm,
@@ -179,8 +179,9 @@ impl Bdf {
 
     /// Takes the correction `-factor * d` into `e`, y and y'; its weighted sum of squares.
     fn apply(&mut self, first: bool, factor: f64) -> f64 {
+        let w = weights(&self.options, &self.phi[0]);
         let (e, y, yp) = (&mut self.e, &mut self.y, &mut self.yp);
-        kernels::correct(first, factor, self.c.cj, &self.d, &self.w, e, y, yp)
+        kernels::correct(first, factor, self.c.cj, &self.d, w, e, y, yp)
     }
 
     /// Applies the first correction if it was held back.
@@ -202,7 +203,15 @@ impl Bdf {
     pub(super) fn correction_sums(&self) -> kernels::Sums {
         let (scale, e) = self.correction();
         let mask = self.mask.as_deref();
-        kernels::sums(scale, e, &self.w, mask, &self.phi, self.k, self.may_raise())
+        kernels::sums(
+            scale,
+            e,
+            self.weights(),
+            mask,
+            &self.phi,
+            self.k,
+            self.may_raise(),
+        )
     }
 
     /// After a step that converged slowly with an old matrix: a new one for the next step, if the iterations it saves
@@ -259,7 +268,7 @@ impl Bdf {
             Some(mask) if norm <= 1.0 => mask,
             _ => return Iteration::Diverged,
         };
-        let sum = kernels::weighted_sum(&self.d, &self.w, Some(mask));
+        let sum = kernels::weighted_sum(&self.d, |i| self.weights().at(i) * mask[i]);
         if (sum / self.tested).sqrt() <= STANDSTILL * tolerance {
             Iteration::Converged { iterations }
         } else {
@@ -330,17 +339,18 @@ impl Bdf {
             return 0;
         }
         self.e.fill(f64::MIN_POSITIVE);
+        let weights = weights(&self.options, &self.phi[0]);
         if let Some(pattern) = &self.pattern {
             for column in 0..self.n {
                 for k in pattern.range(column) {
                     let size = &mut self.e[pattern.row_idx()[k] as usize];
-                    *size = size.max(self.values[k].abs() / self.w[column]);
+                    *size = size.max(self.values[k].abs() / weights.at(column));
                 }
             }
         }
         for size in self.e.iter_mut() {
             *size = 1.0 / *size;
         }
-        kernels::largest(&self.d, &self.e, None)
+        kernels::largest(&self.d, |i| self.e[i])
     }
 }

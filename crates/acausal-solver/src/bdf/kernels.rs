@@ -1,36 +1,22 @@
 //! Fused vector loops of the integrator: each pass reads every vector it needs once.
 //!
 //! In a profile of a conventional implementation half of the time of a large problem goes into single-operation vector
-//! passes (scale, add, norm). Here one pass takes the correction of the last step into the history, computes the weights,
-//! rescales the history and predicts y and y'; one takes the norm of a Newton correction and those of all error estimates.
-//! A correction that has to be followed by another one is applied in a pass of its own.
-//!
-//! Two operations in one pass are two loops over the same [`TILE`] of all vectors, which stays in the cache between them.
+//! passes (scale, add, norm). Here one pass takes the correction of the last step into the history, rescales it and predicts y
+//! and y'; one takes the norm of a Newton correction and those of all error estimates. A correction that has to be followed by
+//! another one is applied in a pass of its own. Error weights are computed where they are used: a division costs less than
+//! reading and writing one more vector.
 //!
 //! Everything works on groups of four numbers ([`Quad`]) and sums run in four partial sums that are added in a fixed
 //! order. On x86-64 with AVX2 the same code runs with wider registers; without fused multiply-add, so the results are
 //! the same bit for bit.
 //!
-//! In the body of a loop all loads come before all stores. The vectors are large allocations that begin at the same place of a page, so
-//! that a load of element i from one of them after a store of element i to another one agrees with it in the twelve bits by which
-//! processors look for a store to wait for. (A precaution: the gain was smaller than what could be measured.)
+//! In the body of a loop all loads come before all stores, and the vectors begin at different places of a page
+//! ([`super::vector`]).
 //!
 //! Invariant for the `unsafe` blocks: every slice has length `n`, asserted at the top of each function.
 
 use super::quad::{LANES, Quad, vectorised};
-use std::ops::Range;
-
-/// Numbers of each vector that go through the loops of a pass at a time: ten vectors take 80 kB. (With 256 they would fit into the first
-/// cache, but the processor, which fetches ahead along each vector, begins anew too often: 23 instead of 20 ns per unknown and step at
-/// 10^6 unknowns, as much as without tiles.)
-const TILE: usize = 1024;
-
-/// The pieces of `0..n`, the last one first: the pass before has just been at the end of the vectors, and the residual that
-/// follows begins with what is touched last here.
-fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
-    let starts = (0..n).step_by(TILE).rev();
-    starts.map(move |start| start..n.min(start + TILE))
-}
+use super::vector::Vector;
 
 /// Start of the incomplete group at the end.
 #[inline(always)]
@@ -45,94 +31,98 @@ pub(crate) enum Tolerance<'a> {
     Each(&'a [f64]),
 }
 
-impl<'a> Tolerance<'a> {
-    fn part(self, range: Range<usize>) -> Tolerance<'a> {
-        match self {
-            Tolerance::Each(a) => Tolerance::Each(&a[range]),
-            uniform => uniform,
+/// Error weights `1 / (rtol * |y| + atol)` of a solution.
+#[derive(Clone, Copy)]
+pub(crate) struct Weights<'a> {
+    pub y: &'a [f64],
+    pub rtol: f64,
+    pub atol: Tolerance<'a>,
+}
+
+impl Weights<'_> {
+    fn len(&self) -> usize {
+        match self.atol {
+            Tolerance::Uniform(_) => self.y.len(),
+            Tolerance::Each(a) => self.y.len().min(a.len()),
         }
+    }
+
+    /// The weight of one variable.
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> f64 {
+        let atol = match self.atol {
+            Tolerance::Uniform(a) => a,
+            Tolerance::Each(a) => a[i],
+        };
+        1.0 / (self.rtol * self.y[i].abs() + atol)
+    }
+
+    /// # Safety
+    /// `i + 4 <= self.len()`.
+    #[inline(always)]
+    unsafe fn load<Q: Quad>(&self, i: usize) -> Q {
+        // SAFETY: by the contract four numbers follow in both vectors.
+        let (y, atol) = unsafe {
+            let atol = match self.atol {
+                Tolerance::Uniform(a) => Q::all(a),
+                Tolerance::Each(a) => Q::load(a, i),
+            };
+            (Q::load(self.y, i), atol)
+        };
+        Q::all(1.0) / (Q::all(self.rtol) * y.abs() + atol)
     }
 }
 
-vectorised! {
-/// Error weights `1 / (rtol * |y| + atol)`.
-pub(crate) fn weights(y: &[f64], rtol: f64, atol: Tolerance<'_>, w: &mut [f64]) {
-    match atol {
-        Tolerance::Uniform(a) => {
-            for (w, y) in w.iter_mut().zip(y) {
-                *w = 1.0 / (rtol * y.abs() + a);
-            }
-        }
-        Tolerance::Each(a) => {
-            for ((w, y), a) in w.iter_mut().zip(y).zip(a) {
-                *w = 1.0 / (rtol * y.abs() + a);
-            }
-        }
-    }
-}
-}
-
-/// Sum of squares of `v[i] * w[i] * mask[i]`.
-pub(crate) fn weighted_sum(v: &[f64], w: &[f64], mask: Option<&[f64]>) -> f64 {
-    assert!(w.len() == v.len() && mask.is_none_or(|m| m.len() == v.len()));
+/// Sum of squares of `v[i] * weight(i)`.
+pub(crate) fn weighted_sum(v: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let square = |e: f64| e * e;
-    match mask {
-        None => v.iter().zip(w).map(|(v, w)| square(v * w)).sum(),
-        Some(m) => v
-            .iter()
-            .zip(w)
-            .zip(m)
-            .map(|((v, w), m)| square(v * w * m))
-            .sum(),
-    }
+    let terms = v.iter().enumerate().map(|(i, v)| square(v * weight(i)));
+    terms.sum()
 }
 
 /// How the history is rescaled and added up in a prediction.
 #[derive(Clone, Copy)]
 pub(crate) struct Prediction<'a> {
+    /// Its order.
+    pub k: usize,
     /// `phi[j] *= scale[j]` for `j >= first_scaled`.
     pub first_scaled: usize,
     pub scale: &'a [f64],
     pub gamma: &'a [f64],
 }
 
-/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history.
-pub(crate) fn predict(
-    phi: &mut [Vec<f64>],
-    k: usize,
-    how: Prediction<'_>,
-    y: &mut [f64],
-    yp: &mut [f64],
-) {
-    predict_part(phi, 0..y.len(), k, how, y, yp);
-}
-
-fn predict_part(
-    phi: &mut [Vec<f64>],
-    range: Range<usize>,
-    k: usize,
-    how: Prediction<'_>,
-    y: &mut [f64],
-    yp: &mut [f64],
-) {
-    let (y, yp) = (&mut y[range.clone()], &mut yp[range.clone()]);
-    match k {
-        1 => predict_order::<2>(rows(phi, range), how, y, yp),
-        2 => predict_order::<3>(rows(phi, range), how, y, yp),
-        3 => predict_order::<4>(rows(phi, range), how, y, yp),
-        4 => predict_order::<5>(rows(phi, range), how, y, yp),
-        _ => predict_order::<6>(rows(phi, range), how, y, yp),
+impl Prediction<'_> {
+    /// The factors of the first N1 rows, those of the history and of the slope.
+    #[inline(always)]
+    fn factors<const N1: usize>(&self) -> ([f64; N1], [f64; N1]) {
+        let (mut c, mut g) = ([1.0; N1], [0.0; N1]);
+        if self.first_scaled < N1 {
+            c[self.first_scaled..].copy_from_slice(&self.scale[self.first_scaled..N1]);
+        }
+        g[1..].copy_from_slice(&self.gamma[1..N1]);
+        (c, g)
     }
 }
 
-/// A part of the first K rows of the history.
+/// The first K rows of the history.
 #[inline(always)]
-fn rows<const K: usize>(phi: &mut [Vec<f64>], range: Range<usize>) -> [&mut [f64]; K] {
+fn rows<const K: usize>(phi: &mut [Vector]) -> [&mut [f64]; K] {
     let mut rows = phi.iter_mut();
     std::array::from_fn(|_| match rows.next() {
-        Some(row) => &mut row[range.clone()],
+        Some(row) => &mut row[..],
         None => &mut [],
     })
+}
+
+/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history.
+pub(crate) fn predict(phi: &mut [Vector], how: Prediction<'_>, y: &mut [f64], yp: &mut [f64]) {
+    match how.k {
+        1 => predict_order::<2>(rows(phi), how, y, yp),
+        2 => predict_order::<3>(rows(phi), how, y, yp),
+        3 => predict_order::<4>(rows(phi), how, y, yp),
+        4 => predict_order::<5>(rows(phi), how, y, yp),
+        _ => predict_order::<6>(rows(phi), how, y, yp),
+    }
 }
 
 vectorised! {
@@ -145,25 +135,21 @@ fn predict_order<const K1: usize>(
     let n = y.len();
     assert!(yp.len() == n && p.iter().all(|p| p.len() == n));
     let scaled = how.first_scaled < K1;
-    let (mut c, mut g) = ([1.0; K1], [0.0; K1]);
-    if scaled {
-        c[how.first_scaled..].copy_from_slice(&how.scale[how.first_scaled..K1]);
-    }
-    g[1..].copy_from_slice(&how.gamma[1..K1]);
+    let (c, g) = how.factors::<K1>();
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let mut row: [Quad; K1] = std::array::from_fn(|j| Quad::load(p[j], i));
+            let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
             let mut value = row[0];
-            let mut slope = Quad::ZERO;
+            let mut slope = Q::all(0.0);
             for j in 1..K1 {
                 if scaled {
-                    row[j] = Quad::all(c[j]) * row[j];
+                    row[j] = Q::all(c[j]) * row[j];
                 }
                 value = value + row[j];
-                slope = slope + Quad::all(g[j]) * row[j];
+                slope = slope + Q::all(g[j]) * row[j];
             }
             if scaled {
                 for j in 1..K1 {
@@ -197,7 +183,7 @@ pub(crate) fn correct(
     factor: f64,
     cj: f64,
     d: &[f64],
-    w: &[f64],
+    w: Weights<'_>,
     e: &mut [f64],
     y: &mut [f64],
     yp: &mut [f64],
@@ -205,19 +191,19 @@ pub(crate) fn correct(
     let n = d.len();
     assert!(w.len() == n && e.len() == n && y.len() == n && yp.len() == n);
     let negative = -factor;
-    let (negatives, cjs) = (Quad::all(negative), Quad::all(cj));
-    let mut sums = Quad::ZERO;
+    let (negatives, cjs) = (Q::all(negative), Q::all(cj));
+    let mut sums = Q::all(0.0);
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let c = negatives * Quad::load(d, i);
-            let s = c * Quad::load(w, i);
+            let c = negatives * Q::load(d, i);
+            let s = c * w.load::<Q>(i);
             sums = sums + s * s;
-            let total = if first { c } else { Quad::load(e, i) + c };
-            let value = Quad::load(y, i) + c;
-            let slope = Quad::load(yp, i) + cjs * c;
+            let total = if first { c } else { Q::load(e, i) + c };
+            let value = Q::load(y, i) + c;
+            let slope = Q::load(yp, i) + cjs * c;
             total.store(e, i);
             value.store(y, i);
             slope.store(yp, i);
@@ -230,7 +216,7 @@ pub(crate) fn correct(
         e[i] = if first { c } else { e[i] + c };
         y[i] += c;
         yp[i] += cj * c;
-        let s = c * w[i];
+        let s = c * w.at(i);
         sum += s * s;
     }
     sum
@@ -252,37 +238,37 @@ vectorised! {
 pub(crate) fn sums(
     scale: f64,
     d: &[f64],
-    w: &[f64],
+    w: Weights<'_>,
     mask: Option<&[f64]>,
-    phi: &[Vec<f64>],
+    phi: &[Vector],
     k: usize,
     raise: bool,
 ) -> Sums {
     let n = d.len();
     assert!(w.len() == n && mask.is_none_or(|m| m.len() == n));
     // A row that an order does not need is replaced by d itself; its sum is then not used.
-    let lower = if k > 1 { phi[k].as_slice() } else { d };
-    let lowest = if k > 2 { phi[k - 1].as_slice() } else { d };
-    let higher = if raise { phi[k + 1].as_slice() } else { d };
+    let lower = if k > 1 { &phi[k][..] } else { d };
+    let lowest = if k > 2 { &phi[k - 1][..] } else { d };
+    let higher = if raise { &phi[k + 1][..] } else { d };
     assert!(lower.len() == n && lowest.len() == n && higher.len() == n);
-    let scales = Quad::all(scale);
-    let (mut s0, mut s1, mut s2, mut s3) = (Quad::ZERO, Quad::ZERO, Quad::ZERO, Quad::ZERO);
-    let mut untested = Quad::ZERO;
+    let scales = Q::all(scale);
+    let (mut s0, mut s1, mut s2, mut s3) = (Q::all(0.0), Q::all(0.0), Q::all(0.0), Q::all(0.0));
+    let mut untested = Q::all(0.0);
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let e0 = scales * Quad::load(d, i);
-            let mut w = Quad::load(w, i);
+            let e0 = scales * Q::load(d, i);
+            let mut w = w.load::<Q>(i);
             if let Some(mask) = mask {
                 let e = e0 * w;
                 untested = untested + e * e;
-                w = w * Quad::load(mask, i);
+                w = w * Q::load(mask, i);
             }
-            let e1 = e0 + Quad::load(lower, i);
-            let e2 = e1 + Quad::load(lowest, i);
-            let e3 = e0 - Quad::load(higher, i);
+            let e1 = e0 + Q::load(lower, i);
+            let e2 = e1 + Q::load(lowest, i);
+            let e3 = e0 - Q::load(higher, i);
             let (e0, e1, e2, e3) = (e0 * w, e1 * w, e2 * w, e3 * w);
             s0 = s0 + e0 * e0;
             s1 = s1 + e1 * e1;
@@ -296,11 +282,12 @@ pub(crate) fn sums(
     for i in end..n {
         let e0 = scale * d[i];
         let e1 = e0 + lower[i];
-        let tested = w[i] * mask.map_or(1.0, |m| m[i]);
+        let w = w.at(i);
+        let tested = w * mask.map_or(1.0, |m| m[i]);
         for (sum, v) in errors.iter_mut().zip([e0, e1, e1 + lowest[i], e0 - higher[i]]) {
             *sum += (v * tested) * (v * tested);
         }
-        all += (e0 * w[i]) * (e0 * w[i]);
+        all += (e0 * w) * (e0 * w);
     }
     if mask.is_none() {
         all = errors[0];
@@ -309,89 +296,71 @@ pub(crate) fn sums(
 }
 }
 
-/// How an accepted correction is taken into the history.
+/// How an accepted correction is taken into the history: `phi[j] += phi[j+1] + .. + e` from k down to 0.
 #[derive(Clone, Copy)]
-pub(crate) struct Update<'a> {
+pub(crate) struct Update {
     /// Order of the step.
     pub k: usize,
     /// The correction is this multiple of the vector that is given.
     pub scale: f64,
     /// The correction itself becomes `phi[k+1]`, by exchanging the two vectors: what was given is then of no use.
     pub keep: bool,
-    pub rtol: f64,
-    pub atol: Tolerance<'a>,
 }
 
-/// Takes the accepted correction into the history, `phi[j] += phi[j+1] + .. + e` from k down to 0, and computes the error
-/// weights of the new solution. With `next` the new history is rescaled and added up for the next step in the same pass:
-/// its order, how, and where y and y' go.
-pub(crate) fn update_history(
-    phi: &mut [Vec<f64>],
-    correction: &mut Vec<f64>,
-    update: Update<'_>,
-    w: &mut [f64],
-    mut next: Option<(usize, Prediction<'_>, &mut [f64], &mut [f64])>,
-) {
-    if update.keep {
-        std::mem::swap(&mut phi[update.k + 1], correction);
+impl Update {
+    /// The rows of the order of the step, and the correction.
+    fn parts<'a>(
+        self,
+        phi: &'a mut [Vector],
+        correction: &'a mut Vector,
+    ) -> (&'a mut [Vector], &'a mut [f64]) {
+        if self.keep {
+            std::mem::swap(&mut phi[self.k + 1], correction);
+        }
+        let (old, newest) = phi.split_at_mut(self.k + 1);
+        match newest.first_mut() {
+            Some(kept) if self.keep => (old, kept),
+            _ => (old, correction),
+        }
     }
-    for range in tiles(w.len()) {
-        let (old, newest) = phi.split_at_mut(update.k + 1);
-        let e = match update.keep {
-            true => &mut newest[0][range.clone()],
-            false => &mut correction[range.clone()],
-        };
-        let w = &mut w[range.clone()];
-        let part = Update {
-            atol: update.atol.part(range.clone()),
-            ..update
-        };
-        let r = range.clone();
-        match update.k {
-            1 => update_order::<2>(rows(old, r), e, part, w),
-            2 => update_order::<3>(rows(old, r), e, part, w),
-            3 => update_order::<4>(rows(old, r), e, part, w),
-            4 => update_order::<5>(rows(old, r), e, part, w),
-            _ => update_order::<6>(rows(old, r), e, part, w),
-        }
-        if let Some((k, how, y, yp)) = &mut next {
-            predict_part(phi, range, *k, *how, y, yp);
-        }
+}
+
+/// Takes the accepted correction into the history.
+pub(crate) fn update(phi: &mut [Vector], correction: &mut Vector, update: Update) {
+    let (p, e) = update.parts(phi, correction);
+    match update.k {
+        1 => update_order::<2>(rows(p), e, update),
+        2 => update_order::<3>(rows(p), e, update),
+        3 => update_order::<4>(rows(p), e, update),
+        4 => update_order::<5>(rows(p), e, update),
+        _ => update_order::<6>(rows(p), e, update),
     }
 }
 
 vectorised! {
-fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Update<'_>, w: &mut [f64]) {
+fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Update) {
     let n = e.len();
-    assert!(w.len() == n && p.iter().all(|p| p.len() == n));
-    let (each, uniform) = match update.atol {
-        Tolerance::Uniform(a) => (None, a),
-        Tolerance::Each(a) => (Some(&a[..n]), 0.0),
-    };
-    let (scale, rtol) = (update.scale, update.rtol);
-    let (scales, rtols, ones) = (Quad::all(scale), Quad::all(rtol), Quad::all(1.0));
+    assert!(p.iter().all(|p| p.len() == n));
+    let Update { scale, keep, .. } = update;
+    let scales = Q::all(scale);
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let mut row: [Quad; K1] = std::array::from_fn(|j| Quad::load(p[j], i));
-            let correction = scales * Quad::load(e, i);
+            let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
+            let correction = scales * Q::load(e, i);
             let mut v = correction;
             for j in (0..K1).rev() {
                 v = v + row[j];
                 row[j] = v;
             }
-            let a = match each {
-                Some(a) => Quad::load(a, i),
-                None => Quad::all(uniform),
-            };
-            let weight = ones / (rtols * v.abs() + a);
-            correction.store(e, i);
             for j in 0..K1 {
                 row[j].store(p[j], i);
             }
-            weight.store(w, i);
+            if keep {
+                correction.store(e, i);
+            }
         }
         i += LANES;
     }
@@ -402,14 +371,115 @@ fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Upd
             v += p[j][i];
             p[j][i] = v;
         }
-        w[i] = 1.0 / (rtol * v.abs() + each.map_or(uniform, |a| a[i]));
+    }
+}
+}
+
+/// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down.
+pub(crate) fn update_and_predict(
+    phi: &mut [Vector],
+    correction: &mut Vector,
+    update: Update,
+    how: Prediction<'_>,
+    y: &mut [f64],
+    yp: &mut [f64],
+) {
+    macro_rules! in_one_pass {
+        ($k:literal, $next:literal) => {{
+            let (p, e) = update.parts(phi, correction);
+            advance_order::<{ $k + 1 }, { $next + 1 }>(rows(p), e, update, how, y, yp)
+        }};
+    }
+    match (update.k, how.k) {
+        (1, 1) => in_one_pass!(1, 1),
+        (1, 2) if update.keep => in_one_pass!(1, 2),
+        (2, 1) => in_one_pass!(2, 1),
+        (2, 2) => in_one_pass!(2, 2),
+        (2, 3) if update.keep => in_one_pass!(2, 3),
+        (3, 2) => in_one_pass!(3, 2),
+        (3, 3) => in_one_pass!(3, 3),
+        (3, 4) if update.keep => in_one_pass!(3, 4),
+        (4, 3) => in_one_pass!(4, 3),
+        (4, 4) => in_one_pass!(4, 4),
+        (4, 5) if update.keep => in_one_pass!(4, 5),
+        (5, 4) => in_one_pass!(5, 4),
+        (5, 5) => in_one_pass!(5, 5),
+        _ => {
+            self::update(phi, correction, update);
+            predict(phi, how, y, yp);
+        }
+    }
+}
+
+vectorised! {
+fn advance_order<const K1: usize, const N1: usize>(
+    p: [&mut [f64]; K1],
+    e: &mut [f64],
+    update: Update,
+    how: Prediction<'_>,
+    y: &mut [f64],
+    yp: &mut [f64],
+) {
+    let n = e.len();
+    assert!(y.len() == n && yp.len() == n && p.iter().all(|p| p.len() == n));
+    let Update { scale, keep, .. } = update;
+    let scales = Q::all(scale);
+    let (c, g) = how.factors::<N1>();
+    let end = whole(n);
+    let mut i = 0;
+    while i < end {
+        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
+        unsafe {
+            let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
+            let mut kept = scales * Q::load(e, i);
+            let mut v = kept;
+            for j in (0..K1).rev() {
+                v = v + row[j];
+                row[j] = v;
+            }
+            let mut value = row[0];
+            let mut slope = Q::all(0.0);
+            for j in 1..N1 {
+                let row = if j < K1 { &mut row[j] } else { &mut kept };
+                *row = Q::all(c[j]) * *row;
+                value = value + *row;
+                slope = slope + Q::all(g[j]) * *row;
+            }
+            for j in 0..K1 {
+                row[j].store(p[j], i);
+            }
+            if keep {
+                kept.store(e, i);
+            }
+            value.store(y, i);
+            slope.store(yp, i);
+        }
+        i += LANES;
+    }
+    for i in end..n {
+        e[i] *= scale;
+        let mut v = e[i];
+        for j in (0..K1).rev() {
+            v += p[j][i];
+            p[j][i] = v;
+        }
+        let mut value = v;
+        let mut slope = 0.0;
+        for j in 1..N1 {
+            let row = if j < K1 { &mut p[j][i] } else { &mut e[i] };
+            *row *= c[j];
+            value += *row;
+            slope += g[j] * *row;
+        }
+        y[i] = value;
+        yp[i] = slope;
     }
 }
 }
 
 /// The interpolant and its slope: `y = sum value[j] phi[j]`, `yp = sum slope[j] phi[j]` for j = 0..=k.
 pub(crate) fn interpolate(
-    phi: &[Vec<f64>],
+    phi: &[Vector],
     k: usize,
     (value, slope): (&[f64], &[f64]),
     y: &mut [f64],
@@ -425,35 +495,47 @@ pub(crate) fn interpolate(
 }
 
 vectorised! {
-fn interpolate_order<const K1: usize>(phi: &[Vec<f64>], value: &[f64], slope: &[f64], y: &mut [f64], yp: &mut [f64]) {
+fn interpolate_order<const K1: usize>(phi: &[Vector], value: &[f64], slope: &[f64], y: &mut [f64], yp: &mut [f64]) {
     let n = y.len();
-    let p: [&[f64]; K1] = std::array::from_fn(|j| phi[j].as_slice());
+    let p: [&[f64]; K1] = std::array::from_fn(|j| &phi[j][..]);
     assert!(yp.len() == n && p.iter().all(|p| p.len() == n));
     let (mut c, mut g) = ([0.0; K1], [0.0; K1]);
     c.copy_from_slice(&value[..K1]);
     g.copy_from_slice(&slope[..K1]);
-    for i in 0..n {
-        // SAFETY: i < n, the length of every slice (asserted above).
+    let end = whole(n);
+    let mut i = 0;
+    while i < end {
+        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let first = *p[0].get_unchecked(i);
-            let (mut sum, mut slopes) = (c[0] * first, g[0] * first);
+            let first = Q::load(p[0], i);
+            let (mut sum, mut slopes) = (Q::all(c[0]) * first, Q::all(g[0]) * first);
             for j in 1..K1 {
-                let v = *p[j].get_unchecked(i);
-                sum += c[j] * v;
-                slopes += g[j] * v;
+                let v = Q::load(p[j], i);
+                sum = sum + Q::all(c[j]) * v;
+                slopes = slopes + Q::all(g[j]) * v;
             }
-            *y.get_unchecked_mut(i) = sum;
-            *yp.get_unchecked_mut(i) = slopes;
+            sum.store(y, i);
+            slopes.store(yp, i);
         }
+        i += LANES;
+    }
+    for i in end..n {
+        let (mut sum, mut slopes) = (c[0] * p[0][i], g[0] * p[0][i]);
+        for j in 1..K1 {
+            sum += c[j] * p[j][i];
+            slopes += g[j] * p[j][i];
+        }
+        y[i] = sum;
+        yp[i] = slopes;
     }
 }
 }
 
-/// Index of the largest `|v[i] * w[i] * mask[i]|`, first one if several.
-pub(crate) fn largest(v: &[f64], w: &[f64], mask: Option<&[f64]>) -> usize {
+/// Index of the largest `|v[i] * weight(i)|`, first one if several.
+pub(crate) fn largest(v: &[f64], weight: impl Fn(usize) -> f64) -> usize {
     let mut best = (0, -1.0);
-    for (i, (v, w)) in v.iter().zip(w).enumerate() {
-        let size = (v * w).abs() * mask.map_or(1.0, |m| m[i]);
+    for (i, v) in v.iter().enumerate() {
+        let size = (v * weight(i)).abs();
         if size > best.1 || (size.is_nan() && !f64::is_nan(best.1)) {
             best = (i, size);
         }

@@ -44,6 +44,7 @@ mod quad;
 mod roots;
 mod stability;
 mod trace;
+mod vector;
 
 pub use options::{BdfOptions, MAX_ORDER};
 pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
@@ -53,11 +54,12 @@ use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
 use coefficients::Coefficients;
-use kernels::Tolerance;
+use kernels::{Tolerance, Weights};
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 pub(crate) use roots::{Inside, RootFinder};
 use stability::StabilityGuard;
+use vector::Vector;
 
 /// The integrator: history of the solution, factorised matrix, counters.
 pub struct Bdf {
@@ -69,15 +71,13 @@ pub struct Bdf {
     tested: f64,
 
     /// Modified divided differences of the solution.
-    phi: Vec<Vec<f64>>,
-    y: Vec<f64>,
-    yp: Vec<f64>,
-    /// Error weights of the last accepted solution.
-    w: Vec<f64>,
+    phi: Vec<Vector>,
+    y: Vector,
+    yp: Vector,
     /// Accumulated correction of the step.
-    e: Vec<f64>,
+    e: Vector,
     /// Residual, then Newton correction.
-    d: Vec<f64>,
+    d: Vector,
     /// The first correction, `-held * d`, is not in `e`, and `y`, `yp` are still the predicted ones. If it is enough, the
     /// next step needs it in the history only, and they are corrected when somebody asks ([`Bdf::settle`]).
     held: Option<f64>,
@@ -167,12 +167,13 @@ impl Bdf {
             n,
             mask,
             tested,
-            phi: vec![vec![0.0; n]; options.max_order + 1],
-            y: vec![0.0; n],
-            yp: vec![0.0; n],
-            w: vec![0.0; n],
-            e: vec![0.0; n],
-            d: vec![0.0; n],
+            y: Vector::zeros(n, 0),
+            yp: Vector::zeros(n, 1),
+            e: Vector::zeros(n, 2),
+            d: Vector::zeros(n, 3),
+            phi: (0..=options.max_order)
+                .map(|j| Vector::zeros(n, 4 + j))
+                .collect(),
             held: None,
             one_was_enough: false,
             pending: false,
@@ -345,7 +346,7 @@ impl Bdf {
         self.apply_held();
         if std::mem::take(&mut self.pending) {
             let update = Self::update(&self.options, self.k_used, 1.0);
-            kernels::update_history(&mut self.phi, &mut self.e, update, &mut self.w, None);
+            kernels::update(&mut self.phi, &mut self.e, update);
         }
     }
 
@@ -464,22 +465,35 @@ impl Bdf {
     }
 
     /// How a correction, given as a multiple of a vector, is taken into the history after a step of order k.
-    fn update(options: &BdfOptions, k: usize, scale: f64) -> kernels::Update<'_> {
+    fn update(options: &BdfOptions, k: usize, scale: f64) -> kernels::Update {
         kernels::Update {
             k,
             scale,
             keep: k < options.max_order,
-            rtol: options.rtol,
-            atol: Self::tolerance(options),
         }
     }
 
-    fn tolerance(options: &BdfOptions) -> Tolerance<'_> {
-        if options.atol.len() == 1 {
-            Tolerance::Uniform(options.atol[0])
-        } else {
-            Tolerance::Each(&options.atol)
-        }
+    /// Error weights of the last accepted solution.
+    fn weights(&self) -> Weights<'_> {
+        weights(&self.options, &self.phi[0])
+    }
+
+    /// The weight of a variable in the error test.
+    fn tested_weight(&self, i: usize) -> f64 {
+        self.weights().at(i) * self.mask.as_ref().map_or(1.0, |m| m[i])
+    }
+}
+
+/// Error weights of a solution.
+fn weights<'a>(options: &'a BdfOptions, y: &'a [f64]) -> Weights<'a> {
+    let atol = match options.atol[..] {
+        [uniform] => Tolerance::Uniform(uniform),
+        ref each => Tolerance::Each(each),
+    };
+    Weights {
+        y,
+        rtol: options.rtol,
+        atol,
     }
 }
 
