@@ -159,37 +159,27 @@ impl Half {
         good
     }
 
-    /// Forward substitution of row i; `last` holds the values before it, the last one first.
-    #[inline(always)]
-    pub fn forward<const B: usize>(&mut self, i: usize, rhs: &[f64], last: &mut [f64; B]) {
-        let lower = &self.lower[i * B..(i + 1) * B];
-        let mut y = rhs[self.row[i] as usize] * self.inverse[i];
-        for j in (0..B).rev() {
-            y -= lower[j] * last[j];
+    /// The rows of this half without those of the middle.
+    pub fn rows<const B: usize>(&mut self) -> Rows<'_, B> {
+        let own = self.own();
+        Rows {
+            lower: &self.lower.as_chunks().0[..own],
+            inverse: &self.inverse,
+            upper: &self.upper.as_chunks().0[B..B + own],
+            row: &self.row[..own],
+            col: &self.col[..own],
+            y: &mut self.y[B..B + own],
         }
-        push(last, y);
-        self.y[B + i] = y;
     }
 
-    /// What the solution of this half takes from the right-hand side of row t of the middle.
-    pub fn in_middle<const B: usize>(&self, t: usize) -> f64 {
+    /// What the solution of this half takes from the right-hand side of row t of the middle; `last` holds the values before the
+    /// middle, the last one first.
+    pub fn in_middle<const B: usize>(&self, t: usize, last: &[f64; B]) -> f64 {
         let i = self.own() + t;
         let numbers = t + 1..=B;
         numbers
-            .map(|j| self.lower[i * B + j - 1] * self.y[B + i - j])
+            .map(|j| self.lower[i * B + j - 1] * last[j - t - 1])
             .sum()
-    }
-
-    /// Backward substitution of row i into `rhs`; `last` holds the values behind it, the nearest first.
-    #[inline(always)]
-    pub fn backward<const B: usize>(&self, i: usize, rhs: &mut [f64], last: &mut [f64; B]) {
-        let upper = &self.upper[(i + B) * B..(i + B + 1) * B];
-        let mut x = self.y[B + i];
-        for k in (0..B).rev() {
-            x -= upper[k] * last[k];
-        }
-        push(last, x);
-        rhs[self.col[i] as usize] = x;
     }
 
     /// The part of the transposed system before the middle: `(I + U)' y = b`. Gives what it takes from the right-hand
@@ -226,6 +216,83 @@ impl Half {
         for i in 0..own {
             rhs[self.row[i] as usize] = self.y[B + i] * self.inverse[i];
         }
+    }
+}
+
+/// The rows of a half, and where their unknowns are.
+pub(super) struct Rows<'a, const B: usize> {
+    lower: &'a [[f64; B]],
+    inverse: &'a [f64],
+    upper: &'a [[f64; B]],
+    row: &'a [u32],
+    col: &'a [u32],
+    y: &'a mut [f64],
+}
+
+impl<'a, const B: usize> Rows<'a, B> {
+    /// The first rows and the others. Loops over slices of one length need no test of their indices.
+    pub fn split_at(self, k: usize) -> (Rows<'a, B>, Rows<'a, B>) {
+        let (lower, lower_end) = self.lower.split_at(k);
+        let (inverse, inverse_end) = self.inverse.split_at(k);
+        let (upper, upper_end) = self.upper.split_at(k);
+        let (row, row_end) = self.row.split_at(k);
+        let (col, col_end) = self.col.split_at(k);
+        let (y, y_end) = self.y.split_at_mut(k);
+        let first = Rows {
+            lower,
+            inverse,
+            upper,
+            row,
+            col,
+            y,
+        };
+        let others = Rows {
+            lower: lower_end,
+            inverse: inverse_end,
+            upper: upper_end,
+            row: row_end,
+            col: col_end,
+            y: y_end,
+        };
+        (first, others)
+    }
+
+    pub fn len(&self) -> usize {
+        self.inverse.len()
+    }
+
+    /// Forward substitution of row i with right-hand side `b`; `last` holds the values before it, the last one first.
+    #[inline(always)]
+    pub fn forward(&self, i: usize, b: f64, last: &mut [f64; B]) -> f64 {
+        let mut y = b * self.inverse[i];
+        for j in (0..B).rev() {
+            y -= self.lower[i][j] * last[j];
+        }
+        push(last, y);
+        y
+    }
+
+    /// Backward substitution of row i from `y`; `last` holds the values behind it, the nearest first.
+    #[inline(always)]
+    pub fn backward(&self, i: usize, y: f64, last: &mut [f64; B]) -> f64 {
+        let mut x = y;
+        for k in (0..B).rev() {
+            x -= self.upper[i][k] * last[k];
+        }
+        push(last, x);
+        x
+    }
+
+    /// [`Rows::forward`] from the right-hand side of the whole system.
+    #[inline(always)]
+    pub fn forward_from(&mut self, i: usize, rhs: &[f64], last: &mut [f64; B]) {
+        self.y[i] = self.forward(i, rhs[self.row[i] as usize], last);
+    }
+
+    /// [`Rows::backward`] to the solution of the whole system.
+    #[inline(always)]
+    pub fn backward_to(&self, i: usize, rhs: &mut [f64], last: &mut [f64; B]) {
+        rhs[self.col[i] as usize] = self.backward(i, self.y[i], last);
     }
 }
 
