@@ -241,7 +241,7 @@ impl Bdf {
 
     /// Takes back what the attempt did to coefficients and history.
     fn undo(&mut self) {
-        self.held = None;
+        self.forget_correction();
         self.c.retreat(self.h, self.k);
         for j in self.c.steps_constant..=self.k {
             let factor = 1.0 / self.c.beta[j];
@@ -259,17 +259,23 @@ impl Bdf {
             gamma: &self.c.gamma,
         };
         let (phi, y, yp) = (&mut self.phi[..], &mut self.y[..], &mut self.yp[..]);
-        let held = self.held.take();
         if std::mem::take(&mut self.pending) {
-            let update = Self::update(&self.options, self.k_used, held.map_or(1.0, |f| -f));
-            let correction = match held {
-                Some(_) => &mut self.d,
-                None => &mut self.e,
+            let held = self.held.take();
+            let (last, earlier) = match held {
+                Some(_) => (&mut self.d, self.applied.then_some(&self.e[..])),
+                None => (&mut self.e, None),
             };
-            kernels::update_and_predict(phi, correction, update, how, y, yp);
+            let update = kernels::Update {
+                k: self.k_used,
+                earlier,
+                scale: held.map_or(1.0, |f| -f),
+                keep: self.k_used < self.options.max_order,
+            };
+            kernels::update_and_predict(phi, last, update, how, y, yp);
         } else {
             kernels::predict(phi, how, y, yp);
         }
+        self.forget_correction();
     }
 
     /// Predicts without rescaling the history once more.
@@ -279,7 +285,8 @@ impl Bdf {
 
     /// The variable with the largest error.
     fn most_in_error(&self) -> usize {
-        kernels::largest(self.correction().1, |i| self.tested_weight(i))
+        let correction = self.correction();
+        kernels::largest(self.n, |i| correction.at(i) * self.tested_weight(i))
     }
 
     fn change_step(&mut self, ratio: f64) {
@@ -311,9 +318,6 @@ impl Bdf {
 
     fn estimate(&mut self) -> Estimates {
         let k = self.k;
-        if self.held.is_none() {
-            self.sums = self.correction_sums();
-        }
         let norm = self.sums.errors.map(|s| (s / self.tested).sqrt());
         let sigma = &self.c.sigma;
         let err_k = sigma[k] * norm[0];

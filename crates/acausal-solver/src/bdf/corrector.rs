@@ -63,14 +63,12 @@ impl Bdf {
         self.renewals_ahead = self.renewals_ahead.saturating_sub(1);
         let mut careful = false;
         loop {
-            self.held = None;
             self.evaluate_residual(dae, t)?;
             if renew {
                 self.renew_matrix(dae, t)?;
             }
             match self.iterate(dae, t, careful, renew)? {
                 Iteration::Converged { iterations } => {
-                    self.one_was_enough = iterations == 1;
                     self.plan_renewal(renew, iterations);
                     return Ok(());
                 }
@@ -87,7 +85,7 @@ impl Bdf {
                             return Ok(());
                         }
                     }
-                    let variable = kernels::largest(&self.d, |i| self.weights().at(i));
+                    let variable = self.largest_correction();
                     let row = self.worst_row(dae, t);
                     return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
                 }
@@ -133,16 +131,9 @@ impl Bdf {
                 self.solver.solve(&mut self.d);
             }
             self.statistics.newton_iterations += 1;
-            let sum = if m == 0 && self.one_was_enough {
-                self.held = Some(factor);
-                self.sums = self.correction_sums();
-                self.sums.all
-            } else {
-                self.apply(m == 0, factor)
-            };
-            norm = (sum / self.n.max(1) as f64).sqrt();
+            norm = self.hold(factor);
             if self.options.trace {
-                let variable = kernels::largest(&self.d, |i| self.weights().at(i));
+                let variable = self.largest_correction();
                 self.record(Move::Iteration {
                     number: m + 1,
                     norm,
@@ -177,41 +168,44 @@ impl Bdf {
         Ok(self.stagnated(tolerance, norm, limit))
     }
 
-    /// Takes the correction `-factor * d` into `e`, y and y'; its weighted sum of squares.
-    fn apply(&mut self, first: bool, factor: f64) -> f64 {
-        let w = weights(&self.options, &self.phi[0]);
-        let (e, y, yp) = (&mut self.e, &mut self.y, &mut self.yp);
-        kernels::correct(first, factor, self.c.cj, &self.d, w, e, y, yp)
+    /// Holds the correction `-factor * d` back until it is known whether another one follows; its norm.
+    fn hold(&mut self, factor: f64) -> f64 {
+        self.held = Some(factor);
+        let (phi, mask) = (&self.phi, self.mask.as_deref());
+        let (k, raise) = (self.k, self.may_raise());
+        self.sums = kernels::sums(self.correction(), self.weights(), mask, phi, k, raise);
+        (self.sums.last / self.n.max(1) as f64).sqrt()
     }
 
-    /// Applies the first correction if it was held back.
+    /// Applies the correction that was held back to y and y'.
     pub(super) fn apply_held(&mut self) {
         if let Some(factor) = self.held.take() {
-            self.apply(true, factor);
+            let (e, y, yp) = (&mut self.e, &mut self.y, &mut self.yp);
+            kernels::correct(!self.applied, -factor, self.c.cj, &self.d, e, y, yp);
+            self.applied = true;
         }
     }
 
-    /// The correction that was found, as a multiple of a vector.
-    pub(super) fn correction(&self) -> (f64, &[f64]) {
+    /// Begins with the predicted y and y' again.
+    pub(super) fn forget_correction(&mut self) {
+        self.held = None;
+        self.applied = false;
+    }
+
+    /// The correction of the step so far.
+    pub(super) fn correction(&self) -> kernels::Correction<'_> {
         match self.held {
-            Some(factor) => (-factor, &self.d),
-            None => (1.0, &self.e),
+            Some(factor) => kernels::Correction {
+                earlier: self.applied.then_some(&self.e[..]),
+                scale: -factor,
+                last: &self.d,
+            },
+            None => kernels::Correction {
+                earlier: None,
+                scale: 1.0,
+                last: &self.e,
+            },
         }
-    }
-
-    /// Its norm and those of the error estimates, in one pass.
-    pub(super) fn correction_sums(&self) -> kernels::Sums {
-        let (scale, e) = self.correction();
-        let mask = self.mask.as_deref();
-        kernels::sums(
-            scale,
-            e,
-            self.weights(),
-            mask,
-            &self.phi,
-            self.k,
-            self.may_raise(),
-        )
     }
 
     /// After a step that converged slowly with an old matrix: a new one for the next step, if the iterations it saves
@@ -242,14 +236,13 @@ impl Bdf {
 
     /// The iteration with a new matrix in every turn; true if it converges.
     fn iterate_anew<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<bool, Failure> {
-        self.held = None;
-        for m in 0..MAX_PIECES {
+        for _ in 0..MAX_PIECES {
+            self.apply_held();
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;
             self.solver.solve(&mut self.d);
             self.statistics.newton_iterations += 1;
-            let sum = self.apply(m == 0, 1.0);
-            let norm = (sum / self.n.max(1) as f64).sqrt();
+            let norm = self.hold(1.0);
             if !norm.is_finite() {
                 return Ok(false);
             }
@@ -332,6 +325,12 @@ impl Bdf {
         Ok(())
     }
 
+    /// The variable that the last iteration moves most.
+    fn largest_correction(&self) -> usize {
+        let weights = self.weights();
+        kernels::largest(self.n, |i| self.d[i] * weights.at(i))
+    }
+
     /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
     fn worst_row<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> usize {
         self.predict_again();
@@ -351,6 +350,6 @@ impl Bdf {
         for size in self.e.iter_mut() {
             *size = 1.0 / *size;
         }
-        kernels::largest(&self.d, |i| self.e[i])
+        kernels::largest(self.n, |i| self.d[i] * self.e[i])
     }
 }

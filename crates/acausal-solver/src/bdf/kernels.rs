@@ -2,8 +2,8 @@
 //!
 //! In a profile of a conventional implementation half of the time of a large problem goes into single-operation vector
 //! passes (scale, add, norm). Here one pass takes the correction of the last step into the history, rescales it and predicts y
-//! and y'; one takes the norm of a Newton correction and those of all error estimates. A correction that has to be followed by
-//! another one is applied in a pass of its own. Error weights are computed where they are used: a division costs less than
+//! and y'; one takes the norm of a Newton correction and those of all error estimates. Only a correction that is followed by
+//! another one is applied to y and y', in a pass of its own. Error weights are computed where they are used: a division costs less than
 //! reading and writing one more vector.
 //!
 //! Everything works on groups of four numbers ([`Quad`]) and sums run in four partial sums that are added in a fixed
@@ -176,31 +176,25 @@ fn predict_order<const K1: usize>(
 }
 
 vectorised! {
-/// Applies the correction `c = -factor * d`: `e (+)= c`, `y += c`, `yp += cj * c`; returns the weighted sum of squares
-/// of c.
+/// Applies the correction `c = scale * d`: `e (+)= c`, `y += c`, `yp += cj * c`.
 pub(crate) fn correct(
     first: bool,
-    factor: f64,
+    scale: f64,
     cj: f64,
     d: &[f64],
-    w: Weights<'_>,
     e: &mut [f64],
     y: &mut [f64],
     yp: &mut [f64],
-) -> f64 {
+) {
     let n = d.len();
-    assert!(w.len() == n && e.len() == n && y.len() == n && yp.len() == n);
-    let negative = -factor;
-    let (negatives, cjs) = (Q::all(negative), Q::all(cj));
-    let mut sums = Q::all(0.0);
+    assert!(e.len() == n && y.len() == n && yp.len() == n);
+    let (scales, cjs) = (Q::all(scale), Q::all(cj));
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let c = negatives * Q::load(d, i);
-            let s = c * w.load::<Q>(i);
-            sums = sums + s * s;
+            let c = scales * Q::load(d, i);
             let total = if first { c } else { Q::load(e, i) + c };
             let value = Q::load(y, i) + c;
             let slope = Q::load(yp, i) + cjs * c;
@@ -210,60 +204,81 @@ pub(crate) fn correct(
         }
         i += LANES;
     }
-    let mut sum = sums.sum();
     for i in end..n {
-        let c = negative * d[i];
+        let c = scale * d[i];
         e[i] = if first { c } else { e[i] + c };
         y[i] += c;
         yp[i] += cj * c;
-        let s = c * w.at(i);
-        sum += s * s;
     }
-    sum
 }
 }
 
-/// Weighted sums of squares of a correction.
+/// The correction of a step, `earlier + scale * last`.
+#[derive(Clone, Copy)]
+pub(crate) struct Correction<'a> {
+    /// What was applied before the last Newton iteration, if there were several.
+    pub earlier: Option<&'a [f64]>,
+    pub scale: f64,
+    pub last: &'a [f64],
+}
+
+impl Correction<'_> {
+    /// Of one variable.
+    pub fn at(&self, i: usize) -> f64 {
+        let last = self.scale * self.last[i];
+        self.earlier.map_or(last, |e| e[i] + last)
+    }
+}
+
+/// Weighted sums of squares.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sums {
-    /// Behind the error estimates of a step of order k, over the tested variables: `e`, `e + phi[k]`,
+    /// Behind the error estimates of a step of order k with correction e, over the tested variables: `e`, `e + phi[k]`,
     /// `e + phi[k] + phi[k-1]`, `e - phi[k+1]`.
     pub errors: [f64; 4],
-    /// Of `e` over all variables.
-    pub all: f64,
+    /// Of the last part of the correction over all variables.
+    pub last: f64,
 }
 
 vectorised! {
-/// All sums of the correction `e = scale * d` in one pass; the last error only with `raise`.
+/// All sums of a correction in one pass; the last error only with `raise`.
 pub(crate) fn sums(
-    scale: f64,
-    d: &[f64],
+    correction: Correction<'_>,
     w: Weights<'_>,
     mask: Option<&[f64]>,
     phi: &[Vector],
     k: usize,
     raise: bool,
 ) -> Sums {
+    let Correction { earlier, scale, last: d } = correction;
     let n = d.len();
     assert!(w.len() == n && mask.is_none_or(|m| m.len() == n));
+    assert!(earlier.is_none_or(|e| e.len() == n));
     // A row that an order does not need is replaced by d itself; its sum is then not used.
     let lower = if k > 1 { &phi[k][..] } else { d };
     let lowest = if k > 2 { &phi[k - 1][..] } else { d };
     let higher = if raise { &phi[k + 1][..] } else { d };
     assert!(lower.len() == n && lowest.len() == n && higher.len() == n);
+    // Otherwise the last part is the whole and the first error.
+    let apart = earlier.is_some() || mask.is_some();
     let scales = Q::all(scale);
-    let (mut s0, mut s1, mut s2, mut s3) = (Q::all(0.0), Q::all(0.0), Q::all(0.0), Q::all(0.0));
-    let mut untested = Q::all(0.0);
+    let zero = Q::all(0.0);
+    let (mut s0, mut s1, mut s2, mut s3, mut sl) = (zero, zero, zero, zero, zero);
     let end = whole(n);
     let mut i = 0;
     while i < end {
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
-            let e0 = scales * Q::load(d, i);
+            let mut e0 = scales * Q::load(d, i);
             let mut w = w.load::<Q>(i);
-            if let Some(mask) = mask {
+            if apart {
                 let e = e0 * w;
-                untested = untested + e * e;
+                sl = sl + e * e;
+            }
+            if let Some(earlier) = earlier {
+                e0 = Q::load(earlier, i) + e0;
+            }
+            if let Some(mask) = mask {
                 w = w * Q::load(mask, i);
             }
             let e1 = e0 + Q::load(lower, i);
@@ -278,37 +293,39 @@ pub(crate) fn sums(
         i += LANES;
     }
     let mut errors = [s0.sum(), s1.sum(), s2.sum(), s3.sum()];
-    let mut all = untested.sum();
+    let mut last = sl.sum();
     for i in end..n {
-        let e0 = scale * d[i];
+        let e0 = correction.at(i);
         let e1 = e0 + lower[i];
         let w = w.at(i);
         let tested = w * mask.map_or(1.0, |m| m[i]);
         for (sum, v) in errors.iter_mut().zip([e0, e1, e1 + lowest[i], e0 - higher[i]]) {
             *sum += (v * tested) * (v * tested);
         }
-        all += (e0 * w) * (e0 * w);
+        let part = scale * d[i] * w;
+        last += part * part;
     }
-    if mask.is_none() {
-        all = errors[0];
+    if !apart {
+        last = errors[0];
     }
-    Sums { errors, all }
+    Sums { errors, last }
 }
 }
 
-/// How an accepted correction is taken into the history: `phi[j] += phi[j+1] + .. + e` from k down to 0.
+/// How an accepted correction e is taken into the history: `phi[j] += phi[j+1] + .. + e` from k down to 0.
 #[derive(Clone, Copy)]
-pub(crate) struct Update {
+pub(crate) struct Update<'a> {
     /// Order of the step.
     pub k: usize,
-    /// The correction is this multiple of the vector that is given.
+    /// The parts of the correction, as in [`Correction`]; the last vector is given apart.
+    pub earlier: Option<&'a [f64]>,
     pub scale: f64,
     /// The correction itself becomes `phi[k+1]`, by exchanging the two vectors: what was given is then of no use.
     pub keep: bool,
 }
 
-impl Update {
-    /// The rows of the order of the step, and the correction.
+impl Update<'_> {
+    /// The rows of the order of the step, and the last part of the correction.
     fn parts<'a>(
         self,
         phi: &'a mut [Vector],
@@ -326,8 +343,8 @@ impl Update {
 }
 
 /// Takes the accepted correction into the history.
-pub(crate) fn update(phi: &mut [Vector], correction: &mut Vector, update: Update) {
-    let (p, e) = update.parts(phi, correction);
+pub(crate) fn update(phi: &mut [Vector], last: &mut Vector, update: Update<'_>) {
+    let (p, e) = update.parts(phi, last);
     match update.k {
         1 => update_order::<2>(rows(p), e, update),
         2 => update_order::<3>(rows(p), e, update),
@@ -338,10 +355,10 @@ pub(crate) fn update(phi: &mut [Vector], correction: &mut Vector, update: Update
 }
 
 vectorised! {
-fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Update) {
+fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Update<'_>) {
     let n = e.len();
-    assert!(p.iter().all(|p| p.len() == n));
-    let Update { scale, keep, .. } = update;
+    let Update { earlier, scale, keep, .. } = update;
+    assert!(p.iter().all(|p| p.len() == n) && earlier.is_none_or(|e| e.len() == n));
     let scales = Q::all(scale);
     let end = whole(n);
     let mut i = 0;
@@ -349,7 +366,10 @@ fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Upd
         // SAFETY: i + 4 <= n, the length of every slice (asserted above).
         unsafe {
             let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
-            let correction = scales * Q::load(e, i);
+            let mut correction = scales * Q::load(e, i);
+            if let Some(earlier) = earlier {
+                correction = Q::load(earlier, i) + correction;
+            }
             let mut v = correction;
             for j in (0..K1).rev() {
                 v = v + row[j];
@@ -365,8 +385,9 @@ fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Upd
         i += LANES;
     }
     for i in end..n {
-        let mut v = scale * e[i];
-        e[i] = v;
+        let last = scale * e[i];
+        e[i] = earlier.map_or(last, |e| e[i] + last);
+        let mut v = e[i];
         for j in (0..K1).rev() {
             v += p[j][i];
             p[j][i] = v;
@@ -378,15 +399,15 @@ fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Upd
 /// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down.
 pub(crate) fn update_and_predict(
     phi: &mut [Vector],
-    correction: &mut Vector,
-    update: Update,
+    last: &mut Vector,
+    update: Update<'_>,
     how: Prediction<'_>,
     y: &mut [f64],
     yp: &mut [f64],
 ) {
     macro_rules! in_one_pass {
         ($k:literal, $next:literal) => {{
-            let (p, e) = update.parts(phi, correction);
+            let (p, e) = update.parts(phi, last);
             advance_order::<{ $k + 1 }, { $next + 1 }>(rows(p), e, update, how, y, yp)
         }};
     }
@@ -405,7 +426,7 @@ pub(crate) fn update_and_predict(
         (5, 4) => in_one_pass!(5, 4),
         (5, 5) => in_one_pass!(5, 5),
         _ => {
-            self::update(phi, correction, update);
+            self::update(phi, last, update);
             predict(phi, how, y, yp);
         }
     }
@@ -415,14 +436,15 @@ vectorised! {
 fn advance_order<const K1: usize, const N1: usize>(
     p: [&mut [f64]; K1],
     e: &mut [f64],
-    update: Update,
+    update: Update<'_>,
     how: Prediction<'_>,
     y: &mut [f64],
     yp: &mut [f64],
 ) {
     let n = e.len();
+    let Update { earlier, scale, keep, .. } = update;
     assert!(y.len() == n && yp.len() == n && p.iter().all(|p| p.len() == n));
-    let Update { scale, keep, .. } = update;
+    assert!(earlier.is_none_or(|e| e.len() == n));
     let scales = Q::all(scale);
     let (c, g) = how.factors::<N1>();
     let end = whole(n);
@@ -432,6 +454,9 @@ fn advance_order<const K1: usize, const N1: usize>(
         unsafe {
             let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
             let mut kept = scales * Q::load(e, i);
+            if let Some(earlier) = earlier {
+                kept = Q::load(earlier, i) + kept;
+            }
             let mut v = kept;
             for j in (0..K1).rev() {
                 v = v + row[j];
@@ -457,7 +482,8 @@ fn advance_order<const K1: usize, const N1: usize>(
         i += LANES;
     }
     for i in end..n {
-        e[i] *= scale;
+        let last = scale * e[i];
+        e[i] = earlier.map_or(last, |e| e[i] + last);
         let mut v = e[i];
         for j in (0..K1).rev() {
             v += p[j][i];
@@ -531,11 +557,11 @@ fn interpolate_order<const K1: usize>(phi: &[Vector], value: &[f64], slope: &[f6
 }
 }
 
-/// Index of the largest `|v[i] * weight(i)|`, first one if several.
-pub(crate) fn largest(v: &[f64], weight: impl Fn(usize) -> f64) -> usize {
+/// Index of the largest of n numbers by their absolute values, first one if several.
+pub(crate) fn largest(n: usize, number: impl Fn(usize) -> f64) -> usize {
     let mut best = (0, -1.0);
-    for (i, v) in v.iter().enumerate() {
-        let size = (v * weight(i)).abs();
+    for i in 0..n {
+        let size = number(i).abs();
         if size > best.1 || (size.is_nan() && !f64::is_nan(best.1)) {
             best = (i, size);
         }

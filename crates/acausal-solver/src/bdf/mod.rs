@@ -74,15 +74,15 @@ pub struct Bdf {
     phi: Vec<Vector>,
     y: Vector,
     yp: Vector,
-    /// Accumulated correction of the step.
+    /// Corrections of the step that are applied to y and y'.
     e: Vector,
     /// Residual, then Newton correction.
     d: Vector,
-    /// The first correction, `-held * d`, is not in `e`, and `y`, `yp` are still the predicted ones. If it is enough, the
-    /// next step needs it in the history only, and they are corrected when somebody asks ([`Bdf::settle`]).
+    /// There are such corrections.
+    applied: bool,
+    /// The last correction, `-held * d`, is not applied. If it is enough, the next step needs it in the history only, and y and y'
+    /// are corrected when somebody asks ([`Bdf::settle`]).
     held: Option<f64>,
-    /// It was enough in the last step, and will be tried in this one before it is applied.
-    one_was_enough: bool,
     /// The accepted correction is not yet in the history; the next prediction takes it there in the same pass.
     pending: bool,
     /// Sums of squares of the correction that was found.
@@ -174,8 +174,8 @@ impl Bdf {
             phi: (0..=options.max_order)
                 .map(|j| Vector::zeros(n, 4 + j))
                 .collect(),
+            applied: false,
             held: None,
-            one_was_enough: false,
             pending: false,
             sums: kernels::Sums::default(),
             t: t0,
@@ -233,7 +233,7 @@ impl Bdf {
         self.tn = t;
         self.t_previous = t;
         self.corrected = false;
-        self.held = None;
+        self.forget_correction();
         self.pending = false;
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
@@ -345,7 +345,12 @@ impl Bdf {
     fn settle(&mut self) {
         self.apply_held();
         if std::mem::take(&mut self.pending) {
-            let update = Self::update(&self.options, self.k_used, 1.0);
+            let update = kernels::Update {
+                k: self.k_used,
+                earlier: None,
+                scale: 1.0,
+                keep: self.k_used < self.options.max_order,
+            };
             kernels::update(&mut self.phi, &mut self.e, update);
         }
     }
@@ -462,15 +467,6 @@ impl Bdf {
     /// The tolerances and constants in use.
     pub fn options(&self) -> &BdfOptions {
         &self.options
-    }
-
-    /// How a correction, given as a multiple of a vector, is taken into the history after a step of order k.
-    fn update(options: &BdfOptions, k: usize, scale: f64) -> kernels::Update {
-        kernels::Update {
-            k,
-            scale,
-            keep: k < options.max_order,
-        }
     }
 
     /// Error weights of the last accepted solution.
