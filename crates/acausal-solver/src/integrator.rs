@@ -15,7 +15,7 @@ pub trait Integrator {
     fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError>;
 
     /// Solution and derivative inside the last step.
-    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]);
+    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]);
 
     /// Current time.
     fn t(&self) -> f64;
@@ -71,7 +71,7 @@ impl Integrator for Bdf {
         Bdf::restart(self, t, y, yp)
     }
 
-    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         Bdf::interpolate(self, t, y, yp);
     }
 

@@ -77,7 +77,8 @@ impl Bdf {
     }
 
     fn tested_norm_of_slope(&self) -> f64 {
-        (kernels::weighted_sum(&self.phi[1], |i| self.tested_weight(i)) / self.tested).sqrt()
+        (kernels::weighted_sum(&self.phi[1], |i| self.tested_weight(i)) / self.tolerances.tested())
+            .sqrt()
     }
 
     /// Makes one accepted step from `tn`, not beyond `t_stop`.
@@ -97,8 +98,7 @@ impl Bdf {
         if self.options.rtol < ROUNDOFF_LIMIT {
             self.settle();
             let factor = ROUNDOFF_LIMIT
-                * (kernels::weighted_sum(&self.phi[0], |i| self.weights().at(i))
-                    / self.n.max(1) as f64)
+                * (kernels::weighted_sum(&self.phi[0], |i| self.weight(i)) / self.n.max(1) as f64)
                     .sqrt();
             if factor > 1.0 {
                 return Err(SolverError::TooMuchAccuracy {
@@ -318,7 +318,10 @@ impl Bdf {
 
     fn estimate(&mut self) -> Estimates {
         let k = self.k;
-        let norm = self.sums.errors.map(|s| (s / self.tested).sqrt());
+        let norm = self
+            .sums
+            .errors
+            .map(|s| (s / self.tolerances.tested()).sqrt());
         let sigma = &self.c.sigma;
         let err_k = sigma[k] * norm[0];
         let term_k = (k + 1) as f64 * err_k;

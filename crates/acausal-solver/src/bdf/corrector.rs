@@ -18,7 +18,7 @@ use super::options::{
     CHEAP_RENEWAL, CJ_RATIO_MIN, FRESH_RATE_FACTOR, HOPELESS, LEAST_UNMEASURED, MAX_RATE,
     OLD_FAILURES, RENEWAL_SHARE, RENEWALS_AHEAD, STALE_RATE_FACTOR, STANDSTILL, TINY_CORRECTION,
 };
-use super::{Bdf, Move, SolverError, StepLimit, kernels, weights};
+use super::{Bdf, Move, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
 
 /// Failures of the corrector in one step before the matrix is renewed in every iteration.
@@ -171,9 +171,24 @@ impl Bdf {
     /// Holds the correction `-factor * d` back until it is known whether another one follows; its norm.
     fn hold(&mut self, factor: f64) -> f64 {
         self.held = Some(factor);
-        let (phi, mask) = (&self.phi, self.mask.as_deref());
-        let (k, raise) = (self.k, self.may_raise());
-        self.sums = kernels::sums(self.correction(), self.weights(), mask, phi, k, raise);
+        let differences = kernels::Differences {
+            phi: &self.phi,
+            k: self.k,
+            raise: self.may_raise(),
+        };
+        let mut sums = kernels::Sums::default();
+        for piece in self.tolerances.pieces() {
+            let w = self.tolerances.weights(&piece, &self.phi[0]);
+            let (range, e) = (piece.range, self.correction());
+            let part = kernels::sums(range, e, w, piece.mask, differences);
+            sums.last += part.last;
+            if piece.tested {
+                for (sum, part) in sums.errors.iter_mut().zip(part.errors) {
+                    *sum += part;
+                }
+            }
+        }
+        self.sums = sums;
         (self.sums.last / self.n.max(1) as f64).sqrt()
     }
 
@@ -257,12 +272,11 @@ impl Bdf {
     /// gradients of the constraints are small; what counts is then that the tested variables stand still and that no
     /// other one moves by more than the tolerance of the integration.
     fn stagnated(&self, tolerance: f64, norm: f64, iterations: u32) -> Iteration {
-        let mask = match self.mask.as_deref() {
-            Some(mask) if norm <= 1.0 => mask,
-            _ => return Iteration::Diverged,
-        };
-        let sum = kernels::weighted_sum(&self.d, |i| self.weights().at(i) * mask[i]);
-        if (sum / self.tested).sqrt() <= STANDSTILL * tolerance {
+        if self.tolerances.all_tested() || norm > 1.0 || norm.is_nan() {
+            return Iteration::Diverged;
+        }
+        let sum = kernels::weighted_sum(&self.d, |i| self.tested_weight(i));
+        if (sum / self.tolerances.tested()).sqrt() <= STANDSTILL * tolerance {
             Iteration::Converged { iterations }
         } else {
             Iteration::Diverged
@@ -327,8 +341,7 @@ impl Bdf {
 
     /// The variable that the last iteration moves most.
     fn largest_correction(&self) -> usize {
-        let weights = self.weights();
-        kernels::largest(self.n, |i| self.d[i] * weights.at(i))
+        kernels::largest(self.n, |i| self.d[i] * self.weight(i))
     }
 
     /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
@@ -338,12 +351,12 @@ impl Bdf {
             return 0;
         }
         self.e.fill(f64::MIN_POSITIVE);
-        let weights = weights(&self.options, &self.phi[0]);
         if let Some(pattern) = &self.pattern {
             for column in 0..self.n {
+                let weight = self.tolerances.weight(column, self.phi[0][column]);
                 for k in pattern.range(column) {
                     let size = &mut self.e[pattern.row_idx()[k] as usize];
-                    *size = size.max(self.values[k].abs() / weights.at(column));
+                    *size = size.max(self.values[k].abs() / weight);
                 }
             }
         }

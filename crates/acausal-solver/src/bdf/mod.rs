@@ -43,6 +43,7 @@ mod outcome;
 mod quad;
 mod roots;
 mod stability;
+mod tolerances;
 mod trace;
 mod vector;
 
@@ -54,21 +55,18 @@ use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
 use coefficients::Coefficients;
-use kernels::{Tolerance, Weights};
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 pub(crate) use roots::{Inside, RootFinder};
 use stability::StabilityGuard;
+use tolerances::Tolerances;
 use vector::Vector;
 
 /// The integrator: history of the solution, factorised matrix, counters.
 pub struct Bdf {
     options: BdfOptions,
     n: usize,
-    /// 1 for variables in the error test, 0 for others; absent when all are in.
-    mask: Option<Vec<f64>>,
-    /// Number of variables in the error test.
-    tested: f64,
+    tolerances: Tolerances,
 
     /// Modified divided differences of the solution.
     phi: Vec<Vector>,
@@ -152,21 +150,17 @@ impl Bdf {
         let n = y0.len();
         check_options(&options, n, yp0.len())
             .map_err(|what| SolverError::InvalidInput { t: t0, what })?;
-        let all_tested = options.error_test.iter().all(|&tested| tested);
-        let mask = (!all_tested).then(|| {
-            options
-                .error_test
-                .iter()
-                .map(|&tested| if tested { 1.0 } else { 0.0 })
-                .collect::<Vec<_>>()
-        });
-        // An empty system (events in time only) is allowed; its norms are zero.
-        let tested = mask.as_ref().map_or(n.max(1) as f64, |m| m.iter().sum());
+        let tolerances = Tolerances::new(&options, n);
+        // From here on they are in the tolerances.
+        let options = BdfOptions {
+            atol: Vec::new(),
+            error_test: Vec::new(),
+            ..options
+        };
         let stability = StabilityGuard::new(options.stability_detection);
         let mut bdf = Self {
             n,
-            mask,
-            tested,
+            tolerances,
             y: Vector::zeros(n, 0),
             yp: Vector::zeros(n, 1),
             e: Vector::zeros(n, 2),
@@ -328,7 +322,7 @@ impl Bdf {
         let (c, phi, tn, k) = (&self.c, &self.phi, self.tn, self.k_used);
         let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| {
             let (value, slope) = c.interpolation(t - tn, k);
-            kernels::interpolate(phi, k, (&value, &slope), y, yp);
+            kernels::interpolate(phi, k, (&value, &slope), None, y, yp);
         };
         let mut step = Inside {
             dae,
@@ -356,15 +350,24 @@ impl Bdf {
     }
 
     /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).
-    pub fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    pub fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         if self.fresh {
             y.copy_from_slice(&self.y);
             yp.copy_from_slice(&self.yp);
             return;
         }
-        self.settle();
-        let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
-        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), y, yp);
+        let k = self.k_used;
+        let (mut value, mut slope) = self.c.interpolation(t - self.tn, k);
+        let correction = self.pending.then(|| {
+            // The history is that before the update `phi[j] += phi[j+1] + .. + e`: row i counts for all rows up to i, e for all.
+            for c in [&mut value, &mut slope] {
+                for i in 1..=k {
+                    c[i] += c[i - 1];
+                }
+            }
+            self.correction()
+        });
+        kernels::interpolate(&self.phi, k, (&value, &slope), correction, y, yp);
     }
 
     fn evaluate_interpolant(&mut self, t: f64) {
@@ -377,7 +380,7 @@ impl Bdf {
         }
         let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
         let (y, yp) = (&mut self.y, &mut self.yp);
-        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), y, yp);
+        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), None, y, yp);
     }
 
     /// Current time: end of the last step, or the located crossing.
@@ -464,32 +467,14 @@ impl Bdf {
         }
     }
 
-    /// The tolerances and constants in use.
-    pub fn options(&self) -> &BdfOptions {
-        &self.options
-    }
-
-    /// Error weights of the last accepted solution.
-    fn weights(&self) -> Weights<'_> {
-        weights(&self.options, &self.phi[0])
+    /// The error weight of a variable at the last accepted solution.
+    fn weight(&self, i: usize) -> f64 {
+        self.tolerances.weight(i, self.phi[0][i])
     }
 
     /// The weight of a variable in the error test.
     fn tested_weight(&self, i: usize) -> f64 {
-        self.weights().at(i) * self.mask.as_ref().map_or(1.0, |m| m[i])
-    }
-}
-
-/// Error weights of a solution.
-fn weights<'a>(options: &'a BdfOptions, y: &'a [f64]) -> Weights<'a> {
-    let atol = match options.atol[..] {
-        [uniform] => Tolerance::Uniform(uniform),
-        ref each => Tolerance::Each(each),
-    };
-    Weights {
-        y,
-        rtol: options.rtol,
-        atol,
+        self.tolerances.tested_weight(i, self.phi[0][i])
     }
 }
 

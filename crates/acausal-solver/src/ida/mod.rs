@@ -338,7 +338,7 @@ impl Integrator for Ida {
         Ok(())
     }
 
-    fn interpolate(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         if self.fresh || self.last_order() == 0 {
             y.copy_from_slice(&self.y);
             yp.copy_from_slice(&self.yp);

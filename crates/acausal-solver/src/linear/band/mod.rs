@@ -186,10 +186,9 @@ impl Band {
         let (between, tail) = tail.split_at_mut(tail.len() - both);
         // The last rows are numbered from the end.
         let end = between.len() - 1;
-        for i in 0..both {
-            head[i] = a.forward(i, head[i], &mut p);
-            let t = both - 1 - i;
-            tail[t] = b.forward(i, tail[t], &mut q);
+        for (i, (x, z)) in head.iter_mut().zip(tail.iter_mut().rev()).enumerate() {
+            *x = a.forward(i, *x, &mut p);
+            *z = b.forward(i, *z, &mut q);
         }
         for i in 0..others {
             between[end - i] = rest.forward(i, between[end - i], &mut q);
@@ -205,10 +204,9 @@ impl Band {
         for i in (0..others).rev() {
             between[end - i] = rest.backward(i, between[end - i], &mut q);
         }
-        for i in (0..both).rev() {
-            head[i] = a.backward(i, head[i], &mut p);
-            let t = both - 1 - i;
-            tail[t] = b.backward(i, tail[t], &mut q);
+        for (i, (x, z)) in head.iter_mut().zip(tail.iter_mut().rev()).enumerate().rev() {
+            *x = a.backward(i, *x, &mut p);
+            *z = b.backward(i, *z, &mut q);
         }
     }
 
