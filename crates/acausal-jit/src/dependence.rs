@@ -95,7 +95,7 @@ fn enumerated_distance(slot: &Address, output: &Address, count: usize) -> usize 
 }
 
 /// The element of repetition `j`; addresses have been checked, so the arithmetic cannot overflow.
-fn element(address: &Address, j: usize) -> Option<usize> {
+pub(crate) fn element(address: &Address, j: usize) -> Option<usize> {
     match address {
         Address::Affine { base, stride, .. } => {
             base.checked_add_signed(stride.checked_mul(j as isize)?)

@@ -174,7 +174,7 @@ fn phase(
 }
 
 /// Repetitions `from..to` of a call.
-fn points(call: &Call, from: usize, to: usize) -> Call {
+pub(crate) fn points(call: &Call, from: usize, to: usize) -> Call {
     let part = |a: &Address| match a {
         Address::Affine { bank, base, stride } => Address::Affine {
             bank: *bank,

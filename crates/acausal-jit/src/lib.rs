@@ -11,6 +11,7 @@
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
 //! | two threads | [`halves`], [`pair`] | long calls in two halves, with the bits of one thread |
+//! | few values | [`demand`] | the repetitions that some places depend on |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
 //! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |
@@ -69,6 +70,7 @@
 
 #[cfg(feature = "cranelift")]
 pub mod cranelift;
+pub mod demand;
 mod dependence;
 pub mod error;
 pub mod halves;
@@ -84,6 +86,7 @@ pub mod tiered;
 
 #[cfg(feature = "cranelift")]
 pub use cranelift::Cranelift;
+pub use demand::{Demand, demand};
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
 pub use halves::{Halves, pays};
 pub use interpreter::Interpreter;

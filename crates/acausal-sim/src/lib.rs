@@ -10,6 +10,7 @@ mod consistent;
 mod delay;
 mod error;
 mod event;
+mod few;
 mod initial;
 mod integrator;
 mod jump;
@@ -29,6 +30,8 @@ pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text}
 pub use machine::Machine;
 pub use output::gather;
 pub use simulate::{resume, simulate};
+
+use acausal_codegen::Loc;
 
 /// Settings of a simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,6 +205,11 @@ pub trait Sink {
     fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String>;
     /// One output row; at an event there are two with the same time.
     fn row(&mut self, t: f64, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String>;
+    /// The places that rows are read from, if they are few; the others need not be up to date then, but for the last row. Asked
+    /// after [`Sink::begin`].
+    fn wanted(&self) -> Option<Vec<Loc>> {
+        None
+    }
     /// Called after each step.
     fn progress(&mut self, _t: f64) {}
     /// One line of a trace (see [`Settings::trace`]).

@@ -92,6 +92,7 @@ struct LongPrograms {
 /// A model in execution.
 pub struct Machine {
     pub(crate) model: Arc<Compiled>,
+    code: Box<dyn Code>,
     pub(crate) programs: Programs,
     functions: UserFunctions,
     scratch: Scratch,
@@ -255,6 +256,7 @@ impl Machine {
         let mut partials = vec![0.0; m.jacobian.partials_len];
         m.jacobian.fill_constants(&mut partials);
         let mut machine = Machine {
+            code,
             programs,
             functions,
             scratch: Scratch::default(),
@@ -399,6 +401,31 @@ impl Machine {
             _ => program.run(banks, &self.functions, &mut self.scratch),
         };
         if let Err(e) = done {
+            self.fault.get_or_insert(e);
+        }
+    }
+
+    /// A part of the local assignments, ready to be run.
+    pub(crate) fn bind_locals(&self, program: &Program) -> Result<BoundProgram, SimError> {
+        let lengths = BankLengths {
+            y: self.model.n,
+            yp: self.model.n,
+            mem: self.model.mem_len,
+            out: 0,
+        };
+        bind(&*self.code, program, lengths)
+    }
+
+    /// Brings a part of the local assignments up to date.
+    pub(crate) fn update_part(&mut self, t: f64, part: &BoundProgram, y: &[f64], yp: &[f64]) {
+        self.mem[fixed::TIME] = t;
+        let banks = Banks {
+            y,
+            yp,
+            mem: &mut self.mem,
+            out: &mut [],
+        };
+        if let Err(e) = part.run(banks, &self.functions, &mut self.scratch) {
             self.fault.get_or_insert(e);
         }
     }

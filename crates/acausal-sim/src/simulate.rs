@@ -16,6 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
+use crate::few::FewSignals;
 use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
@@ -127,6 +128,8 @@ pub(crate) struct Run {
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations.
     pub refines: bool,
+    /// What output rows need, where that is little.
+    pub(crate) few: Option<FewSignals>,
     pub seconds: Seconds,
     pub(crate) tracer: Tracer,
 }
@@ -239,6 +242,7 @@ impl Run {
             reported: Vec::new(),
             jumped: false,
             seconds: Seconds::default(),
+            few: None,
             tracer: Tracer::new(settings.trace),
         }
     }
@@ -270,6 +274,12 @@ impl Run {
         let clock = Instant::now();
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
+        if !self.watched()
+            && !self.refines
+            && let Some(wanted) = sink.wanted()
+        {
+            self.few = FewSignals::new(&self.machine, wanted)?;
+        }
         self.machine.profiles = settings.profile;
         let result = self.integrate(settings, sink, &mut summary);
         self.seconds.integrate = clock.elapsed().as_secs_f64();
@@ -331,14 +341,7 @@ impl Run {
             self.events
                 .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
         self.machine.delays.from_left = true;
-        // In a model without anything discrete nobody looks at the other variables between two rows; those that the
-        // residuals need are watched by the integrator.
-        let model = &self.machine.model;
-        let watched = self.events.is_discrete(&self.machine)
-            || !model.events.asserts.is_empty()
-            || !model.events.delays.is_empty()
-            || model.initial.branching
-            || self.functions_warn;
+        let watched = self.watched();
         while self.t < stop && summary.terminated.is_none() {
             let mut target = stop.min(next_event);
             if checkpoint_at > self.t {
@@ -451,6 +454,17 @@ impl Run {
         Ok(Pause::End)
     }
 
+    /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;
+    /// those that the residuals need are watched by the integrator.
+    fn watched(&self) -> bool {
+        let model = &self.machine.model;
+        self.events.is_discrete(&self.machine)
+            || !model.events.asserts.is_empty()
+            || !model.events.delays.is_empty()
+            || model.initial.branching
+            || self.functions_warn
+    }
+
     /// Takes the state of the integrator over. In a large model without anything discrete nobody looks at it after each
     /// step, and the copies would cost as much as the residuals.
     fn follow(&mut self, bdf: &mut dyn Integrator) {
@@ -478,6 +492,8 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         if self.output_time(settings, self.next_output.saturating_sub(1)) < self.t {
+            self.machine.update(self.t, &self.y, &self.yp);
+            self.check_finite(self.t)?;
             self.row(self.t, sink)?;
         }
         self.machine.mem[fixed::TERMINAL] = 1.0;

@@ -17,6 +17,11 @@ pub trait Integrator {
     /// Solution and derivative inside the last step.
     fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]);
 
+    /// The same for some variables; the others may be changed too or stay as they are.
+    fn interpolate_some(&self, t: f64, _which: &[usize], y: &mut [f64], yp: &mut [f64]) {
+        self.interpolate(t, y, yp);
+    }
+
     /// Current time.
     fn t(&self) -> f64;
 
@@ -73,6 +78,10 @@ impl Integrator for Bdf {
 
     fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
         Bdf::interpolate(self, t, y, yp);
+    }
+
+    fn interpolate_some(&self, t: f64, which: &[usize], y: &mut [f64], yp: &mut [f64]) {
+        Bdf::interpolate_some(self, t, which, y, yp);
     }
 
     fn t(&self) -> f64 {

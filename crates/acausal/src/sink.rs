@@ -129,6 +129,10 @@ impl Sink for ResultSink<'_> {
         Ok(())
     }
 
+    fn wanted(&self) -> Option<Vec<Loc>> {
+        Some([&self.places[..], &self.kept_places[..]].concat())
+    }
+
     fn row(&mut self, t: f64, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
         if let Some(w) = &mut self.writer {
             gather(machine, y, yp, &self.places, &mut self.values);

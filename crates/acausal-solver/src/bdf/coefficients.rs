@@ -13,7 +13,7 @@
 
 use super::options::MAX_ORDER;
 
-const LEN: usize = MAX_ORDER + 1;
+pub const LEN: usize = MAX_ORDER + 1;
 
 /// Coefficients of the current step.
 #[derive(Clone, Debug, Default)]

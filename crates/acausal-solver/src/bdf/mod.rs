@@ -62,6 +62,13 @@ use stability::StabilityGuard;
 use tolerances::Tolerances;
 use vector::Vector;
 
+/// Factors of the history for a value and a slope, and a correction that is not yet in it.
+type Interpolation<'a> = (
+    [f64; coefficients::LEN],
+    [f64; coefficients::LEN],
+    Option<kernels::Correction<'a>>,
+);
+
 /// The integrator: history of the solution, factorised matrix, counters.
 pub struct Bdf {
     options: BdfOptions,
@@ -356,6 +363,33 @@ impl Bdf {
             yp.copy_from_slice(&self.yp);
             return;
         }
+        let (value, slope, correction) = self.interpolation(t);
+        let factors = (&value[..], &slope[..]);
+        kernels::interpolate(&self.phi, self.k_used, factors, correction, y, yp);
+    }
+
+    /// The same for some variables only.
+    pub fn interpolate_some(&self, t: f64, which: &[usize], y: &mut [f64], yp: &mut [f64]) {
+        let k = self.k_used;
+        let (value, slope, correction) = self.interpolation(t);
+        for &i in which {
+            (y[i], yp[i]) = match self.fresh {
+                true => (self.y[i], self.yp[i]),
+                false => {
+                    let e = correction.map_or(0.0, |c| c.at(i));
+                    let row = |j: usize| self.phi[j][i] + if j == k { e } else { 0.0 };
+                    let sum = |factors: &[f64]| {
+                        let first = factors[0] * row(0);
+                        (1..=k).fold(first, |sum, j| sum + factors[j] * row(j))
+                    };
+                    (sum(&value), sum(&slope))
+                }
+            };
+        }
+    }
+
+    /// The factors of the rows of the history at `t`, and the correction that counts like the last of them.
+    fn interpolation(&self, t: f64) -> Interpolation<'_> {
         let k = self.k_used;
         let (mut value, mut slope) = self.c.interpolation(t - self.tn, k);
         let correction = self.pending.then(|| {
@@ -367,7 +401,7 @@ impl Bdf {
             }
             self.correction()
         });
-        kernels::interpolate(&self.phi, k, (&value, &slope), correction, y, yp);
+        (value, slope, correction)
     }
 
     fn evaluate_interpolant(&mut self, t: f64) {
