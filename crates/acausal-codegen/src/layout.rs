@@ -62,15 +62,15 @@ impl Loc {
     }
 }
 
-/// The elements of one quantity.
+/// The elements of one quantity. There is one for each variable, and most are whole: the others have their lists elsewhere.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// Consecutive in one bank.
     Whole(Bank, usize),
     /// Runs of elements, ascending.
-    Pieces(Vec<Piece>),
+    Pieces(Box<Vec<Piece>>),
     /// Element by element.
-    Table(Vec<Loc>),
+    Table(Box<Vec<Loc>>),
 }
 
 /// Elements `first..first + len` lie side by side from `at` on.
@@ -193,7 +193,7 @@ impl Layout {
 
     /// Adds a run of elements to a quantity that lies in pieces, or has no place yet; false if it needs a table.
     fn add_piece(&mut self, q: Quantity, piece: Piece) -> bool {
-        let new = || Place::Pieces(Vec::new());
+        let new = || Place::Pieces(Box::default());
         let place = self.places.get_or_insert_with(q, new);
         let Place::Pieces(pieces) = place else {
             return false;
@@ -211,10 +211,10 @@ impl Layout {
 
     fn table(&mut self, flat: &FlatModel, q: Quantity) -> &mut Vec<Loc> {
         let len = flat.var(q.0).len();
-        let new = || Place::Table(vec![Loc::NONE; len]);
+        let new = || Place::Table(Box::new(vec![Loc::NONE; len]));
         let place = self.places.get_or_insert_with(q, new);
         if !matches!(place, Place::Table(_)) {
-            *place = Place::Table((0..len).map(|k| place.at(k)).collect());
+            *place = Place::Table(Box::new((0..len).map(|k| place.at(k)).collect()));
         }
         match place {
             Place::Table(t) => t,

@@ -37,6 +37,8 @@ pub struct Lowering<'a> {
     pub new_cells: bool,
     /// Parameters that derivatives are taken for: those that are unknown at the start, and what depends on them.
     pub active: FxHashSet<VarId>,
+    /// Per variable of the model: whether it is discrete. Variables are large, and shapes ask for those of an equation in any order.
+    discrete: Vec<bool>,
     /// Shapes of scalar items.
     pub shapes: Shapes,
     kernels: IndexMap<Vec<u64>, Kernel, FxBuildHasher>,
@@ -79,9 +81,11 @@ pub struct Lowered {
 impl<'a> Lowering<'a> {
     /// Starts with the given layout.
     pub fn new(flat: &'a mut FlatModel, layout: Layout) -> Lowering<'a> {
+        let discrete = flat.vars.iter().map(|v| v.is_discrete()).collect();
         Lowering {
             flat,
             layout,
+            discrete,
             cells: Cells::default(),
             new_cells: true,
             active: FxHashSet::default(),
@@ -92,6 +96,13 @@ impl<'a> Lowering<'a> {
             indexed: IndexMap::default(),
             index_names: FxHashMap::default(),
         }
+    }
+
+    /// Whether derivatives are taken for a variable: a continuous one, or an active parameter.
+    pub(crate) fn varies(&self, var: VarId) -> bool {
+        let known = self.discrete.get(var.index()).copied();
+        let discrete = known.unwrap_or_else(|| self.flat.var(var).is_discrete());
+        !discrete || self.active.contains(&var)
     }
 
     /// Notes selections whose subscript is known at run time only, to explain it when one is out of range.

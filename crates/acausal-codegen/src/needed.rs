@@ -10,7 +10,8 @@
 //! Example: `v := p - n; i := G*v; loss := v*i; 0 = i - C*der(u)` needs `v` and `i`; `loss` is of the rest.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{Kind, VarId};
+use acausal_expr::{ExprId, Kind};
+use acausal_index1::Quantity;
 use rustc_hash::FxHashSet;
 
 use crate::items::{Item, Target};
@@ -23,24 +24,22 @@ pub(crate) fn split_locals(
     items: &[Item],
     residuals: &[Item],
 ) -> (Vec<Item>, Vec<Item>) {
-    let mut needed: FxHashSet<(VarId, Kind)> = FxHashSet::default();
-    let read = |needed: &mut FxHashSet<(VarId, Kind)>, item: &Item| {
-        let accesses = flat.exprs.accesses(item.value);
-        needed.extend(accesses.iter().map(|(_, a)| (a.var, a.kind)));
+    let mut needed = Needed {
+        values: vec![false; flat.vars.len()],
+        others: FxHashSet::default(),
     };
-    residuals.iter().for_each(|item| read(&mut needed, item));
+    residuals.iter().for_each(|i| needed.read(flat, i.value));
     let mut is_core = vec![false; items.len()];
     for (k, item) in items.iter().enumerate().rev() {
         let Target::Access(target) = item.target else {
             continue;
         };
-        is_core[k] = needed.contains(&(target.var, target.kind));
+        is_core[k] = needed.contains((target.var, target.kind));
         if is_core[k] {
-            read(&mut needed, item);
+            needed.read(flat, item.value);
             // Subscripts of the place may be values as well.
             for &s in flat.exprs.list(target.subs) {
-                let accesses = flat.exprs.accesses(s);
-                needed.extend(accesses.iter().map(|(_, a)| (a.var, a.kind)));
+                needed.read(flat, s);
             }
         }
     }
@@ -53,4 +52,31 @@ pub(crate) fn split_locals(
         }
     }
     (core, rest)
+}
+
+/// Quantities that something reads: values by variable, the rest by key.
+struct Needed {
+    values: Vec<bool>,
+    others: FxHashSet<Quantity>,
+}
+
+impl Needed {
+    /// Adds what an expression reads.
+    fn read(&mut self, flat: &FlatModel, e: ExprId) {
+        flat.exprs.for_each_access(&[e], |_, a| {
+            match (a.kind, self.values.get_mut(a.var.index())) {
+                (Kind::Value, Some(needed)) => *needed = true,
+                _ => {
+                    self.others.insert((a.var, a.kind));
+                }
+            }
+        });
+    }
+
+    fn contains(&self, q: Quantity) -> bool {
+        match (q.1, self.values.get(q.0.index())) {
+            (Kind::Value, Some(needed)) => *needed,
+            _ => self.others.contains(&q),
+        }
+    }
 }

@@ -16,7 +16,7 @@ use acausal_expr::ExprId;
 use acausal_expr::flat::OriginId;
 use acausal_jit::kernel::{Bank, Call, KernelId, Program, Store};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use crate::CodegenError;
 use crate::address::compress;
@@ -97,11 +97,11 @@ impl Lowering<'_> {
         let mut plan = Plan::default();
         let mut shaped = Shaped::default();
         let mut open = Open::default();
-        // Level of the scalar assignments since the last array item, by their place in `Mem`.
-        let mut levels: FxHashMap<usize, u32> = FxHashMap::default();
+        let mut levels = Levels::default();
         let mut places = Vec::new();
         for item in items {
-            if !item.domain.is_empty() || !shaped.read(self.flat, &self.active, item.value) {
+            let varies = |v| self.varies(v);
+            if !item.domain.is_empty() || !shaped.read(&self.flat.exprs, varies, item.value) {
                 if order == Order::Dependent {
                     close(&mut open, &mut plan);
                     levels.clear();
@@ -118,11 +118,8 @@ impl Lowering<'_> {
             let mut level = 0;
             if order == Order::Dependent {
                 let read = places.iter().filter(|l| l.bank() == Bank::Mem);
-                level = read
-                    .filter_map(|l| levels.get(&l.index()))
-                    .max()
-                    .map_or(0, |l| l + 1);
-                levels.insert(target.index(), level);
+                level = read.map(|l| levels.above(l.index())).max().unwrap_or(0);
+                levels.set(target.index(), level);
             }
             let mut banks: Vec<u8> = places.iter().map(|l| l.bank() as u8).collect();
             banks.push(target.bank() as u8);
@@ -205,7 +202,7 @@ impl Lowering<'_> {
             origin,
         };
         let mut shaped = Shaped::default();
-        shaped.read(self.flat, &self.active, value);
+        shaped.read(&self.flat.exprs, |v| self.varies(v), value);
         let expanded = self.expand(&item);
         let mut partials = ShapePartials::default();
         let mut outputs = Vec::new();
@@ -234,6 +231,36 @@ impl Batch {
             .iter()
             .map(|&l| table(&self.leaves[l as usize]))
             .collect()
+    }
+}
+
+/// Levels of the scalar assignments since the last array item, by their place in `Mem`.
+#[derive(Default)]
+struct Levels {
+    /// One more than the level; 0 for a place that nothing was assigned to. As long as the last place that was.
+    above: Vec<u32>,
+    /// The places with a level, so that the others need not be looked at to forget them.
+    assigned: Vec<usize>,
+}
+
+impl Levels {
+    /// The least level of what reads a place.
+    fn above(&self, place: usize) -> u32 {
+        self.above.get(place).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, place: usize, level: u32) {
+        if self.above.len() <= place {
+            self.above.resize(place + 1, 0);
+        }
+        self.above[place] = level + 1;
+        self.assigned.push(place);
+    }
+
+    fn clear(&mut self) {
+        for place in self.assigned.drain(..) {
+            self.above[place] = 0;
+        }
     }
 }
 

@@ -10,9 +10,7 @@
 //! Only ordinary arithmetic has a shape here: relations, conditions and user functions have state or cells of their own and
 //! take the general way. Complexity: linear in the expression written as a tree, which is bounded by [`MOST_WORDS`].
 
-use acausal_expr::flat::FlatModel;
-use acausal_expr::{Access, Builtin, ExprId, Kind, Node, VarId};
-use rustc_hash::FxHashSet;
+use acausal_expr::{Access, Builtin, ExprId, Exprs, Kind, Node, VarId};
 
 /// Longer expressions take the general way; they are rare, and their subexpressions may be shared.
 const MOST_WORDS: usize = 400;
@@ -37,14 +35,13 @@ pub struct Shaped {
 }
 
 impl Shaped {
-    /// Finds the shape of `root`; false when it has none. Parameters in `free` can have derivatives. The buffers are used
+    /// Finds the shape of `root`; false when it has none. `varies` says which variables can have derivatives. The buffers are used
     /// again.
-    pub fn read(&mut self, flat: &FlatModel, free: &FxHashSet<VarId>, root: ExprId) -> bool {
+    pub fn read(&mut self, x: &Exprs, varies: impl Fn(VarId) -> bool, root: ExprId) -> bool {
         self.words.clear();
         self.leaves.clear();
         self.stack.clear();
         self.stack.push(root);
-        let x = &flat.exprs;
         while let Some(e) = self.stack.pop() {
             if self.words.len() > MOST_WORDS {
                 return false;
@@ -57,8 +54,7 @@ impl Shaped {
                     if x.list(a.subs).iter().any(|&s| x.as_int(s).is_none()) {
                         return false;
                     }
-                    let varies = !flat.var(a.var).is_discrete() || free.contains(&a.var);
-                    let active = a.kind != Kind::Pre && varies;
+                    let active = a.kind != Kind::Pre && varies(a.var);
                     self.leaf(ShapeLeaf::Access(a), active);
                 }
                 Node::Add(l) => self.list(5, 0, x.list(l)),

@@ -85,6 +85,31 @@ impl VarName {
         }
     }
 
+    /// The nodes of the tree on the way to the name, the last part first. Names are compared while a large model is analysed, so that this needs no
+    /// memory of its own.
+    fn path(&self) -> Path<'_> {
+        let nodes = self.tree.as_ref().map_or(&[][..], |tree| &tree.nodes);
+        let mut path = Path {
+            nodes,
+            few: [0; FEW_PARTS],
+            len: 0,
+            many: Vec::new(),
+        };
+        let mut at = match nodes.is_empty() {
+            true => 0,
+            false => self.at + 1,
+        };
+        while at > 0 {
+            match path.few.get_mut(path.len) {
+                Some(slot) => *slot = at - 1,
+                None => path.many.push(at - 1),
+            }
+            path.len += 1;
+            at = nodes[at as usize - 1].parent;
+        }
+        path
+    }
+
     /// `(identifier, number of dimensions)`, first part first.
     pub fn parts(&self) -> Vec<(Name, u8)> {
         let Some(tree) = &self.tree else {
@@ -141,9 +166,33 @@ impl VarName {
     }
 }
 
+/// Names with more parts are rare.
+const FEW_PARTS: usize = 12;
+
+/// The parts of a name.
+struct Path<'t> {
+    nodes: &'t [Node],
+    few: [u32; FEW_PARTS],
+    len: usize,
+    many: Vec<u32>,
+}
+
+impl Path<'_> {
+    /// Number of a node, and its part; counted from the first part.
+    fn part(&self, k: usize) -> (u32, (Name, u8)) {
+        let from_last = self.len - 1 - k;
+        let at = match self.few.get(from_last) {
+            Some(&at) => at,
+            None => self.many[from_last - FEW_PARTS],
+        };
+        let node = &self.nodes[at as usize];
+        (at, (node.name, node.dims))
+    }
+}
+
 impl PartialEq for VarName {
     fn eq(&self, other: &VarName) -> bool {
-        self.parts() == other.parts()
+        self.cmp(other) == Ordering::Equal
     }
 }
 
@@ -158,7 +207,20 @@ impl Hash for VarName {
 /// By the texts of the parts, the first one first.
 impl Ord for VarName {
     fn cmp(&self, other: &VarName) -> Ordering {
-        self.parts().cmp(&other.parts())
+        let (a, b) = (self.path(), other.path());
+        let same_tree = std::ptr::eq(a.nodes, b.nodes);
+        for k in 0..a.len.min(b.len) {
+            let ((m, x), (n, y)) = (a.part(k), b.part(k));
+            // One node is one part, whose text need not be looked at.
+            if same_tree && m == n {
+                continue;
+            }
+            let order = x.cmp(&y);
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        a.len.cmp(&b.len)
     }
 }
 

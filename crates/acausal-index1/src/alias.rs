@@ -8,7 +8,7 @@
 //! variable that deserves most to stay (a derivative, a fixed or written start, a wish of the user; then by name). The forest is
 //! directed towards the representatives, so that every other variable belongs to one equation, that with its parent. It is taken out with this
 //! equation unless something is said about it that the representative does not say too; where it occurs in equations
-//! the representative takes its place. `when` clauses, assertions and initial equations are not changed: they read the assignment.
+//! the representative takes its place. What is left is put in the order of its graph ([`crate::along`]). `when` clauses, assertions and initial equations are not changed: they read the assignment.
 //!
 //! ```text
 //! c.v = c.p.v;  r.n.v = c.p.v;  C*der(c.v) = c.p.i;  r.n.i + c.p.i = 0;  r.p.i + r.n.i = 0;  r.p.v - r.n.v = R*r.p.i
@@ -23,13 +23,17 @@
 use acausal_expr::flat::{Action, Equation, FlatModel, OriginId, StateSelect};
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Ty, VarId};
 
-use crate::Local;
+use acausal_structure::Rows;
+
 use crate::incidence::is_unknown;
+use crate::{Local, along};
 
 /// The smaller system.
 pub(crate) struct Reduced {
     /// What is left of the equations.
     pub(crate) equations: Vec<Equation>,
+    /// Their numbers among the equations before, if they are in another order.
+    pub(crate) places: Vec<u32>,
     /// Assignments of the variables that were taken out, in no particular order: each reads a variable that stays.
     pub(crate) locals: Vec<Local>,
 }
@@ -53,10 +57,15 @@ struct Edge {
 
 /// Takes variables out. `None` if there are none.
 pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Reduced> {
+    // Variables are large and connections name them in any order.
+    let variables = flat.var_ids();
+    let unknown: Vec<bool> = variables
+        .map(|(id, v)| is_unknown(flat, id) && v.dims.is_empty())
+        .collect();
     let edges: Vec<(usize, Edge)> = equations
         .iter()
         .enumerate()
-        .filter_map(|(k, eq)| edge(flat, eq).map(|edge| (k, edge)))
+        .filter_map(|(k, eq)| edge(&flat.exprs, &unknown, eq).map(|edge| (k, edge)))
         .collect();
     if edges.is_empty() {
         return None;
@@ -92,11 +101,15 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
         return None;
     }
     let mut left = Vec::with_capacity(equations.len() - locals.len());
-    for (eq, _) in equations.iter().zip(gone).filter(|(_, gone)| !gone) {
-        let mut eq = eq.clone();
+    let mut places = remaining(flat, equations, &gone, &unknown, &image);
+    for &k in &places {
+        let mut eq = equations[k as usize].clone();
         eq.lhs = replace(&mut flat.exprs, eq.lhs, &image);
         eq.rhs = replace(&mut flat.exprs, eq.rhs, &image);
         left.push(eq);
+    }
+    if places.is_sorted() {
+        places = Vec::new();
     }
     let locals = locals
         .into_iter()
@@ -104,8 +117,39 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
         .collect();
     Some(Reduced {
         equations: left,
+        places,
         locals,
     })
+}
+
+/// The numbers of the equations that stay, along the graph of what they share if there are many.
+fn remaining(
+    flat: &FlatModel,
+    equations: &[Equation],
+    gone: &[bool],
+    unknown: &[bool],
+    image: &[Option<(VarId, bool)>],
+) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..equations.len() as u32).collect();
+    numbers.retain(|&k| !gone[k as usize]);
+    if numbers.len() < along::LEAST {
+        return numbers;
+    }
+    let mut rows: Rows<u32> = Rows::new();
+    let mut row: Vec<u32> = Vec::new();
+    for &k in &numbers {
+        let eq = &equations[k as usize];
+        flat.exprs.for_each_access(&[eq.lhs, eq.rhs], |_, a| {
+            if unknown[a.var.index()] {
+                row.push(image[a.var.index()].map_or(a.var, |i| i.0).0);
+            }
+        });
+        row.sort_unstable();
+        row.dedup();
+        rows.push(row.drain(..));
+    }
+    let order = along::along_graph(&rows, flat.vars.len());
+    order.into_iter().map(|k| numbers[k as usize]).collect()
 }
 
 fn assignment(
@@ -149,11 +193,10 @@ fn replace(x: &mut Exprs, side: ExprId, image: &[Option<(VarId, bool)>]) -> Expr
 }
 
 /// Whether an equation is one between two scalar unknowns up to the sign.
-fn edge(flat: &FlatModel, eq: &Equation) -> Option<Edge> {
+fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<Edge> {
     if !eq.domain.is_empty() {
         return None;
     }
-    let x = &flat.exprs;
     // A side as a plain unknown and whether it is negative.
     let plain = |e: ExprId| -> Option<(VarId, bool)> {
         let (e, negative) = match x.node(e) {
@@ -164,8 +207,8 @@ fn edge(flat: &FlatModel, eq: &Equation) -> Option<Edge> {
             _ => (e, false),
         };
         match x.node(e) {
-            Node::Var(a) if a.kind == Kind::Value && flat.var(a.var).dims.is_empty() => {
-                is_unknown(flat, a.var).then_some((a.var, negative))
+            Node::Var(a) if a.kind == Kind::Value && unknown[a.var.index()] => {
+                Some((a.var, negative))
             }
             _ => None,
         }

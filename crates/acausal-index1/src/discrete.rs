@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use acausal_expr::flat::{Action, Causality, Equation, FlatModel};
+use acausal_expr::flat::{Action, Causality, Equation, FlatModel, Variable};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,7 +23,11 @@ type Domain = [(IterId, Range)];
 
 /// Takes the equations of a model apart: those of continuous variables, and those of discrete ones.
 pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEquation>) {
-    let all = std::mem::take(&mut flat.equations);
+    let mut all = std::mem::take(&mut flat.equations);
+    if !flat.vars.iter().any(can_be_determined) {
+        all.retain(|eq| !eq.is_empty());
+        return (all, Vec::new());
+    }
     let assigned = assigned_in_whens(flat);
     let mut candidates = Vec::new();
     let mut others = Vec::new();
@@ -49,6 +53,11 @@ pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEqua
     (others, sorted(flat, discrete))
 }
 
+/// Discrete variables that equations can determine; many large models have none.
+fn can_be_determined(v: &Variable) -> bool {
+    v.is_discrete() && !v.is_parameter() && v.causality != Causality::Input
+}
+
 /// The variables that `when` clauses give values.
 fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
     let branches = flat.whens.iter().flat_map(|w| &w.branches);
@@ -72,11 +81,8 @@ fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(A
     for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);
-            let known = assigned.contains(&a.var)
-                || var.is_parameter()
-                || var.causality == Causality::Input;
-            let mixed = continuous(other);
-            if a.kind == Kind::Value && var.is_discrete() && !known && !mixed {
+            let candidate = can_be_determined(var) && !assigned.contains(&a.var);
+            if a.kind == Kind::Value && candidate && !continuous(other) {
                 sides.push((a, other));
             }
         }

@@ -95,12 +95,15 @@ pub struct FlatIndex {
 /// The flattened affine index of an access, if its subscripts are affine and stay inside of the array.
 pub fn flat_affine(flat: &FlatModel, domain: &Domain, access: Access) -> Option<FlatIndex> {
     let exprs = &flat.exprs;
-    let dims = &flat.var(access.var).dims;
     let subs = exprs.list(access.subs);
     let mut out = FlatIndex {
         constant: 0,
         coefficients: vec![0; domain.len()],
     };
+    if subs.is_empty() {
+        return Some(out);
+    }
+    let dims = &flat.var(access.var).dims;
     let mut weight = dims.iter().product::<usize>() as i64;
     for (&s, &d) in subs.iter().zip(dims) {
         weight /= d.max(1) as i64;

@@ -53,6 +53,9 @@ pub(crate) struct Candidate {
     pub reads: Vec<NodeId>,
 }
 
+/// Writes the DAE. `places` are the numbers of the equations in the source, if they have been put in another order: those that stay are residuals in the
+/// order of the source, as the unknowns are.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn emit(
     mut flat: FlatModel,
     nodes: &Nodes,
@@ -61,6 +64,7 @@ pub(crate) fn emit(
     sorted: &Sorted,
     form: &Form,
     discrete: Vec<DiscreteEquation>,
+    places: &[u32],
 ) -> Result<(Dae, GivenBack), Vec<Diagnostic>> {
     let written = write_equations(&mut flat, nodes)?;
     let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
@@ -161,7 +165,14 @@ pub(crate) fn emit(
     residual_equations.extend_from_slice(&back.rows);
     algebraic.extend_from_slice(&back.unknowns);
     let mut residuals = Vec::new();
-    residual_equations.sort_by_key(|(e, _)| (written[e.index()].root, written[e.index()].times));
+    let place = |root: EqId| {
+        let source = nodes.equations[root.index()].source;
+        places.get(source).map_or(root, |&p| EqId(p))
+    };
+    residual_equations.sort_by_key(|(e, _)| {
+        let w = &written[e.index()];
+        (place(w.root), w.root, w.times)
+    });
     for (e, kind) in &residual_equations {
         let w = &written[e.index()];
         let value = flat.exprs.sub(w.lhs, w.rhs);

@@ -1,5 +1,6 @@
 //! From the flat model to the special index-one DAE.
 mod alias;
+mod along;
 mod branches;
 mod dae;
 mod discrete;

@@ -12,6 +12,7 @@ use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_o
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 use rustc_hash::FxHashMap;
 
+use crate::along;
 use crate::incidence::{Incidence, is_unknown, order_of};
 
 /// A piece of a variable: a box of its elements at one derivative order.
@@ -184,10 +185,19 @@ pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
         }
     };
     let equation_nodes: Vec<EquationNode> = equations.iter().enumerate().map(touches).collect();
-    let mut first = vec![0u32; flat.vars.len()];
+    const NONE: u32 = u32::MAX;
+    let mut first = vec![NONE; flat.vars.len()];
     let mut variables = Vec::new();
     let mut derivative = Vec::new();
-    for var in (0..flat.vars.len()).filter(|&v| unknown[v]) {
+    // If there are many, in the order in which the equations name them, so that a pass along the equations goes along the unknowns too; then those
+    // in no equation.
+    let many = equation_nodes.len() >= along::LEAST;
+    let named = equation_nodes.iter().filter(|_| many);
+    let named = named.flat_map(|e| e.touched.iter().map(|t| t.var.index()));
+    for var in named.chain((0..flat.vars.len()).filter(|&v| unknown[v])) {
+        if first[var] != NONE {
+            continue;
+        }
         first[var] = variables.len() as u32;
         for order in 0..=highest[var] {
             variables.push(VariableNode {

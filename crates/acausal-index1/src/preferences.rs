@@ -32,20 +32,20 @@ pub(crate) fn preferences(
             }
         }
     }
-    // Elements by number, not by digits: neighbours in a chain are neighbours here, which is what tearing likes.
+    // Elements by number, not by digits: neighbours in a chain are neighbours here, which is what tearing likes. What needs no name comes first.
     let pieces = nodes.variables.iter().enumerate();
     let mut names: Vec<_> = pieces
-        .map(|(i, v)| match named[i] {
-            true => (flat.var(v.var).name.plain(), v.order, &v.spans[..], i),
-            false => (String::new(), 0, &[][..], i),
-        })
+        .filter(|(i, _)| named[*i])
+        .map(|(i, v)| (flat.var(v.var).name.plain(), v.order, &v.spans[..], i))
         .collect();
     names.sort_unstable();
+    let plain = (0..named.len()).filter(|&i| !named[i]);
+    let by_name = names.iter().map(|n| n.3);
     let mut rank = vec![0i32; nodes.variables.len()];
-    for (position, (_, _, _, i)) in names.iter().enumerate() {
-        let v = &nodes.variables[*i];
+    for (position, i) in plain.chain(by_name).enumerate() {
+        let v = &nodes.variables[i];
         let class = class(flat, options, v.var, v.order > 0);
-        rank[*i] = class * SLOTS + (position as i32).min(SLOTS - 1);
+        rank[i] = class * SLOTS + (position as i32).min(SLOTS - 1);
     }
     let printer = Printer::nameless(flat);
     let mut texts: Vec<(u8, String, usize)> = nodes

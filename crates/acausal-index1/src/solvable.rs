@@ -20,6 +20,9 @@
 //! Worked example: `u = R*i` can be solved for u (literal 1), and with `parameter Real R = 100` for i; with `R = 0` only
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
+#[cfg(test)]
+mod tests;
+
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
 use acausal_structure::segments::size_of;
@@ -77,21 +80,22 @@ impl Solvable {
         let mut out = Solvable::default();
         let original = nodes.differentiated.original_variables;
         let mut sum = Sum::default();
+        let mut coefficients: Vec<Coefficient> = Vec::new();
         for (e, eq) in nodes.equations.iter().enumerate() {
             let id = EqId::new(e);
             let row = nodes.differentiated.graph.row(id);
-            let coefficients = coefficients(flat, eq, &mut sum);
+            read_coefficients(flat, eq, &mut sum, &mut coefficients);
             let in_scope = match scope {
                 Scope::All => true,
                 Scope::Given { names } => {
                     row.len() == 1 || names && is_name_of_derivative(flat, eq, &coefficients)
                 }
             };
-            let literals = |c: &Option<ExprId>| c.is_some_and(|c| flat.exprs.as_f64(c).is_some());
+            let literal = |c: &Coefficient| c.literal(&flat.exprs).is_some();
             out.constant_linear.push(
                 scope == Scope::All
                     && eq.piece.domain.is_empty()
-                    && coefficients.iter().all(literals),
+                    && coefficients.iter().all(literal),
             );
             if !in_scope {
                 out.by_element.push(false);
@@ -164,7 +168,8 @@ impl Solvable {
 /// What dividing by the coefficient of each access of an equation would mean, for every element: accesses that are not
 /// elementwise are no pivots.
 pub fn access_pivots(flat: &mut FlatModel, eq: &EquationNode) -> Vec<Pivot> {
-    let coefficients = coefficients(flat, eq, &mut Sum::default());
+    let mut coefficients = Vec::new();
+    read_coefficients(flat, eq, &mut Sum::default(), &mut coefficients);
     let pivots = pivots(flat, eq, &coefficients);
     let admitted = eq.touched.iter().zip(pivots);
     admitted
@@ -176,7 +181,7 @@ pub fn access_pivots(flat: &mut FlatModel, eq: &EquationNode) -> Vec<Pivot> {
 fn is_name_of_derivative(
     flat: &FlatModel,
     eq: &EquationNode,
-    coefficients: &[Option<ExprId>],
+    coefficients: &[Coefficient],
 ) -> bool {
     let [a, b] = &eq.touched[..] else {
         return false;
@@ -186,13 +191,13 @@ fn is_name_of_derivative(
         && a.var != b.var
         && bare(eq.piece.lhs)
         && bare(eq.piece.rhs)
-        && coefficients.iter().all(Option::is_some)
+        && !coefficients.contains(&Coefficient::Unusable)
 }
 
 /// What dividing by each coefficient of an equation would mean.
-fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) -> Vec<Pivot> {
-    let literal = |c: &Option<ExprId>| c.and_then(|c| flat.exprs.as_f64(c));
-    let mut values: Vec<Option<f64>> = coefficients.iter().map(literal).collect();
+fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Coefficient]) -> Vec<Pivot> {
+    let literals = coefficients.iter().map(|c| c.literal(&flat.exprs));
+    let mut values: Vec<Option<f64>> = literals.collect();
     let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
     let of_literal = |v: f64| match v.abs() {
         0.0 => Pivot::No,
@@ -208,10 +213,10 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) 
         return pivots;
     }
     // An access that is not elementwise is never solved for; its coefficient may be a sum over a long array.
-    let known: Vec<Option<ExprId>> = coefficients
+    let known: Vec<Option<Coefficient>> = coefficients
         .iter()
         .zip(&eq.touched)
-        .map(|(c, t)| c.filter(|&c| t.elementwise && is_of_parameters(flat, c)))
+        .map(|(c, t)| Some(*c).filter(|c| t.elementwise && c.is_of_parameters(flat)))
         .collect();
     for (p, k) in pivots.iter_mut().zip(&known) {
         if k.is_none() && *p == Pivot::Conditional {
@@ -221,7 +226,11 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) 
     if !pivots.contains(&Pivot::Conditional) {
         return pivots;
     }
-    let alike = known.iter().flatten().all(|&c| is_alike(flat, eq, c));
+    let alike = known.iter().flatten().all(|c| match *c {
+        Coefficient::Expression(c) => is_alike(flat, eq, c),
+        // Literals and scalar parameters.
+        _ => true,
+    });
     if !alike && eq.piece.len() > MOST_POINTS {
         for p in &mut pivots {
             if *p == Pivot::Conditional {
@@ -231,9 +240,9 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Option<ExprId>]) 
         return pivots;
     }
     let mut look = |point: &[(IterId, i64)]| {
-        for (v, c) in values.iter_mut().zip(&known) {
+        for ((v, c), t) in values.iter_mut().zip(&known).zip(&eq.touched) {
             if let Some(c) = c {
-                *v = evaluate::value(flat, *c, point);
+                *v = c.value(flat, t.node, point);
             }
         }
         let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -300,55 +309,91 @@ fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
         })
 }
 
-/// The coefficient of each access of an equation, where it is linear in it.
-fn coefficients(flat: &mut FlatModel, eq: &EquationNode, sum: &mut Sum) -> Vec<Option<ExprId>> {
-    sum.read(flat, eq.piece.lhs, eq.piece.rhs);
-    let mut residual = None;
-    let touched = eq.touched.iter();
-    touched
-        .map(|t| match sum.coefficient(t.node) {
-            Some(Coefficient::Literal(c)) => Some(flat.exprs.real(c)),
-            Some(Coefficient::Product(product, factor)) => {
-                Some(without(&mut flat.exprs, product, t.node, factor))
-            }
-            None => {
-                let x = &mut flat.exprs;
-                let (lhs, rhs) = (eq.piece.lhs, eq.piece.rhs);
-                let residual = *residual.get_or_insert_with(|| x.sub(lhs, rhs));
-                x.linear_in(residual, t.node).map(|(c, _)| c)
-            }
-        })
-        .collect()
-}
-
-/// A product without one of its factors, times a literal.
-fn without(x: &mut Exprs, product: ExprId, access: ExprId, factor: f64) -> ExprId {
-    let Node::Mul(l) = x.node(product) else {
-        return x.real(factor);
-    };
-    let mut factors: Vec<ExprId> = (x.list(l).iter().copied())
-        .filter(|&f| f != access)
-        .collect();
-    if factor != 1.0 {
-        factors.push(x.real(factor));
-    }
-    x.mul(&factors)
-}
-
-/// What an access is multiplied with.
+/// What an access is multiplied with. Most coefficients of a large model are literals and parameters; those are not written as expressions, which would
+/// have to be looked for among all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Coefficient {
+    /// The equation is not linear in the access, or with a coefficient of unknowns.
+    Unusable,
     Literal(f64),
-    /// The other factors of a product, times a literal.
+    /// The other factors of a product, which are literals and scalar parameters, times a literal.
     Product(ExprId, f64),
+    Expression(ExprId),
 }
 
-/// An equation as a sum of terms `literal * access` or `literal * parameter * access`, and of other terms. Most equations of a network are
-/// nothing but such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
+impl Coefficient {
+    fn literal(&self, x: &Exprs) -> Option<f64> {
+        match *self {
+            Coefficient::Literal(c) => Some(c),
+            Coefficient::Expression(c) => x.as_f64(c),
+            Coefficient::Unusable | Coefficient::Product(..) => None,
+        }
+    }
+
+    /// Whether it holds parameters and numbers only.
+    fn is_of_parameters(&self, flat: &FlatModel) -> bool {
+        match *self {
+            Coefficient::Unusable => false,
+            Coefficient::Literal(_) | Coefficient::Product(..) => true,
+            Coefficient::Expression(c) => is_of_parameters(flat, c),
+        }
+    }
+
+    /// Its value, as far as it is known now.
+    fn value(&self, flat: &FlatModel, access: ExprId, at: &[(IterId, i64)]) -> Option<f64> {
+        let x = &flat.exprs;
+        match *self {
+            Coefficient::Unusable => None,
+            Coefficient::Literal(c) => Some(c),
+            Coefficient::Expression(c) => evaluate::value(flat, c, at),
+            Coefficient::Product(product, factor) => {
+                let Node::Mul(l) = x.node(product) else {
+                    return Some(factor);
+                };
+                let factors = x.list(l).iter().filter(|&&f| f != access);
+                let literals = factors.clone().filter_map(|&f| x.as_f64(f));
+                let parameters = factors.filter(|&&f| x.as_f64(f).is_none());
+                let mut value: f64 = literals.fold(factor, |v, c| v * c);
+                for &p in parameters {
+                    value *= evaluate::value(flat, p, at)?;
+                }
+                Some(value)
+            }
+        }
+    }
+}
+
+/// The coefficient of each access of an equation.
+fn read_coefficients(
+    flat: &mut FlatModel,
+    eq: &EquationNode,
+    sum: &mut Sum,
+    out: &mut Vec<Coefficient>,
+) {
+    sum.read(flat, eq.piece.lhs, eq.piece.rhs);
+    out.clear();
+    let mut residual = None;
+    for t in &eq.touched {
+        let coefficient = sum.coefficient(t.node).unwrap_or_else(|| {
+            let x = &mut flat.exprs;
+            let (lhs, rhs) = (eq.piece.lhs, eq.piece.rhs);
+            let residual = *residual.get_or_insert_with(|| x.sub(lhs, rhs));
+            let parts = x.linear_in(residual, t.node);
+            parts.map_or(Coefficient::Unusable, |(c, _)| Coefficient::Expression(c))
+        });
+        out.push(coefficient);
+    }
+}
+
+/// An equation as a sum of terms `literal * access` or `literal * parameter * access`, of products of scalar variables, and of other terms. Most
+/// equations of a network are nothing but such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
 #[derive(Default)]
 struct Sum {
     terms: Vec<(ExprId, f64)>,
     /// Products of parameters and one access: the access, the product, and its literal factor.
     products: Vec<(ExprId, ExprId, f64)>,
+    /// Factors that are unknowns or other variables, of products with several of them: the factor and the number of its product.
+    factors: Vec<(ExprId, u32)>,
     /// What occurs in the other terms.
     inside: Vec<ExprId>,
     todo: Vec<(ExprId, f64)>,
@@ -359,9 +404,11 @@ impl Sum {
         let x = &flat.exprs;
         self.terms.clear();
         self.products.clear();
+        self.factors.clear();
         self.todo.clear();
         self.todo.extend([(rhs, -1.0), (lhs, 1.0)]);
         let mut others = Vec::new();
+        let mut number = 0;
         while let Some((e, factor)) = self.todo.pop() {
             match x.node(e) {
                 Node::Add(l) => self.todo.extend(x.list(l).iter().map(|&t| (t, factor))),
@@ -370,6 +417,11 @@ impl Sum {
                     (&[_, rest], Some(c)) => self.todo.push((rest, factor * c)),
                     (factors, _) => match one_access(flat, factors) {
                         Some(access) => self.products.push((access, e, factor)),
+                        None if factors.iter().all(|&f| is_scalar(x, f)) => {
+                            let varies = factors.iter().filter(|&&f| !is_known(flat, f));
+                            self.factors.extend(varies.map(|&f| (f, number)));
+                            number += 1;
+                        }
                         None => others.push(e),
                     },
                 },
@@ -389,30 +441,50 @@ impl Sum {
             return None;
         }
         let mut products = self.products.iter().filter(|p| p.0 == access);
+        let mut factors = self.factors.iter().filter(|f| f.0 == access);
         let terms = self.terms.iter().filter(|t| t.0 == access);
-        match (products.next(), products.next()) {
-            (None, _) => Some(Coefficient::Literal(terms.map(|t| t.1).sum())),
-            (Some(&(_, product, factor)), None) if terms.count() == 0 => {
-                Some(Coefficient::Product(product, factor))
+        match (products.next(), factors.next()) {
+            (None, None) => Some(Coefficient::Literal(terms.map(|t| t.1).sum())),
+            (Some(&(_, product, factor)), None) => {
+                let single = products.next().is_none() && terms.count() == 0;
+                single.then_some(Coefficient::Product(product, factor))
             }
-            _ => None,
+            (None, Some(&(_, product))) => {
+                let single = factors.next().is_none() && terms.count() == 0;
+                // The other one is no parameter, and cannot be divided by.
+                let other = |f: &(ExprId, u32)| f.1 == product && f.0 != access;
+                let coefficient = single && self.factors.iter().any(other);
+                coefficient.then_some(Coefficient::Unusable)
+            }
+            (Some(_), Some(_)) => None,
         }
+    }
+}
+
+/// A literal or a scalar variable.
+fn is_scalar(x: &Exprs, e: ExprId) -> bool {
+    match x.node(e) {
+        Node::Var(a) => x.list(a.subs).is_empty(),
+        _ => x.as_f64(e).is_some(),
+    }
+}
+
+/// A literal or a scalar parameter.
+fn is_known(flat: &FlatModel, e: ExprId) -> bool {
+    match flat.exprs.node(e) {
+        Node::Var(a) => {
+            let v = flat.var(a.var);
+            a.kind == Kind::Value && v.is_parameter() && v.dims.is_empty()
+        }
+        _ => flat.exprs.as_f64(e).is_some(),
     }
 }
 
 /// The only factor that is no scalar parameter or literal, if it is an access.
 fn one_access(flat: &FlatModel, factors: &[ExprId]) -> Option<ExprId> {
-    let x = &flat.exprs;
-    let known = |f: ExprId| match x.node(f) {
-        Node::Var(a) => {
-            let v = flat.var(a.var);
-            v.is_parameter() && v.dims.is_empty()
-        }
-        _ => x.as_f64(f).is_some(),
-    };
-    let mut others = factors.iter().copied().filter(|&f| !known(f));
+    let mut others = factors.iter().copied().filter(|&f| !is_known(flat, f));
     let access = others.next()?;
-    let single = others.next().is_none() && matches!(x.node(access), Node::Var(_));
+    let single = others.next().is_none() && matches!(flat.exprs.node(access), Node::Var(_));
     single.then_some(access)
 }
 

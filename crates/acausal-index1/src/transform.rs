@@ -117,13 +117,14 @@ fn run(
         crate::alias::reduce(&mut flat, &equations)
     };
     watch.lap("aliases");
-    let mut aliases = Vec::new();
+    let (mut aliases, mut places) = (Vec::new(), Vec::new());
     let mut found = None;
     if let Some(mut reduced) = reduced {
         let analysed = Analysed::new(&mut flat, &mut reduced.equations, options, &mut watch);
         match analysed.ok().filter(Analysed::is_plain) {
             Some(analysed) => {
                 aliases = reduced.locals;
+                places = reduced.places;
                 equations = Vec::new();
                 found = Some(analysed);
             }
@@ -166,7 +167,7 @@ fn run(
         memory::give_back();
     }
     let (mut dae, back) = crate::emit::emit(
-        flat, &pieces, &solvable, &selection, &sorted, &form, discrete,
+        flat, &pieces, &solvable, &selection, &sorted, &form, discrete, &places,
     )?;
     drop((pieces, solvable, selection, sorted, form));
     if dae.flat.vars.len() >= memory::LARGE {

@@ -199,3 +199,47 @@ impl Random {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use acausal::{InMemory, Load, Model};
+
+    /// A network with its declarations and connections in no order is analysed along its graph. That changes nothing but time: the results are those of an
+    /// analysis of all equations in the order of the source.
+    #[test]
+    fn a_shuffled_network_has_the_trajectories_of_its_equations_as_written() {
+        let text = super::supply(1200);
+        let run = |aliases_from| -> InMemory {
+            let structure = acausal_index1::Options {
+                aliases_from,
+                ..Default::default()
+            };
+            let load = Load {
+                structure,
+                ..Load::default()
+            };
+            let model = match Model::from_text("SupplyWritten.mo", &text, &load) {
+                Ok(model) => model,
+                Err(failure) => panic!("{failure}"),
+            };
+            let mut settings = model.settings();
+            settings.tolerance = 1e-9;
+            match model.simulate_in_memory(&settings) {
+                Ok(run) => run,
+                Err(failure) => panic!("{failure}"),
+            }
+        };
+        let [graph, source] = [None, Some(usize::MAX)].map(run);
+        assert!(graph.result.signals().len() > 4_000);
+        for (a, b) in graph.result.signals().iter().zip(source.result.signals()) {
+            assert_eq!(a.name, b.name);
+            let (x, y) = (graph.result.values_of(a), source.result.values_of(b));
+            let (x, y) = (x[x.len() - 1], y[y.len() - 1]);
+            assert!(
+                (x - y).abs() <= 1e-6 * y.abs().max(1e-3),
+                "{}: {x} {y}",
+                a.name
+            );
+        }
+    }
+}

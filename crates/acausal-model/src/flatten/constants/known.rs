@@ -34,9 +34,14 @@ impl Pass<'_> {
         let pieces = self.known.entry(id).or_default();
         pieces.push(piece);
         pieces.extend(merged);
-        for item in self.users.of(id) {
+        let users = match self.users.take() {
+            Some(users) => users,
+            None => self.all_users(),
+        };
+        for item in users.of(id) {
             self.enqueue(item);
         }
+        self.users = Some(users);
     }
 
     /// A short piece as a table of literals: `n[i]/sqrt(n*n)` becomes `{1, 0, 0}[i]`.

@@ -72,7 +72,10 @@ struct Pass<'m> {
     model: &'m mut FlatModel,
     entries: Vec<Entry>,
     known: FxHashMap<VarId, Vec<Piece>>,
-    users: Users,
+    /// Evaluated parameters with a binding, in order.
+    parameters: Vec<VarId>,
+    /// Made when something becomes known, which in many models nothing does.
+    users: Option<Users>,
     queue: VecDeque<Item>,
     queued: [Vec<bool>; 2],
 }
@@ -87,6 +90,18 @@ struct Users {
 }
 
 impl Users {
+    /// An item that uses the variables in these expressions.
+    fn add(&mut self, x: &Exprs, item: Item, bodies: &[ExprId]) {
+        let mut last = None;
+        for e in x.reachable(bodies) {
+            if let Node::Var(a) = x.node(e)
+                && last.replace(a.var) != Some(a.var)
+            {
+                self.push(a.var, item);
+            }
+        }
+    }
+
     fn push(&mut self, id: VarId, item: Item) {
         if self.last.len() <= id.index() {
             self.last.resize(id.index() + 1, 0);
@@ -127,7 +142,8 @@ impl Pass<'_> {
             model,
             entries,
             known: FxHashMap::default(),
-            users: Users::default(),
+            parameters: Vec::new(),
+            users: None,
             queue: VecDeque::new(),
             queued: Default::default(),
         };
@@ -140,17 +156,31 @@ impl Pass<'_> {
                 .fixed
                 .as_ref()
                 .is_none_or(|f| pass.model.exprs.as_bool(f.body) == Some(true));
-            if let Some(binding) = v.binding.as_ref().filter(|_| evaluated && fixed) {
-                let body = binding.body;
-                pass.add(Item::Parameter(VarId(k as u32)), &[body]);
+            if v.binding.is_some() && evaluated && fixed {
+                let id = VarId(k as u32);
+                pass.parameters.push(id);
+                pass.enqueue(Item::Parameter(id));
             }
         }
         for k in 0..pass.entries.len() {
-            let e = &pass.entries[k].equation;
-            let sides = [e.lhs, e.rhs];
-            pass.add(Item::Equation(k), &sides);
+            pass.enqueue(Item::Equation(k));
         }
         pass
+    }
+
+    /// Who uses what. Nothing has been rewritten before something is known, so the equations are those that waited from the beginning.
+    fn all_users(&self) -> Users {
+        let mut users = Users::default();
+        for &id in &self.parameters {
+            if let Some(binding) = &self.model.var(id).binding {
+                users.add(&self.model.exprs, Item::Parameter(id), &[binding.body]);
+            }
+        }
+        for (k, entry) in self.entries.iter().enumerate() {
+            let sides = [entry.equation.lhs, entry.equation.rhs];
+            users.add(&self.model.exprs, Item::Equation(k), &sides);
+        }
+        users
     }
 
     /// `if p then der(x) else 0` with a parameter `p`: whether `x` is a state depends on `p`, so it has to be evaluated.
@@ -195,13 +225,8 @@ impl Pass<'_> {
     }
 
     fn add(&mut self, item: Item, bodies: &[ExprId]) {
-        let mut last = None;
-        for e in self.model.exprs.reachable(bodies) {
-            if let Node::Var(a) = self.model.exprs.node(e)
-                && last.replace(a.var) != Some(a.var)
-            {
-                self.users.push(a.var, item);
-            }
+        if let Some(users) = &mut self.users {
+            users.add(&self.model.exprs, item, bodies);
         }
         self.enqueue(item);
     }
@@ -256,12 +281,11 @@ impl Pass<'_> {
         if self.define(k, &e) {
             return;
         }
-        let uses_known = [e.lhs, e.rhs].into_iter().any(|side| {
-            self.model.exprs.any(
-                side,
-                |x, n| matches!(x.node(n), Node::Var(a) if self.known.contains_key(&a.var)),
-            )
-        });
+        let is_known =
+            |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if self.known.contains_key(&a.var));
+        let mut sides = [e.lhs, e.rhs].into_iter();
+        let uses_known =
+            !self.known.is_empty() && sides.any(|side| self.model.exprs.any(side, is_known));
         if uses_known {
             let (lhs, rhs) = (self.put_in(e.lhs), self.put_in(e.rhs));
             if !self.has_unknown(lhs) && !self.has_unknown(rhs) {
@@ -275,7 +299,7 @@ impl Pass<'_> {
         }
         if let Some(position) = self.cut(&self.entries[k].equation) {
             self.cut_along(k, position);
-        } else {
+        } else if uses_known {
             let e = self.entries[k].equation.clone();
             self.define(k, &e);
         }
@@ -287,6 +311,12 @@ impl Pass<'_> {
             let Node::Var(a) = self.model.exprs.node(side) else {
                 continue;
             };
+            // Most equations of a network are between two unknowns.
+            if let Node::Var(b) = self.model.exprs.node(other)
+                && !self.known.contains_key(&b.var)
+            {
+                continue;
+            }
             let v = self.model.var(a.var);
             if a.kind != Kind::Value || v.is_parameter() || v.causality == Causality::Input {
                 continue;

@@ -78,9 +78,22 @@ fn any_zero(model: &FlatModel, values: &mut Values) -> bool {
         Node::Mul(list) => x
             .list(list)
             .iter()
-            .any(|&f| is_scalar_parameter(model, f) && values.of(model, f, 0) == Some(0.0)),
+            .any(|&f| is_scalar_parameter(model, f) && is_zero(model, values, f)),
         _ => false,
     })
+}
+
+/// Whether the value of a scalar parameter is zero. Most are bound to literals, whose values need not be kept.
+fn is_zero(model: &FlatModel, values: &mut Values, parameter: ExprId) -> bool {
+    let x = &model.exprs;
+    let binding = match x.node(parameter) {
+        Node::Var(a) => model.var(a.var).binding.as_ref(),
+        _ => None,
+    };
+    match binding.and_then(|b| x.as_f64(b.body)) {
+        Some(literal) => literal == 0.0,
+        None => values.of(model, parameter, 0) == Some(0.0),
+    }
 }
 
 fn unknowns(model: &FlatModel, e: ExprId) -> bool {
