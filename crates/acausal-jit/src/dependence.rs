@@ -25,6 +25,26 @@ pub struct Extent {
     pub high: usize,
 }
 
+/// The elements that an address means.
+pub(crate) fn extent(address: &Address, count: usize) -> Option<Extent> {
+    match address {
+        Address::Affine { bank, base, stride } => {
+            let last = base.wrapping_add_signed(stride * (count.max(1) - 1) as isize);
+            Some(Extent {
+                bank: *bank,
+                low: last.min(*base),
+                high: last.max(*base),
+            })
+        }
+        Address::Table { bank, table } => Some(Extent {
+            bank: *bank,
+            low: table.iter().copied().min().unwrap_or(0) as usize,
+            high: table.iter().copied().max().unwrap_or(0) as usize,
+        }),
+        Address::Counter { .. } => None,
+    }
+}
+
 /// Whether two ranges have a common element; `None` is no memory at all.
 pub fn may_meet(a: Option<Extent>, b: Option<Extent>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a.bank == b.bank && a.low <= b.high && b.low <= a.high)

@@ -12,7 +12,7 @@
 //! Example: `v[i] := p[i] - p[i+1]; q[i] := G*v[i]; r[i] := q[i] - q[i-1]` has three phases, since `q` is read at a place
 //! that the other half sets, and `v` is read where it is set, which the extents of the calls do not tell apart.
 
-use crate::dependence::{Extent, may_meet};
+use crate::dependence::{Extent, extent, may_meet};
 use crate::error::{CodegenError, RunError};
 use crate::kernel::{Address, BANKS, Binary, Call, Kernel, Op, Store, Unary};
 use crate::normalise::normalise;
@@ -36,7 +36,7 @@ pub fn pays(kernel: &Kernel, call: &Call) -> bool {
 }
 
 /// What an operation costs, about.
-fn nanoseconds(op: &Op) -> f64 {
+pub(crate) fn nanoseconds(op: &Op) -> f64 {
     use Unary::*;
     match op {
         Op::Unary(
@@ -224,7 +224,7 @@ fn divisible(kernel: &Kernel, call: &Call) -> bool {
                 base: o,
                 stride: s,
             } => {
-                !may_meet(extent, self::extent(other, call.count))
+                !may_meet(extent, crate::dependence::extent(other, call.count))
                     || (*b == bank && *s == stride && (o.abs_diff(base)) < stride.unsigned_abs())
             }
             _ => false,
@@ -233,8 +233,9 @@ fn divisible(kernel: &Kernel, call: &Call) -> bool {
             return false;
         }
         // A slot reads elsewhere or what the repetition itself sets.
-        let own =
-            |slot: &Address| slot == output || !may_meet(extent, self::extent(slot, call.count));
+        let own = |slot: &Address| {
+            slot == output || !may_meet(extent, crate::dependence::extent(slot, call.count))
+        };
         if !call.slots.iter().all(own) {
             return false;
         }
@@ -257,26 +258,6 @@ fn meets(others: &[&Call], call: &Call) -> bool {
         let theirs = outputs(o);
         cross(&theirs, &set) || cross(&theirs, &read) || cross(&slots(o), &set)
     })
-}
-
-/// The elements that an address means.
-fn extent(address: &Address, count: usize) -> Option<Extent> {
-    match address {
-        Address::Affine { bank, base, stride } => {
-            let last = base.wrapping_add_signed(stride * (count.max(1) - 1) as isize);
-            Some(Extent {
-                bank: *bank,
-                low: last.min(*base),
-                high: last.max(*base),
-            })
-        }
-        Address::Table { bank, table } => Some(Extent {
-            bank: *bank,
-            low: table.iter().copied().min().unwrap_or(0) as usize,
-            high: table.iter().copied().max().unwrap_or(0) as usize,
-        }),
-        Address::Counter { .. } => None,
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
 //! | two threads | [`halves`], [`pair`] | long calls in two halves, with the bits of one thread |
+//! | fewer passes | [`fuse`] | assignments go into the calls that use them |
 //! | few values | [`demand`] | the repetitions that some places depend on |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
@@ -73,6 +74,7 @@ pub mod cranelift;
 pub mod demand;
 mod dependence;
 pub mod error;
+pub mod fuse;
 pub mod halves;
 pub mod interpreter;
 pub mod kernel;
@@ -88,6 +90,7 @@ pub mod tiered;
 pub use cranelift::Cranelift;
 pub use demand::{Demand, demand};
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
+pub use fuse::{Fused, fuse, reads};
 pub use halves::{Halves, pays};
 pub use interpreter::Interpreter;
 pub use kernel::{

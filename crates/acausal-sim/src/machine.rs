@@ -7,7 +7,8 @@ use acausal_codegen::{Compiled, Loc, Schedule, fixed};
 use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_jit::{
-    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Pair, RunError, Scratch, pays,
+    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Pair, RunError, Scratch, fuse, pays,
+    reads,
 };
 use acausal_solver::{Dae, EvalError, EvalReason, Pattern};
 
@@ -58,6 +59,8 @@ pub(crate) struct Programs {
     pub locals: BoundProgram,
     pub other_locals: BoundProgram,
     pub residuals: BoundProgram,
+    /// What runs beside them.
+    pub residuals_update: Update,
     pub partials: BoundProgram,
     pub initial_residuals: BoundProgram,
     pub initial_partials: BoundProgram,
@@ -78,6 +81,17 @@ pub(crate) struct Programs {
     pub indexed: Vec<BoundProgram>,
     /// Per clause, branch and action.
     pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
+}
+
+/// Which local assignments run beside the program of the residuals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// All of `locals` before it, and partial derivatives use them.
+    Before,
+    /// Those that the residuals need are in their program ([`acausal_jit::fuse`]); partial derivatives need others too.
+    ForPartials,
+    /// Partial derivatives need none.
+    Never,
 }
 
 /// The programs of the integrator for two threads, those where it pays. (Partial derivatives go through the matrix at once, on the first
@@ -152,8 +166,17 @@ impl Machine {
         backend: &dyn acausal_jit::Backend,
         threads: usize,
     ) -> Result<Machine, SimError> {
-        let code = backend.compile(&model.kernels).map_err(SimError::Code)?;
         let m = &*model;
+        let fused = fuse(&m.kernels, &[&m.locals[..], &m.residuals[..]].concat());
+        let all_kernels;
+        let (kernels, residuals) = match &fused {
+            Some(fused) => {
+                all_kernels = [&m.kernels[..], &fused.kernels[..]].concat();
+                (&all_kernels[..], &fused.program)
+            }
+            None => (&m.kernels[..], &m.residuals),
+        };
+        let code = backend.compile(kernels).map_err(SimError::Code)?;
         let out_len = m.out_len;
         let bind = |program: &Program, out: usize| -> Result<BoundProgram, SimError> {
             bind(
@@ -176,10 +199,10 @@ impl Machine {
                     mem: m.mem_len,
                     out,
                 };
-                Halves::bind(&*code, &m.kernels, program, lengths, pays).map_err(SimError::Code)
+                Halves::bind(&*code, kernels, program, lengths, pays).map_err(SimError::Code)
             };
             halves.locals = long(&m.locals, 0)?;
-            halves.residuals = long(&m.residuals, m.n)?;
+            halves.residuals = long(residuals, m.n)?;
         }
         let any = halves.locals.is_some() || halves.residuals.is_some();
         let pair = if any { Pair::new() } else { None };
@@ -209,7 +232,12 @@ impl Machine {
             starts: bind(&m.starts, 0)?,
             locals: bind(&m.locals, 0)?,
             other_locals: bind(&m.other_locals, 0)?,
-            residuals: bind(&m.residuals, m.n)?,
+            residuals: bind(residuals, m.n)?,
+            residuals_update: match &fused {
+                None => Update::Before,
+                Some(_) if reads(&m.jacobian.partials, &m.locals) => Update::ForPartials,
+                Some(_) => Update::Never,
+            },
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
             initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
             initial_partials: bind(
@@ -318,6 +346,16 @@ impl Machine {
         self.delays.write(t, &mut self.mem);
         self.run(Which::Locals, y, yp);
         self.run(Which::OtherLocals, y, yp);
+    }
+
+    /// Does what the program of the residuals expects to be done.
+    fn prepare_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        if self.programs.residuals_update == Update::Before {
+            self.update_for_residual(t, y, yp);
+        } else {
+            self.mem[fixed::TIME] = t;
+            self.delays.write(t, &mut self.mem);
+        }
     }
 
     /// Brings those local assignments up to date that the residuals need.
@@ -566,7 +604,7 @@ impl Machine {
 
     /// The residuals, into the general output buffer.
     pub(crate) fn residual_to_out(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.update_for_residual(t, y, yp);
+        self.prepare_residual(t, y, yp);
         let banks = Banks {
             y,
             yp,
@@ -647,7 +685,7 @@ impl Dae for Machine {
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
-        self.update_for_residual(t, y, yp);
+        self.prepare_residual(t, y, yp);
         let banks = Banks {
             y,
             yp,
@@ -678,19 +716,24 @@ impl Dae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        self.update_for_residual(t, y, yp);
+        if self.programs.residuals_update == Update::Before {
+            self.update_for_residual(t, y, yp);
+        }
         self.jacobian_after_residual(t, y, yp, cj, values)
     }
 
     fn jacobian_after_residual(
         &mut self,
-        _: f64,
+        t: f64,
         y: &[f64],
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
+        if self.programs.residuals_update == Update::ForPartials {
+            self.update_for_residual(t, y, yp);
+        }
         let banks = Banks {
             y,
             yp,
