@@ -20,8 +20,8 @@
 //! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations but for the
 //! inverse of Ackermann's function.
 
-use acausal_expr::flat::{Action, Equation, FlatModel, OriginId, StateSelect};
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Ty, VarId};
+use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
+use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
 
 use acausal_structure::Rows;
 
@@ -34,7 +34,7 @@ pub(crate) struct Reduced {
     pub(crate) equations: Vec<Equation>,
     /// Their numbers among the equations before, if they are in another order.
     pub(crate) places: Vec<u32>,
-    /// Assignments of the variables that were taken out, in no particular order: each reads a variable that stays.
+    /// Assignments of the variables that were taken out, in their order: each reads a variable that stays.
     pub(crate) locals: Vec<Local>,
 }
 
@@ -57,16 +57,17 @@ struct Edge {
 
 /// Takes variables out. `None` if there are none.
 pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Reduced> {
-    // Variables are large and connections name them in any order.
-    let variables = flat.var_ids();
-    let unknown: Vec<bool> = variables
-        .map(|(id, v)| is_unknown(flat, id) && v.dims.is_empty())
-        .collect();
-    let edges: Vec<(usize, Edge)> = equations
-        .iter()
-        .enumerate()
-        .filter_map(|(k, eq)| edge(&flat.exprs, &unknown, eq).map(|edge| (k, edge)))
-        .collect();
+    let facts = Facts::new(flat);
+    // Per variable of an edge: an access to it.
+    let mut accesses = vec![ExprId::default(); flat.vars.len()];
+    let mut edges: Vec<(usize, Edge)> = Vec::new();
+    for (k, eq) in equations.iter().enumerate() {
+        if let Some((edge, [a, b])) = edge(&flat.exprs, &facts.unknown, eq) {
+            accesses[edge.a.index()] = a;
+            accesses[edge.b.index()] = b;
+            edges.push((k, edge));
+        }
+    }
     if edges.is_empty() {
         return None;
     }
@@ -76,8 +77,10 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
     let parents = forest.directed(flat, deserves);
     // Per variable that is taken out: its representative, and whether the sign differs.
     let mut image: Vec<Option<(VarId, bool)>> = vec![None; flat.vars.len()];
+    // And the equation that says so.
+    let mut reason = vec![0u32; flat.vars.len()];
     let mut gone = vec![false; equations.len()];
-    let mut locals = Vec::new();
+    let mut count = 0;
     for Parent {
         of,
         parent,
@@ -90,36 +93,103 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
             Some((to, sign)) => (to, sign != negative),
             None => (parent, negative),
         };
-        if special[of.index()] || !says_nothing(flat, of, to) {
+        let silent = facts.silent[of.index()] || says_nothing(flat, of, to);
+        if special[of.index()] || !silent {
             continue;
         }
         image[of.index()] = Some((to, negative));
+        reason[of.index()] = equation as u32;
         gone[equation] = true;
-        locals.push((of, to, negative, equations[equation].origin));
+        count += 1;
     }
-    if locals.is_empty() {
+    if count == 0 {
         return None;
     }
-    let mut left = Vec::with_capacity(equations.len() - locals.len());
-    let mut places = remaining(flat, equations, &gone, &unknown, &image);
+    let images = Images { image, accesses };
+    let mut left = Vec::with_capacity(equations.len() - count);
+    let mut places = remaining(flat, equations, &gone, &facts.unknown, &images.image);
     for &k in &places {
         let mut eq = equations[k as usize].clone();
-        eq.lhs = replace(&mut flat.exprs, eq.lhs, &image);
-        eq.rhs = replace(&mut flat.exprs, eq.rhs, &image);
+        eq.lhs = images.replace(&mut flat.exprs, eq.lhs);
+        eq.rhs = images.replace(&mut flat.exprs, eq.rhs);
         left.push(eq);
     }
     if places.is_sorted() {
         places = Vec::new();
     }
-    let locals = locals
-        .into_iter()
-        .map(|(of, to, negative, origin)| assignment(flat, of, to, negative, origin))
-        .collect();
+    let mut locals = Vec::with_capacity(count);
+    let subs = flat.exprs.make_list(&[]);
+    for (k, equation) in reason.into_iter().enumerate() {
+        let of = VarId(k as u32);
+        if let Some(value) = images.of(&mut flat.exprs, of) {
+            flat.vars[k].alias = true;
+            locals.push(Local {
+                domain: Vec::new().into(),
+                target: acausal_expr::Access {
+                    var: of,
+                    kind: Kind::Value,
+                    subs,
+                },
+                value,
+                origin: equations[equation as usize].origin,
+            });
+        }
+    }
     Some(Reduced {
         equations: left,
         places,
         locals,
     })
+}
+
+/// What is asked about variables in any order, which are large themselves.
+struct Facts {
+    /// A scalar unknown.
+    unknown: Vec<bool>,
+    /// Nothing is said about it.
+    silent: Vec<bool>,
+}
+
+impl Facts {
+    fn new(flat: &FlatModel) -> Facts {
+        let unknown = |(id, v): (VarId, &Variable)| is_unknown(flat, id) && v.dims.is_empty();
+        let silent =
+            |v: &Variable| v.attributes.is_none() && v.state_select == StateSelect::Default;
+        Facts {
+            unknown: flat.var_ids().map(unknown).collect(),
+            silent: flat.vars.iter().map(silent).collect(),
+        }
+    }
+}
+
+/// What takes the place of variables.
+struct Images {
+    /// Per variable that is taken out: its representative, and whether the sign differs.
+    image: Vec<Option<(VarId, bool)>>,
+    /// Per variable of an edge, as all representatives are: an access to it.
+    accesses: Vec<ExprId>,
+}
+
+impl Images {
+    /// What a variable is replaced by.
+    fn of(&self, x: &mut Exprs, var: VarId) -> Option<ExprId> {
+        let (to, negative) = self.image[var.index()]?;
+        let access = self.accesses[to.index()];
+        Some(if negative { x.neg(access) } else { access })
+    }
+
+    /// A side of an equation with the representatives.
+    fn replace(&self, x: &mut Exprs, side: ExprId) -> ExprId {
+        let new = |x: &mut Exprs, e: ExprId| match x.node(e) {
+            Node::Var(a) if a.kind == Kind::Value => self.of(x, a.var),
+            _ => None,
+        };
+        match x.node(side) {
+            Node::Var(a) if x.list(a.subs).is_empty() => new(x, side).unwrap_or(side),
+            Node::Real(_) | Node::Int(_) => side,
+            _ => x.rewrite(side, new),
+        }
+    }
 }
 
 /// The numbers of the equations that stay, along the graph of what they share if there are many.
@@ -152,53 +222,13 @@ fn remaining(
     order.into_iter().map(|k| numbers[k as usize]).collect()
 }
 
-fn assignment(
-    flat: &mut FlatModel,
-    of: VarId,
-    to: VarId,
-    negative: bool,
-    origin: OriginId,
-) -> Local {
-    flat.vars[of.index()].alias = true;
-    let x = &mut flat.exprs;
-    let value = x.scalar_var(to, Kind::Value, Ty::Real);
-    let value = if negative { x.neg(value) } else { value };
-    Local {
-        domain: Vec::new().into(),
-        target: acausal_expr::Access {
-            var: of,
-            kind: Kind::Value,
-            subs: x.make_list(&[]),
-        },
-        value,
-        origin,
-    }
-}
-
-fn replace(x: &mut Exprs, side: ExprId, image: &[Option<(VarId, bool)>]) -> ExprId {
-    let of = |x: &Exprs, e: ExprId| match x.node(e) {
-        Node::Var(a) if a.kind == Kind::Value => image[a.var.index()],
-        _ => None,
-    };
-    let new = |x: &mut Exprs, e: ExprId| {
-        let (to, negative) = of(x, e)?;
-        let new = x.scalar_var(to, Kind::Value, Ty::Real);
-        Some(if negative { x.neg(new) } else { new })
-    };
-    match x.node(side) {
-        Node::Var(a) if x.list(a.subs).is_empty() => new(x, side).unwrap_or(side),
-        Node::Real(_) | Node::Int(_) => side,
-        _ => x.rewrite(side, new),
-    }
-}
-
-/// Whether an equation is one between two scalar unknowns up to the sign.
-fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<Edge> {
+/// Whether an equation is one between two scalar unknowns up to the sign; with the accesses to them.
+fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<(Edge, [ExprId; 2])> {
     if !eq.domain.is_empty() {
         return None;
     }
     // A side as a plain unknown and whether it is negative.
-    let plain = |e: ExprId| -> Option<(VarId, bool)> {
+    let plain = |e: ExprId| -> Option<(VarId, bool, ExprId)> {
         let (e, negative) = match x.node(e) {
             Node::Mul(l) => match *x.list(l) {
                 [c, rest] if x.as_f64(c) == Some(-1.0) => (rest, true),
@@ -208,19 +238,19 @@ fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<Edge> {
         };
         match x.node(e) {
             Node::Var(a) if a.kind == Kind::Value && unknown[a.var.index()] => {
-                Some((a.var, negative))
+                Some((a.var, negative, e))
             }
             _ => None,
         }
     };
-    let of_sum = |sum: ExprId, zero: ExprId| -> Option<[(VarId, bool); 2]> {
+    let of_sum = |sum: ExprId, zero: ExprId| -> Option<[(VarId, bool, ExprId); 2]> {
         let Node::Add(l) = x.node(sum) else {
             return None;
         };
         match *x.list(l) {
             [a, b] if x.is_zero(zero) => {
-                let (b, negative) = plain(b)?;
-                Some([plain(a)?, (b, !negative)])
+                let (b, negative, access) = plain(b)?;
+                Some([plain(a)?, (b, !negative, access)])
             }
             _ => None,
         }
@@ -229,11 +259,12 @@ fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<Edge> {
         Some(a) => [a, plain(eq.rhs)?],
         None => of_sum(eq.lhs, eq.rhs).or_else(|| of_sum(eq.rhs, eq.lhs))?,
     };
-    (a.0 != b.0).then_some(Edge {
+    let edge = Edge {
         a: a.0,
         b: b.0,
         negative: a.1 != b.1,
-    })
+    };
+    (a.0 != b.0).then_some((edge, [a.2, b.2]))
 }
 
 /// Variables of which more than the value is asked for: derivatives, left limits, start values, and states that are set anew.

@@ -169,7 +169,7 @@ pub(crate) fn emit(
         let source = nodes.equations[root.index()].source;
         places.get(source).map_or(root, |&p| EqId(p))
     };
-    residual_equations.sort_by_key(|(e, _)| {
+    residual_equations.sort_by_cached_key(|(e, _)| {
         let w = &written[e.index()];
         (place(w.root), w.root, w.times)
     });

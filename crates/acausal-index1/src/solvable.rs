@@ -240,9 +240,9 @@ fn pivots(flat: &FlatModel, eq: &EquationNode, coefficients: &[Coefficient]) -> 
         return pivots;
     }
     let mut look = |point: &[(IterId, i64)]| {
-        for ((v, c), t) in values.iter_mut().zip(&known).zip(&eq.touched) {
+        for (v, c) in values.iter_mut().zip(&known) {
             if let Some(c) = c {
-                *v = c.value(flat, t.node, point);
+                *v = c.value(flat, point);
             }
         }
         let largest = values.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -316,7 +316,7 @@ enum Coefficient {
     /// The equation is not linear in the access, or with a coefficient of unknowns.
     Unusable,
     Literal(f64),
-    /// The other factors of a product, which are literals and scalar parameters, times a literal.
+    /// The factors of a product that are literals and scalar parameters, times a literal.
     Product(ExprId, f64),
     Expression(ExprId),
 }
@@ -340,7 +340,7 @@ impl Coefficient {
     }
 
     /// Its value, as far as it is known now.
-    fn value(&self, flat: &FlatModel, access: ExprId, at: &[(IterId, i64)]) -> Option<f64> {
+    fn value(&self, flat: &FlatModel, at: &[(IterId, i64)]) -> Option<f64> {
         let x = &flat.exprs;
         match *self {
             Coefficient::Unusable => None,
@@ -350,14 +350,13 @@ impl Coefficient {
                 let Node::Mul(l) = x.node(product) else {
                     return Some(factor);
                 };
-                let factors = x.list(l).iter().filter(|&&f| f != access);
-                let literals = factors.clone().filter_map(|&f| x.as_f64(f));
-                let parameters = factors.filter(|&&f| x.as_f64(f).is_none());
-                let mut value: f64 = literals.fold(factor, |v, c| v * c);
-                for &p in parameters {
-                    value *= evaluate::value(flat, p, at)?;
-                }
-                Some(value)
+                let mut known = x.list(l).iter().filter(|&&f| is_known(flat, f));
+                let literals = known.clone().filter_map(|&f| x.as_f64(f));
+                let literal: f64 = literals.fold(factor, |v, c| v * c);
+                known.try_fold(literal, |v, &f| match x.as_f64(f) {
+                    Some(_) => Some(v),
+                    None => Some(v * evaluate::value(flat, f, at)?),
+                })
             }
         }
     }
@@ -385,12 +384,13 @@ fn read_coefficients(
     }
 }
 
-/// An equation as a sum of terms `literal * access` or `literal * parameter * access`, of products of scalar variables, and of other terms. Most
-/// equations of a network are nothing but such a sum, and then the coefficients are read off instead of being found by symbolic algebra.
+/// An equation as a sum of terms `literal * access`, `literal * parameter * access` or `parameter * (sum of such)`, of products of scalar variables,
+/// and of other terms. Most equations of a network are nothing but such a sum, and then the coefficients are read off instead of being found by symbolic
+/// algebra.
 #[derive(Default)]
 struct Sum {
     terms: Vec<(ExprId, f64)>,
-    /// Products of parameters and one access: the access, the product, and its literal factor.
+    /// Products of parameters and one access, or a sum with it: the access, the product, and its literal factor.
     products: Vec<(ExprId, ExprId, f64)>,
     /// Factors that are unknowns or other variables, of products with several of them: the factor and the number of its product.
     factors: Vec<(ExprId, u32)>,
@@ -417,6 +417,7 @@ impl Sum {
                     (&[_, rest], Some(c)) => self.todo.push((rest, factor * c)),
                     (factors, _) => match one_access(flat, factors) {
                         Some(access) => self.products.push((access, e, factor)),
+                        None if self.read_sum(flat, e, factors, factor) => {}
                         None if factors.iter().all(|&f| is_scalar(x, f)) => {
                             let varies = factors.iter().filter(|&&f| !is_known(flat, f));
                             self.factors.extend(varies.map(|&f| (f, number)));
@@ -433,6 +434,40 @@ impl Sum {
             true => Vec::new(),
             false => x.reachable(&others),
         };
+    }
+
+    /// Reads `parameter * (a - 2*b)`; false, and nothing done, if the product is no such one.
+    fn read_sum(&mut self, flat: &FlatModel, e: ExprId, factors: &[ExprId], factor: f64) -> bool {
+        let x = &flat.exprs;
+        let mut others = factors.iter().filter(|&&f| !is_known(flat, f));
+        let (Some(&sum), None) = (others.next(), others.next()) else {
+            return false;
+        };
+        let Node::Add(l) = x.node(sum) else {
+            return false;
+        };
+        let known = self.products.len();
+        for &term in x.list(l) {
+            let (access, c) = match x.node(term) {
+                Node::Var(_) => (term, 1.0),
+                Node::Real(_) | Node::Int(_) => continue,
+                Node::Mul(l) => match (x.list(l), x.list(l).first().and_then(|&c| x.as_f64(c))) {
+                    (&[_, access], Some(c)) if matches!(x.node(access), Node::Var(_)) => {
+                        (access, c)
+                    }
+                    _ => {
+                        self.products.truncate(known);
+                        return false;
+                    }
+                },
+                _ => {
+                    self.products.truncate(known);
+                    return false;
+                }
+            };
+            self.products.push((access, e, factor * c));
+        }
+        true
     }
 
     /// The coefficient of an access that occurs in the terms only, or in one product only.

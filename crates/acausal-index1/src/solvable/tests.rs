@@ -46,6 +46,16 @@ fn coefficients_are_those_of_the_derivative() {
     ] {
         pool.push(x.mul(factors));
     }
+    // A parameter times a sum, of which it need not be known whether it is a parameter.
+    for (p, members) in [
+        (v[0], &[v[2], pool[3]][..]),
+        (v[0], &[v[2], pool[4], half]),
+        (v[1], &[v[3], v[0]]),
+        (v[0], &[v[3], pool[8]]),
+    ] {
+        let sum = x.add(members);
+        pool.push(x.mul(&[minus, p, sum]));
+    }
     let mut kinds = [0; 4];
     for a in 0..pool.len() {
         for b in 0..pool.len() {
@@ -70,7 +80,7 @@ fn coefficients_are_those_of_the_derivative() {
                     assert_eq!(c.is_of_parameters(&flat), known.is_some(), "{a} {b} {c:?}");
                     if let Some(known) = known {
                         let value = evaluate::value(&flat, known, &[]);
-                        assert_eq!(c.value(&flat, t.node, &[]), value, "{a} {b} {c:?}");
+                        assert_eq!(c.value(&flat, &[]), value, "{a} {b} {c:?}");
                     }
                     kinds[match c {
                         Coefficient::Unusable => 0,
