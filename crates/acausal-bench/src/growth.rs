@@ -4,9 +4,15 @@
 //! 10^6 cells, each size in a process of its own. Out: a table with the CPU time per step, its factor per decade of scalar
 //! unknowns, and the peak of memory per scalar unknown with and without the factors of the matrix. Fails where a factor
 //! exceeds the limit.
+//!
+//! Where the memory of a step grows out of a cache the factor is above ten: then memory sets the pace, and the better the loops
+//! use the cache, the larger is the step. The rod written by hand in C for IDA, measured in the same run, shows what the machine does.
+
+use std::path::{Path, PathBuf};
 
 use crate::scale;
 use crate::scale::case::Measured;
+use crate::speed;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -19,6 +25,8 @@ pub struct Options {
     pub limit: f64,
     /// Seconds after which a size is ended.
     pub time: f64,
+    /// The directories of the C programs and of their builds, to show the growth of the rod written by hand in C too.
+    pub yardstick: Option<(PathBuf, PathBuf)>,
 }
 
 /// Bytes of an entry of a factor: its number and its row.
@@ -27,6 +35,30 @@ const FACTOR_ENTRY: f64 = 12.0;
 /// A few hundred steps show what one costs; the ladder would take more to its own stop time.
 fn stop(family: &str) -> Option<f64> {
     (family == "RCLadder").then_some(0.2)
+}
+
+/// Prints the growth of the rod as a C program, over the same time.
+fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
+    println!("\n| by hand in C | N | steps | ms per step | factor per decade |");
+    println!("|---|{}", "---:|".repeat(4));
+    let measure = |&n: &usize| speed::run_c(program, &format!("{n} 0 1e-6 0.1 1"));
+    let all = |_| options.sizes.iter().map(measure).collect();
+    let rounds = (0..options.repeats.max(1)).map(all);
+    let rounds = rounds.collect::<Result<Vec<Vec<speed::Side>>, String>>()?;
+    let mut before: Option<(usize, f64)> = None;
+    for (k, &n) in options.sizes.iter().enumerate() {
+        let per_step = |s: &speed::Side| s.seconds / s.steps.max(1) as f64;
+        let all = rounds.iter().map(|r| per_step(&r[k]));
+        let fastest = all.fold(f64::INFINITY, f64::min);
+        let growth = before.map_or(String::new(), |(m, seconds)| {
+            let decades = (n as f64 / m as f64).log10();
+            format!("{:.1}", (fastest / seconds).powf(1.0 / decades))
+        });
+        let (steps, ms) = (rounds[0][k].steps, 1e3 * fastest);
+        println!("| HeatEquations | {n} | {steps} | {ms:.4} | {growth} |");
+        before = Some((n, fastest));
+    }
+    Ok(())
 }
 
 /// Prints the table.
@@ -73,6 +105,10 @@ pub fn run(options: &Options) -> Result<(), String> {
             );
             before = Some(m);
         }
+    }
+    if let Some((baseline, build)) = &options.yardstick {
+        speed::build(baseline, build)?;
+        by_hand(options, &build.join("heat"))?;
     }
     if worst > options.limit {
         return Err(format!(

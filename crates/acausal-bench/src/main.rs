@@ -145,6 +145,15 @@ enum What {
         /// Seconds after which a size is ended.
         #[arg(long, default_value_t = 600.0)]
         time: f64,
+        /// Show the growth of the rod as a C program too.
+        #[arg(long)]
+        yardstick: bool,
+        /// Directory of the baseline.
+        #[arg(long, value_name = "DIR", env = "ACAUSAL_YARDSTICK", default_value_os_t = default_baseline())]
+        baseline: PathBuf,
+        /// Where to build the C programs.
+        #[arg(long, value_name = "DIR", default_value_os_t = default_build())]
+        build: PathBuf,
     },
     /// One case of `scale`, in this process.
     #[command(hide = true)]
@@ -286,11 +295,15 @@ fn main() -> ExitCode {
             repeats,
             limit,
             time,
+            yardstick,
+            baseline,
+            build,
         } => growth::run(&growth::Options {
             sizes,
             repeats,
             limit,
             time,
+            yardstick: yardstick.then_some((baseline, build)),
         }),
         What::Ready {
             families,

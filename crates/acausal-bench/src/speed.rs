@@ -157,10 +157,10 @@ fn cases() -> Vec<Case> {
 
 /// The fastest of the runs of one side.
 #[derive(Clone, Copy, Debug)]
-struct Side {
-    seconds: f64,
+pub(crate) struct Side {
+    pub seconds: f64,
     unknowns: usize,
-    steps: u64,
+    pub steps: u64,
     residuals: u64,
     jacobians: u64,
     value: f64,
@@ -168,7 +168,7 @@ struct Side {
 
 /// Builds the C programs, runs the cases, prints the table and fails where the limit is exceeded.
 pub fn run(options: &Options) -> Result<(), String> {
-    build(options)?;
+    build(&options.baseline, &options.build)?;
     println!(
         "| case | N | unknowns | steps | residuals | Jacobians | CPU s | C: unknowns | steps | residuals | Jacobians | CPU s | ratio | difference |"
     );
@@ -217,22 +217,22 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-fn build(options: &Options) -> Result<(), String> {
+pub(crate) fn build(baseline: &Path, build: &Path) -> Result<(), String> {
     let script = root().join("benches/yardstick/build.sh");
-    if options.build.join("chain").is_file() && options.build.join("heat").is_file() {
+    if build.join("chain").is_file() && build.join("heat").is_file() {
         return Ok(());
     }
-    if !options.baseline.join("build.sh").is_file() {
+    if !baseline.join("build.sh").is_file() {
         return Err(format!(
             "{} holds no build.sh; name the directory of the baseline with --baseline",
-            options.baseline.display()
+            baseline.display()
         ));
     }
-    eprintln!("building the C programs in {}", options.build.display());
+    eprintln!("building the C programs in {}", build.display());
     let status = Command::new("bash")
         .arg(&script)
-        .arg(&options.baseline)
-        .arg(&options.build)
+        .arg(baseline)
+        .arg(build)
         .stdout(std::process::Stdio::null())
         .status()
         .map_err(|e| format!("{} cannot be run: {e}", script.display()))?;
@@ -337,7 +337,7 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
     })
 }
 
-fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
+pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .output()
