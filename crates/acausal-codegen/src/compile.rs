@@ -131,17 +131,6 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     )?;
     let (fixeds, fixed_of) = low.attribute_program(|v| v.fixed.clone(), |_| true, origin)?;
 
-    let local_items: Vec<Item> = dae
-        .locals
-        .iter()
-        .map(|l| Item {
-            domain: l.domain.clone().into(),
-            value: l.value,
-            target: Target::Access(l.target),
-            origin: l.origin,
-        })
-        .collect();
-
     let mut rows = Vec::new();
     let mut row_kinds = Vec::with_capacity(n);
     let mut residual_items = Vec::new();
@@ -164,7 +153,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         });
         next += len;
     }
-    let (core, rest) = split_locals(low.flat, &low.layout, &local_items, &residual_items);
+    let (core, rest) = split_locals(low.flat, &low.layout, &dae.locals, &residual_items);
     let local_plan = low.plan(&core, Order::Dependent)?;
     let locals = low.program(&local_plan)?;
     let residual_plan = low.plan(&residual_items, Order::Free)?;
@@ -178,7 +167,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         Parts {
             parameters: &parameter_items,
             locals: &evaluated,
-            aliases: &local_items,
+            aliases: &dae.locals,
             residuals: &residual_items,
             jacobian: (&jacobian, &rest_plan),
             hidden: &dae.hidden,
@@ -189,7 +178,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     )?;
     initial.branching = dae.branching;
     // What is made of them is in the programs now. The rest takes about as much memory again.
-    drop((parameter_items, parameter_plan, local_items, evaluated));
+    drop((parameter_items, parameter_plan, evaluated));
     drop((residual_items, local_plan, residual_plan, rest_plan));
     if low.flat.vars.len() >= memory::LARGE {
         memory::give_back();

@@ -25,7 +25,7 @@ use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_index1::{DiscreteEquation, discrete_start, discrete_target, hoist_reductions};
+use acausal_index1::{DiscreteEquation, Local, discrete_start, discrete_target, hoist_reductions};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_syntax::Span;
 use rustc_hash::FxHashSet;
@@ -139,7 +139,7 @@ pub(crate) struct Parts<'a> {
     /// Local assignments.
     pub locals: &'a [Item],
     /// All of them, with those that are only another name.
-    pub aliases: &'a [Item],
+    pub aliases: &'a [Local],
     /// Residuals.
     pub residuals: &'a [Item],
     /// The Jacobian of the residuals, and the local assignments that it does not need.
@@ -314,8 +314,7 @@ impl Lowering<'_> {
             let Some(place) = self.layout.place((id, Kind::Value)) else {
                 continue;
             };
-            let component = matches!(place, Place::Whole(Bank::Y, _))
-                && !self.layout.aliases.contains(&(id, Kind::Value));
+            let component = matches!(place, Place::Whole(Bank::Y, _)) && !self.layout.is_alias(id);
             let depends = v.start.as_ref().is_some_and(|s| {
                 let accesses = self.flat.exprs.accesses(s.body);
                 accesses.iter().any(|(_, a)| self.active.contains(&a.var))

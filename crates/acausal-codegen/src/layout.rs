@@ -9,11 +9,10 @@
 //! model of this kind (`cell.d1.p.v := cell.source.p.v`).
 
 use acausal_expr::flat::{FlatModel, VarType};
-use acausal_expr::{Kind, Node};
+use acausal_expr::{Kind, Node, VarId};
 use acausal_index1::element::{flat_affine, flatten_strides};
 use acausal_index1::{Dae, Quantity};
 use acausal_jit::kernel::Bank;
-use rustc_hash::FxHashSet;
 
 use crate::CodegenError;
 use crate::address::for_each_element;
@@ -117,14 +116,19 @@ pub struct Layout {
     /// Where the values of each local assignment lie in `Mem`: `(first, number)`, in evaluation order; no values for an
     /// alias, which needs no evaluation.
     pub locals: Vec<(usize, usize)>,
-    /// Quantities that are another name for an unknown or a local assignment, with its place.
-    pub aliases: FxHashSet<Quantity>,
+    /// Per variable: whether its value is another name for an unknown or a local assignment, with its place.
+    aliases: Vec<bool>,
 }
 
 impl Layout {
     /// Where a quantity lies, if anything gives it a value.
     pub fn place(&self, q: Quantity) -> Option<&Place> {
         self.places.get(q)
+    }
+
+    /// Whether the value of a variable lies where that of another one does.
+    pub fn is_alias(&self, var: VarId) -> bool {
+        self.aliases.get(var.index()).is_some_and(|alias| *alias)
     }
 
     /// Reserves scalars in `Mem`.
@@ -145,6 +149,7 @@ impl Layout {
     pub fn new(dae: &Dae) -> Result<Layout, CodegenError> {
         let mut layout = Layout {
             places: Places::new(dae.flat.vars.len()),
+            aliases: vec![false; dae.flat.vars.len()],
             mem_len: fixed::FREE,
             ..Layout::default()
         };
@@ -233,7 +238,7 @@ impl Layout {
         if covered == var.len() && self.places.get(q).is_none() {
             if let Some(place) = self.alias(dae, local) {
                 self.places.insert(q, place);
-                self.aliases.insert(q);
+                self.aliases[q.0.index()] = true;
                 self.locals.push((0, 0));
                 return Ok(());
             }

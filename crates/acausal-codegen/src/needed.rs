@@ -11,7 +11,7 @@
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Kind};
-use acausal_index1::Quantity;
+use acausal_index1::{Local, Quantity};
 use rustc_hash::FxHashSet;
 
 use crate::items::{Item, Target};
@@ -21,7 +21,7 @@ use crate::layout::Layout;
 pub(crate) fn split_locals(
     flat: &FlatModel,
     layout: &Layout,
-    items: &[Item],
+    locals: &[Local],
     residuals: &[Item],
 ) -> (Vec<Item>, Vec<Item>) {
     let mut needed = Needed {
@@ -29,14 +29,12 @@ pub(crate) fn split_locals(
         others: FxHashSet::default(),
     };
     residuals.iter().for_each(|i| needed.read(flat, i.value));
-    let mut is_core = vec![false; items.len()];
-    for (k, item) in items.iter().enumerate().rev() {
-        let Target::Access(target) = item.target else {
-            continue;
-        };
+    let mut is_core = vec![false; locals.len()];
+    for (k, local) in locals.iter().enumerate().rev() {
+        let target = local.target;
         is_core[k] = needed.contains((target.var, target.kind));
         if is_core[k] {
-            needed.read(flat, item.value);
+            needed.read(flat, local.value);
             // Subscripts of the place may be values as well.
             for &s in flat.exprs.list(target.subs) {
                 needed.read(flat, s);
@@ -44,12 +42,18 @@ pub(crate) fn split_locals(
         }
     }
     let (mut core, mut rest) = (Vec::new(), Vec::new());
-    for ((item, is_core), &(_, values)) in items.iter().zip(is_core).zip(&layout.locals) {
-        match (values, is_core) {
-            (0, _) => {}
-            (_, true) => core.push(item.clone()),
-            (_, false) => rest.push(item.clone()),
-        }
+    for ((local, is_core), &(_, values)) in locals.iter().zip(is_core).zip(&layout.locals) {
+        let list = match (values, is_core) {
+            (0, _) => continue,
+            (_, true) => &mut core,
+            (_, false) => &mut rest,
+        };
+        list.push(Item {
+            domain: local.domain.clone().into(),
+            value: local.value,
+            target: Target::Access(local.target),
+            origin: local.origin,
+        });
     }
     (core, rest)
 }

@@ -7,11 +7,11 @@
 //! the number of these elements.
 
 use acausal_expr::{Kind, Node, VarId};
+use acausal_index1::Local;
 use acausal_jit::kernel::Bank;
 
 use crate::CodegenError;
 use crate::address::{domain_len, for_each_element, locate};
-use crate::items::{Item, Target};
 use crate::layout::Loc;
 use crate::lower::Lowering;
 
@@ -30,12 +30,10 @@ pub struct StartAlias {
 
 impl Lowering<'_> {
     /// The aliases among local assignments.
-    pub(crate) fn start_aliases(&self, locals: &[Item]) -> Result<Vec<StartAlias>, CodegenError> {
+    pub(crate) fn start_aliases(&self, locals: &[Local]) -> Result<Vec<StartAlias>, CodegenError> {
         let mut aliases = Vec::new();
         for item in locals {
-            let Target::Access(target) = item.target else {
-                continue;
-            };
+            let target = item.target;
             let v = self.flat.var(target.var);
             if target.kind != Kind::Value || v.start.is_none() || v.auxiliary {
                 continue;

@@ -18,5 +18,24 @@ pub fn give_back() {
     }
 }
 
+/// Makes room for small pieces on the heap of the calling thread, a new one.
+///
+/// The GNU C library asks the system for the pages of such a heap one by one as it grows, ten thousand times for a large syntax tree. What has been asked
+/// for once stays the heap's, though it holds nothing, and takes no memory before it is used. Elsewhere this does nothing of use, and little harm.
+pub fn make_room(bytes: usize) {
+    // The largest pieces that still come from the heap; the last ones go first, so that the free ones are one again.
+    const PIECE: usize = 100 << 10;
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..bytes.min(MOST_ROOM) / PIECE {
+        pieces.push(std::hint::black_box(Vec::with_capacity(PIECE)));
+    }
+    while let Some(piece) = pieces.pop() {
+        drop(piece);
+    }
+}
+
+/// What a heap of a thread has room for at most.
+const MOST_ROOM: usize = 60 << 20;
+
 /// From this many variables on it pays: some tens of megabytes.
 pub const LARGE: usize = 20_000;

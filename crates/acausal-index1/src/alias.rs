@@ -8,7 +8,8 @@
 //! variable that deserves most to stay (a derivative, a fixed or written start, a wish of the user; then by name). The forest is
 //! directed towards the representatives, so that every other variable belongs to one equation, that with its parent. It is taken out with this
 //! equation unless something is said about it that the representative does not say too; where it occurs in equations
-//! the representative takes its place. What is left is put in the order of its graph ([`crate::along`]). `when` clauses, assertions and initial equations are not changed: they read the assignment.
+//! the representative takes its place. `when` clauses, assertions and initial equations are not changed: they read the assignment. What is left is put in
+//! the order of its graph ([`crate::along`]).
 //!
 //! ```text
 //! c.v = c.p.v;  r.n.v = c.p.v;  C*der(c.v) = c.p.i;  r.n.i + c.p.i = 0;  r.p.i + r.n.i = 0;  r.p.v - r.n.v = R*r.p.i
@@ -17,8 +18,7 @@
 //!
 //! A tree in which an equation closes a cycle stays as it is: one of its equations is redundant or a contradiction, which is for
 //! [`crate::regularise`] to say in the user's own equations. Whoever finds anything wrong with the smaller system looks at the
-//! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations but for the
-//! inverse of Ackermann's function.
+//! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations.
 
 use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
@@ -47,11 +47,12 @@ impl Reduced {
     }
 }
 
-/// `a = sign*b`.
+/// `a = sign*b`, by an equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge {
     a: VarId,
     b: VarId,
+    equation: u32,
     negative: bool,
 }
 
@@ -60,21 +61,20 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
     let facts = Facts::new(flat);
     // Per variable of an edge: an access to it.
     let mut accesses = vec![ExprId::default(); flat.vars.len()];
-    let mut edges: Vec<(usize, Edge)> = Vec::new();
+    let mut edges: Vec<Edge> = Vec::new();
     for (k, eq) in equations.iter().enumerate() {
-        if let Some((edge, [a, b])) = edge(&flat.exprs, &facts.unknown, eq) {
+        if let Some((edge, [a, b])) = edge(&flat.exprs, &facts.unknown, eq, k as u32) {
             accesses[edge.a.index()] = a;
             accesses[edge.b.index()] = b;
-            edges.push((k, edge));
+            edges.push(edge);
         }
     }
     if edges.is_empty() {
         return None;
     }
     let special = special(flat);
-    let deserves = |v: VarId| Merit::of(flat, v, special[v.index()]);
-    let forest = Forest::new(flat.vars.len(), &edges);
-    let parents = forest.directed(flat, deserves);
+    let parents = Forest::new(flat.vars.len(), &edges).directed(flat, &special);
+    drop(edges);
     // Per variable that is taken out: its representative, and whether the sign differs.
     let mut image: Vec<Option<(VarId, bool)>> = vec![None; flat.vars.len()];
     // And the equation that says so.
@@ -98,8 +98,8 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
             continue;
         }
         image[of.index()] = Some((to, negative));
-        reason[of.index()] = equation as u32;
-        gone[equation] = true;
+        reason[of.index()] = equation;
+        gone[equation as usize] = true;
         count += 1;
     }
     if count == 0 {
@@ -223,7 +223,7 @@ fn remaining(
 }
 
 /// Whether an equation is one between two scalar unknowns up to the sign; with the accesses to them.
-fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<(Edge, [ExprId; 2])> {
+fn edge(x: &Exprs, unknown: &[bool], eq: &Equation, equation: u32) -> Option<(Edge, [ExprId; 2])> {
     if !eq.domain.is_empty() {
         return None;
     }
@@ -262,6 +262,7 @@ fn edge(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<(Edge, [ExprId; 2]
     let edge = Edge {
         a: a.0,
         b: b.0,
+        equation,
         negative: a.1 != b.1,
     };
     (a.0 != b.0).then_some((edge, [a.2, b.2]))
@@ -312,121 +313,116 @@ fn says_nothing(flat: &FlatModel, of: VarId, to: VarId) -> bool {
         && same(&v.nominal, &w.nominal)
 }
 
-/// What speaks for a variable as the representative, most important first; a larger one wins, and among equals the first by name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Merit {
-    special: bool,
-    fixed: bool,
-    wish: StateSelect,
-    start: bool,
-    nominal: bool,
-    written: bool,
-}
-
-impl Merit {
-    fn of(flat: &FlatModel, v: VarId, special: bool) -> Merit {
-        let v = flat.var(v);
-        Merit {
-            special,
-            fixed: v.fixed.is_some(),
-            wish: v.state_select,
-            start: v.start.is_some(),
-            nominal: v.nominal.is_some(),
-            written: !v.auxiliary,
-        }
-    }
+/// What speaks for a variable as the representative, most important first; the largest wins, and among equals the first by name.
+fn merit(v: &Variable, special: bool) -> u8 {
+    let wish = match v.state_select {
+        StateSelect::Never => 0,
+        StateSelect::Avoid => 1,
+        StateSelect::Default => 2,
+        StateSelect::Prefer => 3,
+        StateSelect::Always => 4,
+    };
+    let said = |slot: &Option<acausal_expr::flat::Comprehension>| u8::from(slot.is_some());
+    let (fixed, start, nominal) = match &v.attributes {
+        None => (0, 0, 0),
+        Some(a) => (said(&a.fixed), said(&a.start), said(&a.nominal)),
+    };
+    let written = u8::from(!v.auxiliary);
+    u8::from(special) << 7 | fixed << 6 | wish << 3 | start << 2 | nominal << 1 | written
 }
 
 /// A variable, the one next to it on the way to the representative, and the equation between them.
 struct Parent {
     of: VarId,
     parent: VarId,
+    equation: u32,
     negative: bool,
-    equation: usize,
 }
 
-/// The edges of the variables, as lists through one table, and which trees are none because an edge closes a cycle.
+/// The edges of the variables, as lists through one table.
 struct Forest<'e> {
-    edges: &'e [(usize, Edge)],
+    edges: &'e [Edge],
     /// Per variable: the last end at it, plus one. End `2*k` is `a` of edge `k`, end `2*k + 1` is `b`.
     last: Vec<u32>,
     /// Per end: the end before it at the same variable, plus one.
     before: Vec<u32>,
-    /// Union-find: the parent of each variable, and at the roots whether there is a cycle.
-    up: Vec<u32>,
-    cyclic: Vec<bool>,
 }
 
 impl Forest<'_> {
-    fn new(vars: usize, edges: &[(usize, Edge)]) -> Forest<'_> {
+    fn new(vars: usize, edges: &[Edge]) -> Forest<'_> {
         let mut forest = Forest {
             edges,
             last: vec![0; vars],
             before: Vec::with_capacity(2 * edges.len()),
-            up: (0..vars as u32).collect(),
-            cyclic: vec![false; vars],
         };
-        for (_, edge) in edges {
+        for edge in edges {
             for v in [edge.a, edge.b] {
                 forest.before.push(forest.last[v.index()]);
                 forest.last[v.index()] = forest.before.len() as u32;
             }
-            let (a, b) = (forest.root(edge.a.index()), forest.root(edge.b.index()));
-            // The smaller number is the root; the paths are halved, which alone makes them short.
-            forest.up[a.max(b)] = a.min(b) as u32;
-            let cyclic = a == b || forest.cyclic[a] || forest.cyclic[b];
-            forest.cyclic[a.min(b)] = cyclic;
         }
         forest
     }
 
-    fn root(&mut self, mut v: usize) -> usize {
-        while self.up[v] as usize != v {
-            self.up[v] = self.up[self.up[v] as usize];
-            v = self.up[v] as usize;
-        }
-        v
+    /// The edges at a variable and the variables at their other ends.
+    fn at(&self, v: VarId) -> impl Iterator<Item = (usize, VarId)> {
+        let mut end = self.last[v.index()] as usize;
+        std::iter::from_fn(move || {
+            let k = end.checked_sub(1)? / 2;
+            end = self.before[end - 1] as usize;
+            let edge = &self.edges[k];
+            Some((k, if edge.a == v { edge.b } else { edge.a }))
+        })
     }
 
-    /// The edges of the trees from their representatives outwards.
-    fn directed(mut self, flat: &FlatModel, merit: impl Fn(VarId) -> Merit) -> Vec<Parent> {
-        let mut best: Vec<Option<(Merit, VarId)>> = vec![None; self.last.len()];
-        let members: Vec<usize> = (0..self.last.len()).filter(|&v| self.last[v] > 0).collect();
-        for &v in &members {
-            let root = self.root(v);
-            if self.cyclic[root] {
+    /// The edges of the trees from their representatives outwards. One tree after the other: what is needed of it is at hand from the search for
+    /// its members. As many edges as members, or more, are no tree.
+    fn directed(&self, flat: &FlatModel, special: &[bool]) -> Vec<Parent> {
+        let merits: Vec<u8> = (flat.vars.iter().zip(special))
+            .map(|(v, special)| merit(v, *special))
+            .collect();
+        let name = |v: VarId| &flat.var(v).name;
+        let mut found = vec![false; self.last.len()];
+        let mut members: Vec<VarId> = Vec::new();
+        let mut todo: Vec<(VarId, usize)> = Vec::new();
+        let mut out = Vec::with_capacity(self.edges.len());
+        for first in 0..self.last.len() {
+            if self.last[first] == 0 || found[first] {
                 continue;
             }
-            let id = VarId(v as u32);
-            let merit = merit(id);
-            let better = best[root].is_none_or(|(most, other)| {
-                let name = |v: VarId| &flat.var(v).name;
-                merit > most || merit == most && name(id) < name(other)
-            });
-            if better {
-                best[root] = Some((merit, id));
+            found[first] = true;
+            members.clear();
+            members.push(VarId(first as u32));
+            let (mut head, mut ends) = (0, 0);
+            while let Some(&v) = members.get(head) {
+                head += 1;
+                for (_, other) in self.at(v) {
+                    ends += 1;
+                    if !std::mem::replace(&mut found[other.index()], true) {
+                        members.push(other);
+                    }
+                }
             }
-        }
-        let mut out = Vec::with_capacity(self.edges.len());
-        let mut todo: Vec<(VarId, usize)> = Vec::new();
-        for (_, representative) in best.into_iter().flatten() {
+            if ends / 2 >= members.len() {
+                continue;
+            }
+            let mut representative = members[0];
+            for &v in &members[1..] {
+                let (own, most) = (merits[v.index()], merits[representative.index()]);
+                if own > most || own == most && name(v) < name(representative) {
+                    representative = v;
+                }
+            }
             todo.push((representative, usize::MAX));
             while let Some((v, from)) = todo.pop() {
-                let mut end = self.last[v.index()] as usize;
-                while end > 0 {
-                    let k = (end - 1) / 2;
-                    if k != from {
-                        let (equation, edge) = self.edges[k];
-                        let of = if edge.a == v { edge.b } else { edge.a };
-                        out.push(Parent {
-                            of,
-                            parent: v,
-                            negative: edge.negative,
-                            equation,
-                        });
-                        todo.push((of, k));
-                    }
-                    end = self.before[end - 1] as usize;
+                for (k, of) in self.at(v).filter(|(k, _)| *k != from) {
+                    out.push(Parent {
+                        of,
+                        parent: v,
+                        equation: self.edges[k].equation,
+                        negative: self.edges[k].negative,
+                    });
+                    todo.push((of, k));
                 }
             }
         }

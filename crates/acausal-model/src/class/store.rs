@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use acausal_expr::memory;
 use acausal_syntax::ast::{StoredClass, StoredDefinition};
 use acausal_syntax::parser::parse_file;
 use acausal_syntax::{Diagnostic, FileId, Name, Parsed, SourceMap, Span};
@@ -73,13 +74,19 @@ fn parse_apart(sources: &SourceMap, file: FileId, bytes: usize) -> Parsed {
         return parse_file(sources, file);
     }
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| parse_file(sources, file));
+        let thread = scope.spawn(|| {
+            memory::make_room(TREE_PER_BYTE * bytes);
+            parse_file(sources, file)
+        });
         match thread.join() {
             Ok(parsed) => parsed,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
 }
+
+/// Bytes of the tree of one byte of text, about: that of a network with short names.
+const TREE_PER_BYTE: usize = 10;
 
 /// From this many bytes on a text has a tree of some tens of megabytes.
 const LARGE_TEXT: usize = 1 << 20;
