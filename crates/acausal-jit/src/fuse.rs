@@ -55,7 +55,13 @@ pub fn fuse(kernels: &[Kernel], program: &[Call]) -> Option<Fused> {
 /// [`fuse`] if it saves so many repetitions.
 fn fuse_saving(kernels: &[Kernel], program: &[Call], least: usize) -> Option<Fused> {
     let before: usize = program.iter().map(|c| c.count).sum();
-    if before < least {
+    let promising = |c: &Call| {
+        let [(Address::Affine { bank, .. }, Store::Set)] = c.outputs[..] else {
+            return false;
+        };
+        bank == Bank::Mem && c.count >= LEAST_COUNT
+    };
+    if before < least || !program.iter().any(promising) {
         return None;
     }
     let sets = Sets::new(program);
@@ -263,6 +269,9 @@ impl Producers {
     /// One slot replaced, or the part cut so that one can be; nothing if there is none left.
     fn one_slot(&self, part: &Part) -> Option<Vec<Part>> {
         let count = part.call.count;
+        if count == 0 {
+            return None;
+        }
         for (slot, address) in part.call.slots.iter().enumerate() {
             let &Address::Affine {
                 bank: Bank::Mem,
