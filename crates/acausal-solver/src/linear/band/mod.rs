@@ -148,7 +148,7 @@ impl Band {
         let [first, last] = &mut self.halves;
         let both = first.own();
         let (mut p, mut q) = ([0.0; B], [0.0; B]);
-        let mut a = first.rows::<B>();
+        let (mut a, _) = first.rows::<B>().split_at(both);
         let (mut b, mut rest) = last.rows::<B>().split_at(both);
         for i in 0..both {
             a.forward_from(i, rhs, &mut p);
@@ -157,12 +157,12 @@ impl Band {
         for i in 0..rest.len() {
             rest.forward_from(i, rhs, &mut q);
         }
-        let x = self.solve_middle(&p, &q, rhs);
+        let x = self.solve_middle(p, q, rhs);
         // Seen from the first rows the middle begins with its first row, seen from the last ones with its last.
         let (mut p, mut q) = (x, x);
         q.reverse();
         let [first, last] = &mut self.halves;
-        let a = first.rows::<B>();
+        let (a, _) = first.rows::<B>().split_at(both);
         let (b, rest) = last.rows::<B>().split_at(both);
         for i in (0..rest.len()).rev() {
             rest.backward_to(i, rhs, &mut q);
@@ -180,7 +180,7 @@ impl Band {
         let both = first.own();
         let others = last.own() - both;
         let (mut p, mut q) = ([0.0; B], [0.0; B]);
-        let a = first.rows::<B>();
+        let (a, _) = first.rows::<B>().split_at(both);
         let (b, rest) = last.rows::<B>().split_at(both);
         let (head, tail) = rhs.split_at_mut(both);
         let (between, tail) = tail.split_at_mut(tail.len() - both);
@@ -193,11 +193,11 @@ impl Band {
         for i in 0..others {
             between[end - i] = rest.forward(i, between[end - i], &mut q);
         }
-        let x = self.solve_middle(&p, &q, rhs);
+        let x = self.solve_middle(p, q, rhs);
         let (mut p, mut q) = (x, x);
         q.reverse();
         let [first, last] = &mut self.halves;
-        let a = first.rows::<B>();
+        let (a, _) = first.rows::<B>().split_at(both);
         let (b, rest) = last.rows::<B>().split_at(both);
         let (head, tail) = rhs.split_at_mut(both);
         let (between, tail) = tail.split_at_mut(tail.len() - both);
@@ -210,17 +210,18 @@ impl Band {
         }
     }
 
-    /// Solves the rows in the middle; `p`, `q` are the values next to it from both sides.
+    /// Solves the rows in the middle; `p`, `q` are the values next to it from both sides. (By value: what a reference points to stays in
+    /// memory, also in the loops before.)
     fn solve_middle<const B: usize>(
         &mut self,
-        p: &[f64; B],
-        q: &[f64; B],
+        p: [f64; B],
+        q: [f64; B],
         rhs: &mut [f64],
     ) -> [f64; B] {
         let [first, last] = &self.halves;
         let own = first.own();
         let mut x: [f64; B] = std::array::from_fn(|t| {
-            let known = first.in_middle(t, p) + last.in_middle(B - 1 - t, q);
+            let known = first.in_middle(t, &p) + last.in_middle(B - 1 - t, &q);
             rhs[first.row[own + t] as usize] - known
         });
         self.middle.solve(&mut x);
