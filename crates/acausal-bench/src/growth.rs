@@ -32,16 +32,21 @@ pub struct Options {
 /// Bytes of an entry of a factor: its number and its row.
 const FACTOR_ENTRY: f64 = 12.0;
 
-/// A few hundred steps show what one costs; the ladder would take more to its own stop time.
+/// Stop times for which all sizes take a few hundred steps: in a few dozen the order of elimination, which is found once, and the first
+/// touch of memory would count for a quarter.
 fn stop(family: &str) -> Option<f64> {
-    (family == "RCLadder").then_some(0.2)
+    match family {
+        "HeatEquations" => Some(1.0),
+        "LineEquations" => Some(60.0),
+        _ => Some(0.2),
+    }
 }
 
 /// Prints the growth of the rod as a C program, over the same time.
 fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
     println!("\n| by hand in C | N | steps | ms per step | factor per decade |");
     println!("|---|{}", "---:|".repeat(4));
-    let measure = |&n: &usize| speed::run_c(program, &format!("{n} 0 1e-6 0.1 1"));
+    let measure = |&n: &usize| speed::run_c(program, &format!("{n} 0 1e-6 1 1"));
     let all = |_| options.sizes.iter().map(measure).collect();
     let rounds = (0..options.repeats.max(1)).map(all);
     let rounds = rounds.collect::<Result<Vec<Vec<speed::Side>>, String>>()?;

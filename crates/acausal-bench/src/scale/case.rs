@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use acausal_codegen::Loc;
 use acausal_model::class::Libraries;
 use acausal_sim::{Machine, Sink};
 use acausal_syntax::{Diagnostic, Span, parse_expression};
@@ -195,7 +196,7 @@ fn simulate(
     Ok(())
 }
 
-/// Notes when the integration begins and takes the rows without keeping them.
+/// Notes when the integration begins and takes rows without any signal, as a run does that observes a few of a million.
 #[derive(Default)]
 struct Begin {
     begin: f64,
@@ -205,6 +206,10 @@ impl Sink for Begin {
     fn begin(&mut self, _: &Machine, _: &[f64], _: &[f64]) -> Result<(), String> {
         self.begin = cpu::seconds();
         Ok(())
+    }
+
+    fn wanted(&self) -> Option<Vec<Loc>> {
+        Some(Vec::new())
     }
 
     fn row(&mut self, _: f64, _: &Machine, _: &[f64], _: &[f64]) -> Result<(), String> {
