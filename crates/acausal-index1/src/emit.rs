@@ -79,7 +79,8 @@ pub(crate) fn emit(
     let mut algebraic: Vec<NodeId> = selection.torn.clone();
 
     let mut back = GivenBack::default();
-    let mut candidates = Vec::new();
+    // Lists of known length: what a growing list leaves behind adds to the largest amount of memory.
+    let mut candidates = Vec::with_capacity(selection.dummies.len() + selection.explicit.len());
     let mut reader = Reader::new(&flat);
     let integral = nodes.differentiated.var_integral();
     for &(e, v) in selection.dummies.iter().chain(&selection.explicit) {
@@ -119,7 +120,7 @@ pub(crate) fn emit(
         back.add(nodes, sorted, c.equation, c.node);
     }
     let keep = limit_fill(&flat, nodes, &ordered);
-    let mut locals: Vec<Local> = Vec::new();
+    let mut locals: Vec<Local> = Vec::with_capacity(ordered.len());
     // What is given back to keep the Jacobian sparse is still known explicitly, which stabilisation makes use of.
     let mut explicit: Vec<Local> = Vec::new();
     let stabilises = !form.der1.is_empty();
@@ -164,7 +165,7 @@ pub(crate) fn emit(
     }
     residual_equations.extend_from_slice(&back.rows);
     algebraic.extend_from_slice(&back.unknowns);
-    let mut residuals = Vec::new();
+    let mut residuals = Vec::with_capacity(residual_equations.len());
     let place = |root: EqId| {
         let source = nodes.equations[root.index()].source;
         places.get(source).map_or(root, |&p| EqId(p))
