@@ -7,8 +7,8 @@
 //!
 //! A call is a *producer* if nothing but it sets its places and it does not read them itself. A slot that reads a producer takes its
 //! expression instead, with the producer's addresses at the same element. Calls that read several producers with one slot, or a producer
-//! and something else, are cut where they change over; no more than [`MOST_PARTS`] parts come of one call. An expression is taken if it is
-//! cheap ([`CHEAP`]) or used once. At last calls are dropped that nobody reads.
+//! and something else, are cut where they change over; no more than six parts come of one call. An expression is taken if it is
+//! cheap (about a nanosecond) or used once. At last calls are dropped that nobody reads.
 //!
 //! Invariant: every part sets the places of its repetitions to the values that the original call sets them to. Producers come before their
 //! readers and no place is set twice, so that what a producer reads is the same when its readers read it.

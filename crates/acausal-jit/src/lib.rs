@@ -11,8 +11,8 @@
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
 //! | two threads | [`halves`], [`pair`] | long calls in two halves, with the bits of one thread |
-//! | fewer passes | [`fuse`] | assignments go into the calls that use them |
-//! | few values | [`demand`] | the repetitions that some places depend on |
+//! | fewer passes | [`mod@fuse`] | assignments go into the calls that use them |
+//! | few values | [`mod@demand`] | the repetitions that some places depend on |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
 //! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |

@@ -2,7 +2,7 @@
 //!
 //! A row of a model with a million cells costs as much as a step if all its variables are computed, and most of them are not asked
 //! for: `--observe` and plots choose a few. Here a row computes what they depend on: some elements of the interpolated unknowns and some
-//! repetitions of the local assignments ([`acausal_jit::demand`]).
+//! repetitions of the local assignments ([`acausal_jit::demand()`]).
 //!
 //! Only where nobody else looks at the variables between two steps (nothing discrete, no assertions). What is not computed is not watched
 //! for values that are not finite either, before the last row, in which everything is computed.

@@ -88,7 +88,7 @@ pub(crate) struct Programs {
 pub(crate) enum Update {
     /// All of `locals` before it, and partial derivatives use them.
     Before,
-    /// Those that the residuals need are in their program ([`acausal_jit::fuse`]); partial derivatives need others too.
+    /// Those that the residuals need are in their program ([`acausal_jit::fuse()`]); partial derivatives need others too.
     ForPartials,
     /// Partial derivatives need none.
     Never,
