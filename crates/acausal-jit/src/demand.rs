@@ -49,7 +49,7 @@ pub fn demand(program: &[Call], wanted: &[usize], most: usize) -> Option<Demand>
                     return None;
                 }
                 for slot in &call.slots {
-                    match (bank(slot), element(slot, j)) {
+                    match (slot.bank(), element(slot, j)) {
                         (Some(Bank::Mem), Some(place)) if needed.insert(place) => {
                             read.insert(place);
                         }
@@ -60,7 +60,7 @@ pub fn demand(program: &[Call], wanted: &[usize], most: usize) -> Option<Demand>
                             yp.insert(place);
                         }
                         (Some(Bank::Out), _) => return None,
-                        (None, _) if !counts_exactly(slot) => return None,
+                        (None, _) if !slot.counts_exactly() => return None,
                         _ => {}
                     }
                 }
@@ -75,21 +75,6 @@ pub fn demand(program: &[Call], wanted: &[usize], most: usize) -> Option<Demand>
         y: y.into_iter().collect(),
         yp: yp.into_iter().collect(),
     })
-}
-
-fn bank(address: &Address) -> Option<Bank> {
-    match address {
-        Address::Affine { bank, .. } | Address::Table { bank, .. } => Some(*bank),
-        Address::Counter { .. } => None,
-    }
-}
-
-/// The value of a counter in the middle is the one that it has when it counts from there.
-fn counts_exactly(address: &Address) -> bool {
-    match address {
-        Address::Counter { start, step } => start.fract() == 0.0 && step.fract() == 0.0,
-        _ => true,
-    }
 }
 
 /// The repetitions that store to one of the places.

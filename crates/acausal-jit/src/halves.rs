@@ -201,12 +201,7 @@ pub(crate) fn points(call: &Call, from: usize, to: usize) -> Call {
 /// Whether the repetitions of a call are independent, by their addresses.
 fn divisible(kernel: &Kernel, call: &Call) -> bool {
     let applies = |op: &Op| matches!(op, Op::Apply { .. });
-    // The value of a counter at the middle must be the one that it would have had.
-    let exact = |a: &Address| match a {
-        Address::Counter { start, step } => start.fract() == 0.0 && step.fract() == 0.0,
-        _ => true,
-    };
-    if kernel.nodes.iter().any(applies) || !call.slots.iter().all(exact) {
+    if kernel.nodes.iter().any(applies) || !call.slots.iter().all(Address::counts_exactly) {
         return false;
     }
     for (k, (output, store)) in call.outputs.iter().enumerate() {

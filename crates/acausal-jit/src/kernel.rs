@@ -60,6 +60,24 @@ pub enum Address {
     },
 }
 
+impl Address {
+    /// The memory area; none for a counter.
+    pub fn bank(&self) -> Option<Bank> {
+        match self {
+            Address::Affine { bank, .. } | Address::Table { bank, .. } => Some(*bank),
+            Address::Counter { .. } => None,
+        }
+    }
+
+    /// Whether a call may be cut: the value of a counter in the middle is the one that it has when it counts from there.
+    pub fn counts_exactly(&self) -> bool {
+        match self {
+            Address::Counter { start, step } => start.fract() == 0.0 && step.fract() == 0.0,
+            _ => true,
+        }
+    }
+}
+
 /// Index of a node in [`Kernel::nodes`]; always smaller than the index of the node that uses it.
 pub type NodeIx = u32;
 
