@@ -133,54 +133,12 @@ impl Update<'_> {
 pub fn update(phi: &mut [Vector], last: &mut Vector, update: Update<'_>) {
     let (p, e) = update.parts(phi, last);
     match update.k {
-        1 => update_order::<2>(rows(p), e, update),
-        2 => update_order::<3>(rows(p), e, update),
-        3 => update_order::<4>(rows(p), e, update),
-        4 => update_order::<5>(rows(p), e, update),
-        _ => update_order::<6>(rows(p), e, update),
+        1 => advance_order::<2, 1>(rows(p), e, update, None),
+        2 => advance_order::<3, 1>(rows(p), e, update, None),
+        3 => advance_order::<4, 1>(rows(p), e, update, None),
+        4 => advance_order::<5, 1>(rows(p), e, update, None),
+        _ => advance_order::<6, 1>(rows(p), e, update, None),
     }
-}
-
-vectorised! {
-fn update_order<const K1: usize>(p: [&mut [f64]; K1], e: &mut [f64], update: Update<'_>) {
-    let n = e.len();
-    let Update { earlier, scale, keep, .. } = update;
-    assert!(p.iter().all(|p| p.len() == n) && earlier.is_none_or(|e| e.len() == n));
-    let scales = Q::all(scale);
-    let end = whole(n);
-    let mut i = 0;
-    while i < end {
-        // SAFETY: i + 4 <= n, the length of every slice (asserted above).
-        unsafe {
-            let mut row: [Q; K1] = std::array::from_fn(|j| Q::load(p[j], i));
-            let mut correction = scales * Q::load(e, i);
-            if let Some(earlier) = earlier {
-                correction = Q::load(earlier, i) + correction;
-            }
-            let mut v = correction;
-            for j in (0..K1).rev() {
-                v = v + row[j];
-                row[j] = v;
-            }
-            for j in 0..K1 {
-                row[j].store(p[j], i);
-            }
-            if keep {
-                correction.store(e, i);
-            }
-        }
-        i += LANES;
-    }
-    for i in end..n {
-        let last = scale * e[i];
-        e[i] = earlier.map_or(last, |e| e[i] + last);
-        let mut v = e[i];
-        for j in (0..K1).rev() {
-            v += p[j][i];
-            p[j][i] = v;
-        }
-    }
-}
 }
 
 /// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down.
@@ -195,7 +153,8 @@ pub fn update_and_predict(
     macro_rules! in_one_pass {
         ($k:literal, $next:literal) => {{
             let (p, e) = update.parts(phi, last);
-            advance_order::<{ $k + 1 }, { $next + 1 }>(rows(p), e, update, how, y, yp)
+            let next = Some((how, y, yp));
+            advance_order::<{ $k + 1 }, { $next + 1 }>(rows(p), e, update, next)
         }};
     }
     match (update.k, how.k) {
@@ -219,21 +178,24 @@ pub fn update_and_predict(
     }
 }
 
+/// How to predict, and where y and y' go.
+type Next<'a> = (Prediction<'a>, &'a mut [f64], &'a mut [f64]);
+
 vectorised! {
+/// Updates K1 rows, and with `next` predicts from N1 of the new ones.
 fn advance_order<const K1: usize, const N1: usize>(
     p: [&mut [f64]; K1],
     e: &mut [f64],
     update: Update<'_>,
-    how: Prediction<'_>,
-    y: &mut [f64],
-    yp: &mut [f64],
+    next: Option<Next<'_>>,
 ) {
     let n = e.len();
     let Update { earlier, scale, keep, .. } = update;
-    assert!(y.len() == n && yp.len() == n && p.iter().all(|p| p.len() == n));
-    assert!(earlier.is_none_or(|e| e.len() == n));
+    assert!(p.iter().all(|p| p.len() == n) && earlier.is_none_or(|e| e.len() == n));
+    let (c, g) = next.as_ref().map_or(([1.0; N1], [0.0; N1]), |next| next.0.factors());
+    let mut predicted = next.map(|(_, y, yp)| (y, yp));
+    assert!(predicted.as_ref().is_none_or(|(y, yp)| y.len() == n && yp.len() == n));
     let scales = Q::all(scale);
-    let (c, g) = how.factors::<N1>();
     let end = whole(n);
     let mut i = 0;
     while i < end {
@@ -263,8 +225,10 @@ fn advance_order<const K1: usize, const N1: usize>(
             if keep {
                 kept.store(e, i);
             }
-            value.store(y, i);
-            slope.store(yp, i);
+            if let Some((y, yp)) = &mut predicted {
+                value.store(y, i);
+                slope.store(yp, i);
+            }
         }
         i += LANES;
     }
@@ -284,8 +248,9 @@ fn advance_order<const K1: usize, const N1: usize>(
             value += *row;
             slope += g[j] * *row;
         }
-        y[i] = value;
-        yp[i] = slope;
+        if let Some((y, yp)) = &mut predicted {
+            (y[i], yp[i]) = (value, slope);
+        }
     }
 }
 }

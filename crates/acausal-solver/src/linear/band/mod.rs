@@ -10,7 +10,7 @@
 //! are chosen again, a few times; then [`Band::factor`] refuses, and [`super::Lu`] goes over to the sparse LU. Invariant: after a successful factorisation no multiplier
 //! exceeds `1 / KEPT_PIVOT_TOLERANCE` (against equilibrated rows), as in the sparse LU.
 //!
-//! Cost per unknown: `2B + 1` numbers and two indices in a solve; linear in the number of unknowns.
+//! Cost per unknown: `2B + 1` numbers in a solve, and two indices where rows and unknowns are in another order than in memory; linear in the number of unknowns.
 
 mod half;
 mod order;
