@@ -1,7 +1,7 @@
 //! How the time of one integration step and the memory grow with the size of a model.
 //!
 //! In: three families of `benches/models` (a rod and a line as equations, a ladder as connected components) with 10^2 to
-//! 10^6 cells, each size in a process of its own. Out: a table with the CPU time per step, its factor per decade of scalar
+//! 10^6 cells, each size in a process of its own. Out: a table with the time that passes per step, its factor per decade of scalar
 //! unknowns, and the peak of memory per scalar unknown with and without the factors of the matrix. Fails where a factor
 //! exceeds the limit.
 //!
@@ -25,6 +25,8 @@ pub struct Options {
     pub limit: f64,
     /// Seconds after which a size is ended.
     pub time: f64,
+    /// Threads of the integration.
+    pub threads: Option<usize>,
     /// The directories of the C programs and of their builds, to show the growth of the rod written by hand in C too.
     pub yardstick: Option<(PathBuf, PathBuf)>,
 }
@@ -80,6 +82,7 @@ pub fn run(options: &Options) -> Result<(), String> {
             largest: usize::MAX,
             limit: options.time,
             stop: stop(family),
+            threads: options.threads,
             repeats: 1,
         };
         // In turns: a machine that is slow for a while is so for all sizes.

@@ -145,6 +145,9 @@ enum What {
         /// Seconds after which a size is ended.
         #[arg(long, default_value_t = 600.0)]
         time: f64,
+        /// Threads of the integration; one for each core if not given, at most two.
+        #[arg(long)]
+        threads: Option<usize>,
         /// Show the growth of the rod as a C program too.
         #[arg(long)]
         yardstick: bool,
@@ -165,6 +168,9 @@ enum What {
         /// Stop time instead of that of the model.
         #[arg(long)]
         stop: Option<f64>,
+        /// Threads of the integration.
+        #[arg(long)]
+        threads: Option<usize>,
     },
     /// Time of a residual on two threads, against one
     Threads {
@@ -280,6 +286,7 @@ fn main() -> ExitCode {
                 largest,
                 limit,
                 stop,
+                threads: None,
                 repeats,
             };
             match check {
@@ -295,6 +302,7 @@ fn main() -> ExitCode {
             repeats,
             limit,
             time,
+            threads,
             yardstick,
             baseline,
             build,
@@ -303,6 +311,7 @@ fn main() -> ExitCode {
             repeats,
             limit,
             time,
+            threads,
             yardstick: yardstick.then_some((baseline, build)),
         }),
         What::Ready {
@@ -317,9 +326,12 @@ fn main() -> ExitCode {
             limit,
         }),
         What::Threads { classes, n } => threads::run(&classes, n),
-        What::ScaleCase { family, n, stop } => {
-            scale::case::run(&family, n, stop).map(|m| println!("{}", m.line()))
-        }
+        What::ScaleCase {
+            family,
+            n,
+            stop,
+            threads,
+        } => scale::case::run(&family, n, stop, threads).map(|m| println!("{}", m.line())),
         What::Msl(options) => msl::run(&options),
         What::Compliance(options) => compliance::run(&options),
         What::MslOne(options) => {

@@ -49,6 +49,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         largest: usize::MAX,
         limit: ENDED,
         stop: Some(START),
+        threads: None,
         repeats: options.repeats,
     };
     let mut slow = Vec::new();

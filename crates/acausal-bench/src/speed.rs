@@ -317,6 +317,8 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
         stop: case.stop,
         interval: case.stop,
         tolerance: TOLERANCE,
+        // As the C programs.
+        threads: Some(1),
         ..Settings::default()
     };
     let mut watch = Watch {

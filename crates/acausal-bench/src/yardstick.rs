@@ -196,6 +196,8 @@ fn run_ours(model: &Model, cell: usize) -> Result<Side, String> {
         stop: 1.0,
         interval: 1.0,
         tolerance: TOLERANCE,
+        // As the C programs.
+        threads: Some(1),
         ..Settings::default()
     };
     let mut watch = Watch {

@@ -1,22 +1,23 @@
-//! Programs whose long calls with costly functions run in two halves, on two threads.
+//! Programs whose long calls run in two halves, on two threads.
 //!
 //! In: a program. Out ([`Halves`]): phases; in each of them one thread runs the first half of every call that is cut, the other one the
 //! second, and nothing that one of them writes is read or written by the other. Which repetitions are in which half
 //! depends on the program only, every repetition does the same as before, and nothing is summed over both halves: the
 //! results are those of one thread, bit for bit.
 //!
-//! A call is cut where it pays ([`pays`]): sums and products over long arrays are bound by the memory, which one core saturates; sines,
-//! exponentials and powers are not. And where its repetitions are independent: each sets places of its own and reads none that another one sets. A new phase begins
+//! A call is cut where it pays ([`pays`]): with sines, exponentials and powers, or where it is so long that it waits for memory, of which two
+//! cores get more than one. Sums and products over arrays in a cache do not gain. And where its repetitions are independent: each sets places of its own and reads none that another one sets. A new phase begins
 //! where a call touches what another call of the phase sets. Calls that are not cut have a phase of their own on one thread.
 //!
 //! Example: `v[i] := p[i] - p[i+1]; q[i] := G*v[i]; r[i] := q[i] - q[i-1]` has three phases, since `q` is read at a place
 //! that the other half sets, and `v` is read where it is set, which the extents of the calls do not tell apart.
 
+use acausal_cpu::Pair;
+
 use crate::dependence::{Extent, extent, may_meet};
 use crate::error::{CodegenError, RunError};
 use crate::kernel::{Address, BANKS, Binary, Call, Kernel, Op, Store, Unary};
 use crate::normalise::normalise;
-use crate::pair::Pair;
 use crate::run::{BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 
 /// Nanoseconds of work in a call below which it is not cut: telling a second thread that sleeps takes ten to a hundred microseconds.
@@ -25,14 +26,23 @@ const LEAST_WORK: f64 = 300_000.0;
 /// Nanoseconds of one repetition below which a long call is bound by the memory.
 const LEAST_REPETITION: f64 = 10.0;
 
+/// Repetitions from which on a call does not find its numbers in a cache.
+const LEAST_LONG: usize = 200_000;
+
 /// Whether a second thread is likely to gain more than it costs, for a call whose repetitions are independent.
 pub fn pays(kernel: &Kernel, call: &Call) -> bool {
     let enough = |kernel: &Kernel| {
         let each: f64 = kernel.nodes.iter().map(nanoseconds).sum();
-        each >= LEAST_REPETITION && each * call.count as f64 >= LEAST_WORK
+        let costly = each >= LEAST_REPETITION && each * call.count as f64 >= LEAST_WORK;
+        costly || is_long(kernel, call)
     };
     // In the form that is executed most powers are products; few kernels get that far.
     enough(kernel) && enough(&normalise(kernel))
+}
+
+/// Whether a call is so long that it does not find its numbers in a cache: two cores get more from memory than one.
+pub fn is_long(_: &Kernel, call: &Call) -> bool {
+    call.count >= LEAST_LONG
 }
 
 /// What an operation costs, about.
@@ -118,18 +128,16 @@ impl Halves {
                 unsafe { (phase.first).run_at(whole.0, lengths, functions, mine)? };
                 continue;
             };
-            let mut results = (Ok(()), Ok(()));
-            let (a, b) = (&mut results.0, &mut results.1);
             let (whole, theirs) = (&whole, &mut *theirs);
-            pair.both(
+            let (first, second) = pair.both(
                 // SAFETY: the halves of a phase write places of their own and read none that the other one writes
                 // (`divisible`, `meets`); both are done before the next phase and before the banks are given back.
-                || *a = unsafe { (phase.first).run_at(whole.0, lengths, functions, mine) },
+                || unsafe { (phase.first).run_at(whole.0, lengths, functions, mine) },
                 // SAFETY: as above. Calls of user functions are not cut.
-                || *b = unsafe { second.run_at(whole.0, lengths, &NoFunctions, theirs) },
+                || unsafe { second.run_at(whole.0, lengths, &NoFunctions, theirs) },
             );
-            results.0?;
-            results.1?;
+            first?;
+            second?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@
 //! | meaning | [`math`], [`run`] | every operation on `f64`, and the order of loads and stores |
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
-//! | two threads | [`halves`], [`pair`] | long calls in two halves, with the bits of one thread |
+//! | two threads | [`halves`] | long calls in two halves, with the bits of one thread |
 //! | fewer passes | [`mod@fuse`] | assignments go into the calls that use them |
 //! | few values | [`mod@demand`] | the repetitions that some places depend on |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
@@ -80,7 +80,6 @@ pub mod interpreter;
 pub mod kernel;
 pub mod math;
 pub mod normalise;
-pub mod pair;
 mod place;
 pub mod run;
 #[cfg(feature = "cranelift")]
@@ -91,12 +90,11 @@ pub use cranelift::Cranelift;
 pub use demand::{Demand, demand};
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
 pub use fuse::{Fused, fuse, reads};
-pub use halves::{Halves, pays};
+pub use halves::{Halves, is_long, pays};
 pub use interpreter::Interpreter;
 pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,
 };
-pub use pair::Pair;
 pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 #[cfg(feature = "cranelift")]
 pub use tiered::{TierOptions, Tiered};

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, Loc, Schedule, fixed};
+use acausal_cpu::Pair;
 use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_jit::{
-    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Pair, RunError, Scratch, fuse, pays,
-    reads,
+    BankLengths, Banks, BoundProgram, Code, Functions, Halves, RunError, Scratch, fuse, is_long,
+    pays, reads,
 };
 use acausal_solver::{Dae, EvalError, EvalReason, Pattern};
 
@@ -94,12 +95,13 @@ pub(crate) enum Update {
     Never,
 }
 
-/// The programs of the integrator for two threads, those where it pays. (Partial derivatives go through the matrix at once, on the first
-/// thread: fetching half of them from the other core took as long as it had saved.)
+/// The programs of the integrator for two threads, those where it pays. (Partial derivatives only where they do not stay in a cache: below that
+/// fetching half of them from the other core took as long as it had saved.)
 #[derive(Default)]
 struct LongPrograms {
     locals: Option<Halves>,
     residuals: Option<Halves>,
+    partials: Option<Halves>,
     scratch: [Scratch; 2],
 }
 
@@ -160,7 +162,8 @@ impl Machine {
         Machine::with_threads(model, backend, 1)
     }
 
-    /// The same with so many threads, at most two; the second one takes half of array equations that are long and have costly functions. The results are the same.
+    /// The same with so many threads, at most two; the second one takes half of array equations that are long, and serves the integrator of a large
+    /// model. The results are the same.
     pub fn with_threads(
         model: Arc<Compiled>,
         backend: &dyn acausal_jit::Backend,
@@ -192,20 +195,23 @@ impl Machine {
         };
         let mut halves = LongPrograms::default();
         if threads > 1 {
-            let long = |program: &Program, out: usize| {
+            let long = |program: &Program, out: usize, worth| {
                 let lengths = BankLengths {
                     y: m.n,
                     yp: m.n,
                     mem: m.mem_len,
                     out,
                 };
-                Halves::bind(&*code, kernels, program, lengths, pays).map_err(SimError::Code)
+                Halves::bind(&*code, kernels, program, lengths, worth).map_err(SimError::Code)
             };
-            halves.locals = long(&m.locals, 0)?;
-            halves.residuals = long(residuals, m.n)?;
+            let partials = &m.jacobian.partials;
+            halves.locals = long(&m.locals, 0, pays)?;
+            halves.residuals = long(residuals, m.n, pays)?;
+            halves.partials = long(partials, m.jacobian.partials_len, is_long)?;
         }
         let any = halves.locals.is_some() || halves.residuals.is_some();
-        let pair = if any { Pair::new() } else { None };
+        let long = threads > 1 && m.n >= acausal_solver::LEAST_SHARED;
+        let pair = if any || long { Pair::new() } else { None };
         let e = &m.events;
         let mut actions = Vec::new();
         for when in &e.whens {
@@ -567,13 +573,8 @@ impl Machine {
         }
         let s = self.model.initial.jacobian.schedule();
         let memory = &mut self.initial;
-        s.accumulate(
-            &memory.partials,
-            1.0,
-            1.0,
-            &mut memory.acc,
-            &mut memory.values,
-        );
+        let (acc, values) = (&mut memory.acc, &mut memory.values);
+        s.accumulate(None, &memory.partials, (1.0, 1.0), acc, values);
         &self.initial.values
     }
 
@@ -599,7 +600,7 @@ impl Machine {
         }
         // Its rows of local assignments have no entry that those of the integrator's matrix have not.
         let acc = &mut self.acc[..schedule.acc_len];
-        schedule.accumulate(&self.partials, 1.0, 1.0, acc, values);
+        schedule.accumulate(None, &self.partials, (1.0, 1.0), acc, values);
     }
 
     /// The residuals, into the general output buffer.
@@ -740,22 +741,29 @@ impl Dae for Machine {
             mem: &mut self.mem,
             out: &mut self.partials,
         };
-        if let Err(e) = self
-            .programs
-            .partials
-            .run(banks, &self.functions, &mut self.scratch)
-        {
+        let done = match (&self.halves.partials, &mut self.pair) {
+            (Some(long), Some(pair)) => {
+                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
+            }
+            _ => (self.programs.partials).run(banks, &self.functions, &mut self.scratch),
+        };
+        if let Err(e) = done {
             self.fault.get_or_insert(e);
             return Err(EvalError::Fatal(EvalReason::Caller { code: 0 }));
         }
         let s = self.model.jacobian.schedule();
-        s.accumulate(&self.partials, 1.0, cj, &mut self.acc, values);
+        let (pair, acc) = (self.pair.as_mut(), &mut self.acc);
+        s.accumulate(pair, &self.partials, (1.0, cj), acc, values);
         add_to(&mut self.seconds.jacobian, clock);
         Ok(())
     }
 
     fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    fn pair(&mut self) -> Option<&mut Pair> {
+        self.pair.as_mut()
     }
 
     fn roots_len(&self) -> usize {

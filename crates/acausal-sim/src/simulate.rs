@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, fixed};
+use acausal_cpu::FlushSubnormals;
 use acausal_solver::{Integrator, StepOutcome};
 
 use crate::at_event::record_delays;
@@ -37,6 +38,7 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
     settings.check()?;
+    let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
@@ -61,6 +63,7 @@ pub fn resume(
         ..settings.clone()
     };
     settings.check()?;
+    let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();

@@ -71,6 +71,10 @@ impl Dae for Watched<'_> {
         (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
     }
 
+    fn pair(&mut self) -> Option<&mut acausal_cpu::Pair> {
+        self.machine.pair()
+    }
+
     fn roots_len(&self) -> usize {
         self.machine.roots_len()
     }

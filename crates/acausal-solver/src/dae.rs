@@ -5,6 +5,8 @@
 //! failure (a logarithm of a negative trial value) makes the integrator retry with a smaller step, a *fatal* one stops
 //! it. Failures carry a row or a code of the caller, so that the caller can name the equation.
 
+use acausal_cpu::Pair;
+
 use crate::pattern::Pattern;
 use std::fmt;
 
@@ -41,6 +43,11 @@ pub trait Dae {
         values: &mut [f64],
     ) -> Result<(), EvalError> {
         self.jacobian(t, y, yp, cj, values)
+    }
+
+    /// A second thread, for the loops of the integrator over long vectors.
+    fn pair(&mut self) -> Option<&mut Pair> {
+        None
     }
 
     /// Sparsity of the iteration matrix. May change only between [`crate::Bdf::restart`] calls.

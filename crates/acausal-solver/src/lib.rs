@@ -17,6 +17,7 @@ mod integrator;
 pub mod linear;
 pub mod newton;
 mod pattern;
+mod two;
 
 pub use bdf::{
     Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,
@@ -28,3 +29,4 @@ pub use ida::Ida;
 pub use integrator::Integrator;
 pub use newton::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 pub use pattern::{Pattern, PatternError};
+pub use two::LEAST_SHARED;

@@ -4,7 +4,8 @@
 mod large;
 mod problems;
 
-use acausal_solver::{Bdf, BdfOptions, Dae, StepOutcome};
+use acausal_cpu::Pair;
+use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
 use large::{Heat, HeatForm, TransmissionLine};
 use problems::{run, tolerances};
 
@@ -50,13 +51,23 @@ fn heat_equation_matches_the_fourier_solution() {
 }
 
 /// A step leaves the last work on solution and history to whoever asks; asking, at the end of a step or inside of it, changes
-/// nothing in what follows. 1,003 unknowns: several tiles and an incomplete group at the end.
+/// nothing in what follows. 1,003 unknowns: an incomplete group at the end.
 #[test]
 fn looking_at_the_solution_does_not_change_it() {
+    for narrow in [false, true] {
+        looking_does_not_change(narrow);
+    }
+}
+
+fn looking_does_not_change(narrow: bool) {
     let integrate = |look: fn(&mut Bdf)| {
         let mut dae = Heat::new(1003, HeatForm::Direct);
         let (y, yp) = dae.start();
-        let mut bdf = Bdf::new(tolerances(1e-6, 1e-8), 0.0, &y, &yp).unwrap();
+        let options = BdfOptions {
+            narrow_history: Some(narrow),
+            ..tolerances(1e-6, 1e-8)
+        };
+        let mut bdf = Bdf::new(options, 0.0, &y, &yp).unwrap();
         while bdf.step(&mut dae, 0.5).unwrap() != StepOutcome::StopReached {
             look(&mut bdf);
         }
@@ -76,6 +87,89 @@ fn looking_at_the_solution_does_not_change_it() {
         assert!((y[0] - reached).abs() <= 1e-15 && before < reached);
     };
     assert_eq!(never, integrate(inside));
+}
+
+/// With high differences of half the size errors are no larger (against a run with a tight tolerance), and steps hardly more.
+#[test]
+fn a_narrow_history_is_as_good() {
+    let integrate = |rtol: f64, narrow: bool| {
+        let mut dae = Heat::new(403, HeatForm::Flux);
+        let (y, yp) = dae.start();
+        let options = BdfOptions {
+            narrow_history: Some(narrow),
+            ..tolerances(rtol, rtol)
+        };
+        let mut bdf = run(&mut dae, options, 0.5, &y, &yp).unwrap();
+        (bdf.y().to_vec(), bdf.statistics().steps)
+    };
+    let (exact, _) = integrate(1e-11, false);
+    for (rtol, most) in [(1e-4, 1.02), (1e-5, 1.02), (1e-6, 1.02), (1e-7, 1.3)] {
+        let [(wide, steps), (narrow, narrow_steps)] = [false, true].map(|narrow| {
+            let (y, steps) = integrate(rtol, narrow);
+            let errors = y.iter().zip(&exact);
+            let errors = errors.map(|(a, b)| (a - b).abs() / (rtol * b.abs() + rtol));
+            (errors.fold(0.0, f64::max), steps)
+        });
+        assert_ne!(wide, narrow);
+        assert!(narrow < most * wide, "rtol {rtol}: {narrow} against {wide}");
+        assert!(narrow_steps * 20 <= steps * 21, "{steps} {narrow_steps}");
+    }
+}
+
+/// The same with a second thread.
+struct OnTwo(Heat, Option<Pair>);
+
+impl Dae for OnTwo {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        self.0.residual(t, y, yp, r)
+    }
+
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.0.jacobian(t, y, yp, cj, values)
+    }
+
+    fn pattern(&self) -> &Pattern {
+        self.0.pattern()
+    }
+
+    fn pair(&mut self) -> Option<&mut Pair> {
+        self.1.as_mut()
+    }
+}
+
+/// Long enough for a second thread in every loop, with an incomplete group at the end.
+const LONG: usize = 300_003;
+
+/// A rod that is long enough for a second thread: the same bits with and without, through all orders, refused steps and looks.
+#[test]
+fn a_second_thread_does_not_change_the_solution() {
+    let integrate = |pair: Option<Pair>| {
+        let mut dae = OnTwo(Heat::new(LONG, HeatForm::Direct), pair);
+        let (y, yp) = dae.0.start();
+        let mut bdf = Bdf::new(tolerances(1e-4, 1e-6), 0.0, &y, &yp).unwrap();
+        for step in 0..40 {
+            bdf.step(&mut dae, 0.5).unwrap();
+            if step % 7 == 0 {
+                assert!(bdf.y()[0].is_finite());
+            }
+        }
+        assert!(bdf.last_order() > 3, "{}", bdf.last_order());
+        let (y, yp) = bdf.solution();
+        let bits = y.iter().chain(yp).map(|v| v.to_bits());
+        bits.collect::<Vec<_>>()
+    };
+    assert!(integrate(None) == integrate(Pair::new()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Equations with costly functions over long arrays, on one thread and on two: the same bits.
+//! Long arrays on one thread and on two: the same bits.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -28,5 +28,32 @@ fn two_threads_give_the_trajectories_of_one() {
     };
     let one = run(1);
     assert!(one[2].len() >= 3 && one[2][0] != one[2][2]);
+    assert_eq!(one, run(2));
+}
+
+/// A line of components, long enough for residuals, Jacobian, elimination and vectors on two threads.
+#[test]
+fn large_models_have_the_trajectories_of_one_thread() {
+    let text = "model Line parameter Integer N = 260000; Real v[N + 1]; Real i[N]; Real q[N]; parameter Real R[N] = {0.01 + 1e-8*k for k in 1:N};
+           Real near = v[3]; Real far = i[N]; Real through = q[2];
+         initial equation for k in 1:N loop v[k + 1] = 0; i[k] = 0; end for;
+         equation v[1] = 1 - exp(-time);
+           for k in 1:N loop q[k] = (v[k] - v[k + 1])*(1 + 0.1*v[k]^2); der(i[k]) = q[k] - R[k]*i[k]; end for;
+           for k in 1:N - 1 loop der(v[k + 1]) = i[k] - i[k + 1]; end for;
+           der(v[N + 1]) = i[N] - v[N + 1]; end Line;";
+    let run = |threads: usize| {
+        let settings = Settings {
+            stop: 2.0,
+            interval: 1.0,
+            threads: Some(threads),
+            ..Settings::default()
+        };
+        let result = run_text(text, &settings);
+        let names = ["time", "near", "far", "through"];
+        let bits = |name| values(&result, name).iter().map(|v| v.to_bits()).collect();
+        names.map(|name| -> Vec<u64> { bits(name) })
+    };
+    let one = run(1);
+    assert!(one[1].len() >= 3 && one[1][0] != one[1][2]);
     assert_eq!(one, run(2));
 }

@@ -1,6 +1,7 @@
 //! One case: a model of one size, from its text to the end of the simulation, in the process that calls.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use acausal_codegen::Loc;
 use acausal_model::class::Libraries;
@@ -10,7 +11,7 @@ use acausal_syntax::{Diagnostic, Span, parse_expression};
 use super::family::{Input, by_name};
 use crate::cpu;
 
-/// Seconds of CPU time by phase, and sizes.
+/// Seconds by phase (CPU time, of the integration the time that passes), and sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Scalar equations of the flat model.
@@ -126,7 +127,12 @@ impl Measured {
 }
 
 /// Runs a case of a family.
-pub fn run(family: &str, n: usize, stop: Option<f64>) -> Result<Measured, String> {
+pub fn run(
+    family: &str,
+    n: usize,
+    stop: Option<f64>,
+    threads: Option<usize>,
+) -> Result<Measured, String> {
     let family = by_name(family).ok_or_else(|| format!("there is no family `{family}`"))?;
     // The text of a written-out model is no part of the time.
     let source = family.model(n);
@@ -162,7 +168,7 @@ pub fn run(family: &str, n: usize, stop: Option<f64>) -> Result<Measured, String
         .map_err(|e| render(&mut libraries, vec![e.1.diagnostic(&e.0)]))?;
     m.codegen = clock.lap();
 
-    simulate(compiled, stop, &mut m).map_err(|(model, e)| {
+    simulate(compiled, stop, threads, &mut m).map_err(|(model, e)| {
         let d = e.diagnostic(&model);
         render(&mut libraries, vec![d])
     })?;
@@ -173,22 +179,25 @@ pub fn run(family: &str, n: usize, stop: Option<f64>) -> Result<Measured, String
 fn simulate(
     compiled: acausal_codegen::Compiled,
     stop: Option<f64>,
+    threads: Option<usize>,
     m: &mut Measured,
 ) -> Result<(), (Arc<acausal_codegen::Compiled>, acausal_sim::SimError)> {
     let model = Arc::new(compiled);
     let mut settings = acausal::experiment_settings(&model.flat.experiment);
     settings.stop = stop.unwrap_or(settings.stop);
+    settings.threads = threads;
     let mut sink = Begin::default();
     let start = cpu::seconds();
     let summary =
         acausal_sim::simulate(model.clone(), &settings, &mut sink).map_err(|e| (model, e))?;
-    let ready = sink.begin - start;
+    let (begin, clock) = sink.begin.unwrap_or((start, Instant::now()));
+    m.integrate = clock.elapsed().as_secs_f64();
+    let ready = begin - start;
     // The simulation tells wall-clock times of binding and initialisation; their CPU time is shared out accordingly.
     let seconds = summary.seconds;
     let bind = seconds.codegen / (seconds.codegen + seconds.initialise).max(1e-9);
     m.codegen += ready * bind;
     m.initialise = ready * (1.0 - bind);
-    m.integrate = cpu::seconds() - sink.begin;
     m.steps = summary.steps;
     m.events = summary.events;
     m.unknowns = summary.unknowns as u64;
@@ -199,12 +208,13 @@ fn simulate(
 /// Notes when the integration begins and takes rows without any signal, as a run does that observes a few of a million.
 #[derive(Default)]
 struct Begin {
-    begin: f64,
+    /// CPU time of this thread, and the clock: two threads integrate large models.
+    begin: Option<(f64, Instant)>,
 }
 
 impl Sink for Begin {
     fn begin(&mut self, _: &Machine, _: &[f64], _: &[f64]) -> Result<(), String> {
-        self.begin = cpu::seconds();
+        self.begin = Some((cpu::seconds(), Instant::now()));
         Ok(())
     }
 

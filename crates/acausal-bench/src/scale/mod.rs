@@ -1,7 +1,7 @@
 //! Time and memory over the size of a model, for families of models that are sized by one parameter.
 //!
 //! In: the families of [`family`]. Out: one line per family and size with the number of scalar equations, seconds of
-//! CPU time and the growth per decade (of scalar equations) of each phase (parse, flatten, structure, code generation, initialisation, one
+//! CPU time (of an integration step the time that passes, since two threads may work on it) and the growth per decade (of scalar equations) of each phase (parse, flatten, structure, code generation, initialisation, one
 //! integration step) and the peak of memory. The baseline of each line is the size before it in the same run: a phase
 //! that does not look at elements has a growth near 1, one that is linear 10.
 //!
@@ -36,6 +36,8 @@ pub struct Options {
     pub limit: f64,
     /// Stop time instead of that of each model.
     pub stop: Option<f64>,
+    /// Threads of the integration.
+    pub threads: Option<usize>,
     /// Runs of each case; the fastest of each phase counts.
     pub repeats: usize,
 }
@@ -161,6 +163,9 @@ fn child(family: &Family, n: usize, options: &Options) -> Result<Measured, Faile
     let mut arguments = vec!["scale-case".to_string(), family.name.into(), n.to_string()];
     if let Some(stop) = options.stop {
         arguments.extend(["--stop".to_string(), stop.to_string()]);
+    }
+    if let Some(threads) = options.threads {
+        arguments.extend(["--threads".to_string(), threads.to_string()]);
     }
     let printed = process(&arguments, options.limit)?;
     Measured::read(&printed).map_err(Failed::Case)

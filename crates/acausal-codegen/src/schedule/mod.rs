@@ -20,7 +20,9 @@ mod pattern;
 mod regular;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use acausal_cpu::{Pair, Shared};
 use acausal_jit::kernel::Bank;
 
 use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
@@ -64,29 +66,53 @@ impl Grouped {
         self.groups.push((self.runs.len() as u32, rows as u32));
     }
 
-    /// Calls `f` with the multiply-adds in an order that keeps that of each entry. The rows of a long block are taken some at
-    /// a time through all of its runs, so that their entries are still in the cache when the next run comes to them.
-    fn for_each(&self, mut f: impl FnMut(&MulAdds)) {
+    /// Calls `f` with the multiply-adds in an order that keeps that of each entry; those of a long block that satisfies `apart` from two
+    /// threads, each with half of its rows.
+    fn for_each(
+        &self,
+        mut pair: Option<&mut Pair>,
+        apart: impl Fn(&[MulAdds]) -> bool,
+        f: impl Fn(&MulAdds) + Sync,
+    ) {
         let mut first = 0;
         for &(end, rows) in &self.groups {
             let runs = &self.runs[first..end as usize];
             first = end as usize;
-            if rows <= ROWS || runs.len() == 1 || runs.len() > MOST_RUNS {
-                runs.iter().for_each(&mut f);
-                continue;
-            }
-            for from in (0..rows).step_by(ROWS as usize) {
-                for run in runs {
-                    let start = run.row.max(from);
-                    let end = (run.row + run.count).min(from + ROWS);
-                    if start < end {
-                        f(&run.part(start - run.row, end - start));
-                    }
+            let pair = pair.as_deref_mut().filter(|_| rows >= LEAST_PAIRED);
+            match pair.filter(|_| apart(runs)) {
+                Some(pair) => {
+                    let middle = (rows / 2).next_multiple_of(ROWS);
+                    pair.both(
+                        || some_rows(runs, 0..middle, &f),
+                        || some_rows(runs, middle..rows, &f),
+                    );
                 }
+                None if rows <= ROWS || runs.len() == 1 || runs.len() > MOST_RUNS => {
+                    runs.iter().for_each(&f);
+                }
+                None => some_rows(runs, 0..rows, &f),
             }
         }
     }
 }
+
+/// The rows of a long block are taken some at a time through all of its runs, so that their entries are still in the cache when the
+/// next run comes to them.
+fn some_rows(runs: &[MulAdds], rows: Range<u32>, f: impl Fn(&MulAdds)) {
+    for from in rows.clone().step_by(ROWS as usize) {
+        let to = rows.end.min(from + ROWS);
+        for run in runs {
+            let start = run.row.max(from);
+            let end = (run.row + run.count).min(to);
+            if start < end {
+                f(&run.part(start - run.row, end - start));
+            }
+        }
+    }
+}
+
+/// Rows of a block from which on two threads share it: neither finds them in a cache.
+const LEAST_PAIRED: u32 = 200_000;
 
 /// Rows that are taken at a time: the entries of a few columns of them fit the first-level cache.
 const ROWS: u32 = 512;
@@ -374,12 +400,13 @@ fn extent(locations: &crate::address::Locations, count: usize) -> Option<(usize,
 }
 
 impl Schedule {
-    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`; `acc` is the accumulator.
+    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`; `acc` is the accumulator. A second thread takes half of what
+    /// is long; the result is the same.
     pub fn accumulate(
         &self,
+        mut pair: Option<&mut Pair>,
         partials: &[f64],
-        one: f64,
-        cj: f64,
+        (one, cj): (f64, f64),
         acc: &mut [f64],
         values: &mut [f64],
     ) {
@@ -388,25 +415,35 @@ impl Schedule {
         }
         acc[0] = one;
         acc[1] = cj;
-        self.locals.for_each(|run| {
-            // The row that is filled lies behind all rows that are read.
-            let (known, row) = acc.split_at_mut(run.dst as usize);
-            match row_is_apart(run) {
-                true => run.apply(partials, known, row, 0),
-                false => run.apply_inside(partials, acc),
-            }
-        });
+        let inside = Shared::new(acc);
+        // Rows that are read are complete: none of them is of the block that is filled.
+        let apart = |runs: &[MulAdds]| {
+            let first = runs.iter().map(|run| run.dst).min().unwrap_or(0);
+            runs.iter().all(|run| row_is_before(run, first))
+        };
+        // SAFETY: rows have no entry in common, and threads fill different rows of a block; those that are read are complete (`apart`).
+        let fill = |run: &MulAdds| unsafe { run.apply(partials, inside, inside) };
+        self.locals.for_each(pair.as_deref_mut(), apart, fill);
         if self.clears_values {
-            values.fill(0.0);
+            match pair.as_deref_mut() {
+                Some(pair) if values.len() >= LEAST_PAIRED as usize => {
+                    let (front, back) = values.split_at_mut(values.len() / 2);
+                    pair.both(|| front.fill(0.0), || back.fill(0.0));
+                }
+                _ => values.fill(0.0),
+            }
         }
-        (self.values).for_each(|run| run.apply(partials, acc, values, run.dst as usize));
+        let filled = Shared::new(values);
+        // SAFETY: as above; nothing is filled in what is read.
+        let fill = |run: &MulAdds| unsafe { run.apply(partials, inside, filled) };
+        self.values.for_each(pair, |_| true, fill);
     }
 }
 
-/// Whether everything a run reads lies before everything it writes.
-fn row_is_apart(run: &MulAdds) -> bool {
+/// Whether everything a run reads lies before a place, and everything it writes behind it.
+fn row_is_before(run: &MulAdds, place: u32) -> bool {
     let last = run.src as i64 + run.src_step as i64 * (run.count as i64 - 1);
-    run.dst_step >= 0 && last.max(run.src as i64) < run.dst as i64
+    run.dst_step >= 0 && last.max(run.src as i64) < place as i64
 }
 
 impl MulAdds {
@@ -423,54 +460,64 @@ impl MulAdds {
         }
     }
 
-    /// Writes to `dst` from the given place on.
-    fn apply(&self, partials: &[f64], acc: &[f64], dst: &mut [f64], first: usize) {
-        match self.sets {
-            true => self.apply_by(partials, acc, dst, first, |d, v| *d = v),
-            false => self.apply_by(partials, acc, dst, first, |d, v| *d += v),
+    /// Reads complete rows from `acc` and fills entries of `dst`.
+    ///
+    /// # Safety
+    /// No other thread sets what is read or uses what is filled.
+    unsafe fn apply(&self, partials: &[f64], acc: Shared<'_>, dst: Shared<'_>) {
+        // SAFETY: the same contract.
+        unsafe {
+            match self.sets {
+                true => self.apply_by(partials, acc, dst, |_, v| v),
+                false => self.apply_by(partials, acc, dst, |d, v| d + v),
+            }
         }
     }
 
+    /// # Safety
+    /// As for [`MulAdds::apply`].
     #[inline(always)]
-    fn apply_by(
+    unsafe fn apply_by(
         &self,
         partials: &[f64],
-        acc: &[f64],
-        dst: &mut [f64],
-        first: usize,
-        put: impl Fn(&mut f64, f64),
+        acc: Shared<'_>,
+        dst: Shared<'_>,
+        put: impl Fn(f64, f64) -> f64,
     ) {
-        let mut place = first;
-        let mut src = self.src as usize;
-        let mut partial = self.partial as usize;
-        let step = self.dst_step as isize;
-        if self.src_step == 0 && self.partial_step == 0 {
-            let increment = partials[partial] * acc[src];
-            for _ in 0..self.count {
-                put(&mut dst[place], increment);
-                place = place.wrapping_add_signed(step);
-            }
+        if self.count == 0 {
             return;
         }
-        for _ in 0..self.count {
-            put(&mut dst[place], partials[partial] * acc[src]);
-            place = place.wrapping_add_signed(step);
-            src = src.wrapping_add_signed(self.src_step as isize);
-            partial += self.partial_step as usize;
-        }
-    }
-
-    /// The same inside of the accumulator.
-    fn apply_inside(&self, partials: &[f64], acc: &mut [f64]) {
-        let (mut dst, mut src) = (self.dst as usize, self.src as usize);
-        let mut partial = self.partial as usize;
-        for _ in 0..self.count {
-            let increment = partials[partial] * acc[src];
-            let d = &mut acc[dst];
-            *d = if self.sets { increment } else { *d + increment };
-            dst = dst.wrapping_add_signed(self.dst_step as isize);
-            src = src.wrapping_add_signed(self.src_step as isize);
-            partial += self.partial_step as usize;
+        let count = self.count as isize;
+        let (dst_step, src_step) = (self.dst_step as isize, self.src_step as isize);
+        let partial_step = self.partial_step as isize;
+        // All places lie between the first and the last one.
+        let are_inside = |first: u32, step: isize, len: usize| {
+            let last = first as isize + step * (count - 1);
+            (first as usize) < len && (0..len as isize).contains(&last)
+        };
+        assert!(
+            are_inside(self.dst, dst_step, dst.len())
+                && are_inside(self.src, src_step, acc.len())
+                && are_inside(self.partial, partial_step, partials.len())
+        );
+        // SAFETY: every place is inside (asserted above); no other thread interferes by the contract.
+        unsafe {
+            let place = dst.as_mut_ptr().add(self.dst as usize);
+            let src = acc.as_mut_ptr().add(self.src as usize);
+            let partial = partials.as_ptr().add(self.partial as usize);
+            if src_step == 0 && partial_step == 0 && row_is_before(self, self.dst) {
+                let increment = *partial * *src;
+                for k in 0..count {
+                    let place = place.offset(k * dst_step);
+                    *place = put(*place, increment);
+                }
+                return;
+            }
+            for k in 0..count {
+                let increment = *partial.offset(k * partial_step) * *src.offset(k * src_step);
+                let place = place.offset(k * dst_step);
+                *place = put(*place, increment);
+            }
         }
     }
 }

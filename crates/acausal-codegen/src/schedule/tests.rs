@@ -30,7 +30,7 @@ fn filled(s: &Schedule, partials: &[f64], one: f64, cj: f64) -> Vec<Vec<f64>> {
     let mut acc = vec![7.0; s.acc_len];
     let p = &s.sparsity;
     let mut values = vec![7.0; p.row_idx.len()];
-    s.accumulate(partials, one, cj, &mut acc, &mut values);
+    s.accumulate(None, partials, (one, cj), &mut acc, &mut values);
     let mut dense = vec![vec![0.0; p.cols]; p.rows];
     let columns = (0..p.cols).map(|c| (c, p.entries(c)));
     for (c, entries) in columns {

@@ -9,6 +9,7 @@ use super::corrector::Failure;
 use super::options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP, factor};
 use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
 use crate::dae::Dae;
+use acausal_cpu::Pair;
 
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
 const STRETCH: f64 = 1e-4;
@@ -152,14 +153,14 @@ impl Bdf {
                 order: self.k,
             });
             self.c.advance(h, self.k, self.h_used, self.k_used);
-            self.predict(self.c.steps_constant);
+            self.predict(dae.pair(), self.c.steps_constant);
             let failure = match self.correct(dae, t_new) {
                 Ok(()) => {
                     let estimates = self.estimate();
                     let norm = self.c.error_factor * estimates.err_k / self.c.sigma[self.k];
                     if norm <= 1.0 {
                         if self.options.trace {
-                            let variable = self.most_in_error();
+                            let variable = self.most_in_error(dae.pair());
                             self.record(Move::Accepted {
                                 t: t_new,
                                 norm,
@@ -169,11 +170,11 @@ impl Bdf {
                         self.accept(t_new, &estimates);
                         return Ok(());
                     }
-                    let variable = self.most_in_error();
+                    let variable = self.most_in_error(dae.pair());
                     self.limited[variable] += 1;
                     self.record(Move::ErrorTest { norm, variable });
                     self.statistics.error_test_failures += 1;
-                    self.undo();
+                    self.undo(dae.pair());
                     // The first step is a guess from the slope alone; a solution that bends much more than it rises
                     // needs one many orders of magnitude smaller.
                     if self.fresh && first_failures < factor::FIRST_STEP_FAILURES {
@@ -185,7 +186,7 @@ impl Bdf {
                     StepLimit::ErrorTest { variable }
                 }
                 Err(Failure::Fatal(error)) => {
-                    self.undo();
+                    self.undo(dae.pair());
                     return Err(error);
                 }
                 Err(Failure::Retry(limit)) => {
@@ -203,7 +204,7 @@ impl Bdf {
                     }
                     other_failures += 1;
                     self.corrector_failures += 1;
-                    self.undo();
+                    self.undo(dae.pair());
                     self.starting = false;
                     self.change_step(factor::CONVERGENCE_FAILURE);
                     limit
@@ -240,25 +241,25 @@ impl Bdf {
     }
 
     /// Takes back what the attempt did to coefficients and history.
-    fn undo(&mut self) {
+    fn undo(&mut self, mut pair: Option<&mut Pair>) {
         self.forget_correction();
         self.c.retreat(self.h, self.k);
         for j in self.c.steps_constant..=self.k {
             let factor = 1.0 / self.c.beta[j];
-            self.phi[j].iter_mut().for_each(|v| *v *= factor);
+            self.phi.scale(pair.as_deref_mut(), j, factor);
         }
     }
 
     /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on. The correction of the last step is taken
     /// into the history in the same pass if that is still to be done.
-    fn predict(&mut self, first_scaled: usize) {
+    fn predict(&mut self, pair: Option<&mut Pair>, first_scaled: usize) {
         let how = kernels::Prediction {
             k: self.k,
             first_scaled,
             scale: &self.c.beta,
             gamma: &self.c.gamma,
         };
-        let (phi, y, yp) = (&mut self.phi[..], &mut self.y[..], &mut self.yp[..]);
+        let (phi, predicted) = (&mut self.phi, [&mut self.y[..], &mut self.yp[..]]);
         if std::mem::take(&mut self.pending) {
             let held = self.held.take();
             let (last, earlier) = match held {
@@ -271,22 +272,23 @@ impl Bdf {
                 scale: held.map_or(1.0, |f| -f),
                 keep: self.k_used < self.options.max_order,
             };
-            kernels::update_and_predict(phi, last, update, how, y, yp);
+            kernels::update_and_predict(pair, phi, last, update, how, predicted);
         } else {
-            kernels::predict(phi, how, y, yp);
+            kernels::predict(pair, phi, how, predicted);
         }
         self.forget_correction();
     }
 
     /// Predicts without rescaling the history once more.
-    pub(super) fn predict_again(&mut self) {
-        self.predict(self.k + 1);
+    pub(super) fn predict_again(&mut self, pair: Option<&mut Pair>) {
+        self.predict(pair, self.k + 1);
     }
 
     /// The variable with the largest error.
-    fn most_in_error(&self) -> usize {
-        let correction = self.correction();
-        kernels::largest(self.n, |i| correction.at(i) * self.tested_weight(i))
+    fn most_in_error(&self, pair: Option<&mut Pair>) -> usize {
+        let (correction, y, tolerances) = (self.correction(), &self.phi[0], &self.tolerances);
+        let error = |i: usize| correction.at(i) * tolerances.tested_weight(i, y[i]);
+        kernels::largest(pair, self.n, error)
     }
 
     fn change_step(&mut self, ratio: f64) {

@@ -20,6 +20,12 @@ use super::options::{
 };
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
+use crate::two::{in_halves, second};
+use acausal_cpu::Pair;
+use std::ops::Range;
+
+/// Vectors that the norms of a correction are made of: it, the weights, and three differences.
+const VECTORS_OF_SUMS: usize = 5;
 
 /// Failures of the corrector in one step before the matrix is renewed in every iteration.
 const PATIENCE: u32 = 2;
@@ -80,17 +86,17 @@ impl Bdf {
                 Iteration::NotFinite if !careful => careful = true,
                 _ => {
                     if self.corrector_failures >= PATIENCE {
-                        self.predict_again();
+                        self.predict_again(dae.pair());
                         if self.iterate_anew(dae, t)? {
                             return Ok(());
                         }
                     }
-                    let variable = self.largest_correction();
+                    let variable = self.largest_correction(dae.pair());
                     let row = self.worst_row(dae, t);
                     return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
                 }
             }
-            self.predict_again();
+            self.predict_again(dae.pair());
         }
     }
 
@@ -114,7 +120,7 @@ impl Bdf {
         let limit = self.options.max_newton_iterations.max(1);
         for m in 0..limit {
             if m > 0 {
-                self.apply_held();
+                self.apply_held(dae.pair());
                 self.evaluate_residual(dae, t)?;
             }
             if careful && let Some(row) = first_not_finite(&self.d) {
@@ -125,15 +131,15 @@ impl Bdf {
             }
             if self.options.profile {
                 let clock = std::time::Instant::now();
-                self.solver.solve(&mut self.d);
+                self.solver.solve_on(second(dae, self.n), &mut self.d);
                 self.linear_seconds.1 += clock.elapsed().as_secs_f64();
             } else {
-                self.solver.solve(&mut self.d);
+                self.solver.solve_on(second(dae, self.n), &mut self.d);
             }
             self.statistics.newton_iterations += 1;
-            norm = self.hold(factor);
+            norm = self.hold(dae.pair(), factor);
             if self.options.trace {
-                let variable = self.largest_correction();
+                let variable = self.largest_correction(dae.pair());
                 self.record(Move::Iteration {
                     number: m + 1,
                     norm,
@@ -169,34 +175,37 @@ impl Bdf {
     }
 
     /// Holds the correction `-factor * d` back until it is known whether another one follows; its norm.
-    fn hold(&mut self, factor: f64) -> f64 {
+    fn hold(&mut self, pair: Option<&mut Pair>, factor: f64) -> f64 {
         self.held = Some(factor);
         let differences = kernels::Differences {
             phi: &self.phi,
             k: self.k,
             raise: self.may_raise(),
         };
-        let mut sums = kernels::Sums::default();
-        for piece in self.tolerances.pieces() {
-            let w = self.tolerances.weights(&piece, &self.phi[0]);
-            let (range, e) = (piece.range, self.correction());
-            let part = kernels::sums(range, e, w, piece.mask, differences);
-            sums.last += part.last;
-            if piece.tested {
-                for (sum, part) in sums.errors.iter_mut().zip(part.errors) {
-                    *sum += part;
+        let (tolerances, y, correction) = (&self.tolerances, &self.phi[0], self.correction());
+        let sums = |range: Range<usize>| {
+            let mut sums = kernels::Sums::default();
+            for piece in tolerances.pieces(range) {
+                let w = tolerances.weights(&piece, y);
+                let mut part = kernels::sums(piece.range, correction, w, piece.mask, differences);
+                if !piece.tested {
+                    part.errors = [0.0; 4];
                 }
+                sums = sums + part;
             }
-        }
-        self.sums = sums;
+            sums
+        };
+        let (front, back) = in_halves(pair, (self.n, VECTORS_OF_SUMS), 0..self.n, sums);
+        self.sums = back.map_or(front, |back| front + back);
         (self.sums.last / self.n.max(1) as f64).sqrt()
     }
 
     /// Applies the correction that was held back to y and y'.
-    pub(super) fn apply_held(&mut self) {
+    pub(super) fn apply_held(&mut self, pair: Option<&mut Pair>) {
         if let Some(factor) = self.held.take() {
-            let (e, y, yp) = (&mut self.e, &mut self.y, &mut self.yp);
-            kernels::correct(!self.applied, -factor, self.c.cj, &self.d, e, y, yp);
+            let corrected: [&mut [f64]; 3] = [&mut self.e, &mut self.y, &mut self.yp];
+            let factors = (-factor, self.c.cj);
+            kernels::correct(pair, !self.applied, factors, &self.d, corrected);
             self.applied = true;
         }
     }
@@ -252,12 +261,12 @@ impl Bdf {
     /// The iteration with a new matrix in every turn; true if it converges.
     fn iterate_anew<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<bool, Failure> {
         for _ in 0..MAX_PIECES {
-            self.apply_held();
+            self.apply_held(dae.pair());
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;
-            self.solver.solve(&mut self.d);
+            self.solver.solve_on(second(dae, self.n), &mut self.d);
             self.statistics.newton_iterations += 1;
-            let norm = self.hold(1.0);
+            let norm = self.hold(dae.pair(), 1.0);
             if !norm.is_finite() {
                 return Ok(false);
             }
@@ -314,7 +323,7 @@ impl Bdf {
         self.statistics.factorisations += 1;
         self.record(Move::Matrix { cj });
         let clock = self.options.profile.then(std::time::Instant::now);
-        let factored = self.solver.factor(&self.values);
+        let factored = self.solver.factor_on(second(dae, self.n), &self.values);
         if let Some(clock) = clock {
             self.linear_seconds.0 += clock.elapsed().as_secs_f64();
         }
@@ -340,13 +349,14 @@ impl Bdf {
     }
 
     /// The variable that the last iteration moves most.
-    fn largest_correction(&self) -> usize {
-        kernels::largest(self.n, |i| self.d[i] * self.weight(i))
+    fn largest_correction(&self, pair: Option<&mut Pair>) -> usize {
+        let (d, y, tolerances) = (&self.d, &self.phi[0], &self.tolerances);
+        kernels::largest(pair, self.n, |i| d[i] * tolerances.weight(i, y[i]))
     }
 
     /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
     fn worst_row<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> usize {
-        self.predict_again();
+        self.predict_again(dae.pair());
         if self.evaluate_residual(dae, t).is_err() {
             return 0;
         }
@@ -363,6 +373,7 @@ impl Bdf {
         for size in self.e.iter_mut() {
             *size = 1.0 / *size;
         }
-        kernels::largest(self.n, |i| self.d[i] * self.e[i])
+        let (d, e) = (&self.d, &self.e);
+        kernels::largest(dae.pair(), self.n, |i| d[i] * e[i])
     }
 }

@@ -42,6 +42,7 @@ mod options;
 mod outcome;
 mod quad;
 mod roots;
+mod rows;
 mod stability;
 mod tolerances;
 mod trace;
@@ -54,10 +55,12 @@ pub use trace::{Move, Profile};
 use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
+use crate::two::LEAST_PAIRED;
 use coefficients::Coefficients;
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 pub(crate) use roots::{Inside, RootFinder};
+use rows::Rows;
 use stability::StabilityGuard;
 use tolerances::Tolerances;
 use vector::Vector;
@@ -76,7 +79,7 @@ pub struct Bdf {
     tolerances: Tolerances,
 
     /// Modified divided differences of the solution.
-    phi: Vec<Vector>,
+    phi: Rows,
     y: Vector,
     yp: Vector,
     /// Corrections of the step that are applied to y and y'.
@@ -164,6 +167,8 @@ impl Bdf {
             error_test: Vec::new(),
             ..options
         };
+        let large = n >= LEAST_PAIRED && options.rtol >= rows::LEAST_TOLERANCE;
+        let narrow = options.narrow_history.unwrap_or(large);
         let stability = StabilityGuard::new(options.stability_detection);
         let mut bdf = Self {
             n,
@@ -172,9 +177,7 @@ impl Bdf {
             yp: Vector::zeros(n, 1),
             e: Vector::zeros(n, 2),
             d: Vector::zeros(n, 3),
-            phi: (0..=options.max_order)
-                .map(|j| Vector::zeros(n, 4 + j))
-                .collect(),
+            phi: Rows::zeros(n, options.max_order + 1, 4, narrow),
             applied: false,
             held: None,
             pending: false,
@@ -344,7 +347,7 @@ impl Bdf {
 
     /// Takes the correction of the last step into y, y' and the history, where that was left to whoever asks.
     fn settle(&mut self) {
-        self.apply_held();
+        self.apply_held(None);
         if std::mem::take(&mut self.pending) {
             let update = kernels::Update {
                 k: self.k_used,
@@ -377,7 +380,7 @@ impl Bdf {
                 true => (self.y[i], self.yp[i]),
                 false => {
                     let e = correction.map_or(0.0, |c| c.at(i));
-                    let row = |j: usize| self.phi[j][i] + if j == k { e } else { 0.0 };
+                    let row = |j: usize| self.phi.row(j).at(i) + if j == k { e } else { 0.0 };
                     let sum = |factors: &[f64]| {
                         let first = factors[0] * row(0);
                         (1..=k).fold(first, |sum, j| sum + factors[j] * row(j))

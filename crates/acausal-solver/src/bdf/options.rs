@@ -44,6 +44,9 @@ pub struct BdfOptions {
     pub profile: bool,
     /// Watch for undamped oscillations that make orders 3 to 5 unstable, and hold the order at two while they last.
     pub stability_detection: bool,
+    /// Keep the differences of order three and more as `f32` (see `rows`). `None`: in systems that are larger than the
+    /// caches, with relative tolerances from 1e-7 on.
+    pub narrow_history: Option<bool>,
 }
 
 impl Default for BdfOptions {
@@ -65,6 +68,7 @@ impl Default for BdfOptions {
             trace: false,
             profile: false,
             stability_detection: true,
+            narrow_history: None,
         }
     }
 }

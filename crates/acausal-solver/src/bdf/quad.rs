@@ -24,6 +24,21 @@ pub(crate) trait Quad:
     /// `i + 4 <= v.len()`.
     unsafe fn store(self, v: &mut [f64], i: usize);
 
+    /// From numbers of half the size.
+    ///
+    /// # Safety
+    /// `i + 4 <= v.len()`.
+    unsafe fn load_narrow(v: &[f32], i: usize) -> Self;
+
+    /// To numbers of half the size, rounded to nearest.
+    ///
+    /// # Safety
+    /// `i + 4 <= v.len()`.
+    unsafe fn store_narrow(self, v: &mut [f32], i: usize);
+
+    /// What [`Quad::store_narrow`] would store.
+    fn rounded(self) -> Self;
+
     fn abs(self) -> Self;
 
     fn lanes(self) -> [f64; LANES];
@@ -67,6 +82,25 @@ impl Quad for Plain {
     }
 
     #[inline(always)]
+    unsafe fn load_narrow(v: &[f32], i: usize) -> Self {
+        // SAFETY: by the contract four numbers follow.
+        let narrow = unsafe { v.as_ptr().add(i).cast::<[f32; LANES]>().read_unaligned() };
+        Self(narrow.map(f64::from))
+    }
+
+    #[inline(always)]
+    unsafe fn store_narrow(self, v: &mut [f32], i: usize) {
+        let (place, narrow) = (v.as_mut_ptr(), self.0.map(|v| v as f32));
+        // SAFETY: by the contract there is room for four numbers.
+        unsafe { place.add(i).cast::<[f32; LANES]>().write_unaligned(narrow) }
+    }
+
+    #[inline(always)]
+    fn rounded(self) -> Self {
+        Self(self.0.map(|v| f64::from(v as f32)))
+    }
+
+    #[inline(always)]
     fn abs(self) -> Self {
         self.zip(self, |a, _| a.abs())
     }
@@ -100,6 +134,27 @@ impl Quad for Wide {
     unsafe fn store(self, v: &mut [f64], i: usize) {
         // SAFETY: by the contract there is room for four numbers.
         unsafe { std::arch::x86_64::_mm256_storeu_pd(v.as_mut_ptr().add(i), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_narrow(v: &[f32], i: usize) -> Self {
+        use std::arch::x86_64::{_mm_loadu_ps, _mm256_cvtps_pd};
+        // SAFETY: by the contract four numbers follow.
+        Self(unsafe { _mm256_cvtps_pd(_mm_loadu_ps(v.as_ptr().add(i))) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_narrow(self, v: &mut [f32], i: usize) {
+        use std::arch::x86_64::{_mm_storeu_ps, _mm256_cvtpd_ps};
+        // SAFETY: by the contract there is room for four numbers.
+        unsafe { _mm_storeu_ps(v.as_mut_ptr().add(i), _mm256_cvtpd_ps(self.0)) }
+    }
+
+    #[inline(always)]
+    fn rounded(self) -> Self {
+        use std::arch::x86_64::{_mm256_cvtpd_ps, _mm256_cvtps_pd};
+        // SAFETY: the processor has the feature.
+        Self(unsafe { _mm256_cvtps_pd(_mm256_cvtpd_ps(self.0)) })
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! the elements of an array have the same nominal value and role: a few runs describe a million of them. Where runs would be short,
 //! in small models and those without arrays, vectors are kept.
 //!
-//! Invariant: the pieces cover `0..n` in order. Example: nominal values `1 1 1 1 5 5` with the last two not tested are two
+//! Invariant: the pieces cover a range in order. Example: nominal values `1 1 1 1 5 5` with the last two not tested are two
 //! runs, up to 4 and up to 6.
 
 use super::BdfOptions;
@@ -19,7 +19,6 @@ const LEAST_MEAN: usize = 64;
 pub(crate) struct Tolerances {
     rtol: f64,
     form: Form,
-    n: usize,
     /// Number of variables in the error test.
     tested: f64,
 }
@@ -82,7 +81,6 @@ impl Tolerances {
         Tolerances {
             rtol: options.rtol,
             form,
-            n,
             // An empty system (events in time only) is allowed; its norms are zero.
             tested: (0..n).filter(|&i| tested(i)).count().max(1) as f64,
         }
@@ -101,26 +99,32 @@ impl Tolerances {
         }
     }
 
-    /// The pieces, in order.
-    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+    /// The pieces of a range, in order.
+    pub fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Piece<'_>> {
         let (runs, each) = match &self.form {
             Form::Runs(runs) => (&runs[..], None),
             Form::Each { atol, mask } => (&[][..], Some((atol, mask))),
         };
-        let mut start = 0;
-        let runs = runs.iter().map(move |run| Piece {
-            range: std::mem::replace(&mut start, run.end)..run.end,
-            atol: Tolerance::Uniform(run.atol),
-            mask: None,
-            tested: run.tested,
+        let mut start = range.start;
+        let end = range.end;
+        let first = runs.partition_point(|r| r.end <= start);
+        let inside = runs[first..].iter().map_while(move |run| {
+            let piece = start..run.end.min(end);
+            start = piece.end;
+            (!piece.is_empty()).then_some(Piece {
+                range: piece,
+                atol: Tolerance::Uniform(run.atol),
+                mask: None,
+                tested: run.tested,
+            })
         });
         let each = each.map(|(atol, mask)| Piece {
-            range: 0..self.n,
-            atol: Tolerance::Each(atol),
-            mask: mask.as_deref(),
+            atol: Tolerance::Each(&atol[range.clone()]),
+            mask: mask.as_ref().map(|m| &m[range.clone()]),
             tested: true,
+            range,
         });
-        runs.chain(each)
+        inside.chain(each)
     }
 
     /// The error weight of variable i with value y.
@@ -177,10 +181,13 @@ mod tests {
             assert_eq!(matches!(t.form, Form::Runs(_)), length >= LEAST_MEAN);
             assert_eq!(t.tested(), 2.0 * length as f64);
             assert!(!t.all_tested());
-            let ends: Vec<Range<usize>> = t.pieces().map(|p| p.range).collect();
-            assert_eq!(ends.first().map(|r| r.start), Some(0));
-            assert_eq!(ends.last().map(|r| r.end), Some(n));
-            assert!(ends.windows(2).all(|w| w[0].end == w[1].start));
+            for (a, b) in [(0, n), (0, n / 2), (n / 2, n), (length, 2 * length)] {
+                let ends: Vec<Range<usize>> = t.pieces(a..b).map(|p| p.range).collect();
+                let lengths: usize = ends.iter().map(ExactSizeIterator::len).sum();
+                assert_eq!(lengths, b - a);
+                assert_eq!(ends.first().map_or(a, |r| r.start), a);
+                assert!(ends.windows(2).all(|w| w[0].end == w[1].start));
+            }
             for i in 0..n {
                 let weight = 1.0 / (0.5 * 3.0 + options.atol[i]);
                 assert_eq!(t.weight(i, -3.0), weight);

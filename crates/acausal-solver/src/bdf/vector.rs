@@ -12,52 +12,52 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Numbers by which the vector of the next slot begins later: five lines, so that thirteen vectors with a few lines each in use
+/// Bytes by which the vector of the next slot begins later: five lines, so that thirteen vectors with a few lines each in use
 /// do not meet in the 64 lines of a page.
-const STAGGER: usize = 5 * LINE / size_of::<f64>();
+const STAGGER: usize = 5 * LINE;
 
 /// Vectors below this length are in the cache anyway.
 const LEAST: usize = 512;
 
 /// Numbers on a cache line of their own.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Vector {
-    data: Vec<f64>,
+pub(crate) struct Vector<T = f64> {
+    data: Vec<T>,
     first: usize,
     len: usize,
 }
 
-impl Vector {
+impl<T: Copy + Default> Vector<T> {
     /// Zeros; vectors that are used together have different slots.
-    pub fn zeros(len: usize, slot: usize) -> Vector {
+    pub fn zeros(len: usize, slot: usize) -> Vector<T> {
         if len < LEAST {
             return Vector {
-                data: vec![0.0; len],
+                data: vec![T::default(); len],
                 first: 0,
                 len,
             };
         }
         let later = slot * STAGGER;
-        let data = vec![0.0; len + later + LINE / size_of::<f64>()];
+        let data = vec![T::default(); len + (later + LINE) / size_of::<T>()];
         let beyond = data.as_ptr() as usize % LINE;
         Vector {
-            first: later + (LINE - beyond) % LINE / size_of::<f64>(),
+            first: (later + (LINE - beyond) % LINE) / size_of::<T>(),
             data,
             len,
         }
     }
 }
 
-impl Deref for Vector {
-    type Target = [f64];
+impl<T> Deref for Vector<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[f64] {
+    fn deref(&self) -> &[T] {
         &self.data[self.first..self.first + self.len]
     }
 }
 
-impl DerefMut for Vector {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<T> DerefMut for Vector<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         &mut self.data[self.first..self.first + self.len]
     }
 }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn long_vectors_begin_with_a_line_of_the_cache() {
         for len in [0, 1, LEAST - 1, LEAST, 1000, 100_000] {
-            let mut v = Vector::zeros(len, 7);
+            let mut v = Vector::<f64>::zeros(len, 7);
             assert_eq!(v.len(), len);
             assert!(len < LEAST || (v.as_ptr() as usize).is_multiple_of(LINE));
             v.fill(1.0);

@@ -31,6 +31,7 @@ pub use sparse::{FactorCounts, SparseLu};
 pub use triangular::Substitution;
 
 use crate::pattern::Pattern;
+use acausal_cpu::Pair;
 use std::fmt;
 
 /// A direct solver for a sequence of matrices with one sparsity pattern.
@@ -46,6 +47,16 @@ pub trait LinearSolver {
 
     /// Replaces `rhs` by the solution of the transposed system.
     fn solve_transposed(&mut self, rhs: &mut [f64]);
+
+    /// [`LinearSolver::factor`] with a second thread, if that is of use. The result is the same.
+    fn factor_on(&mut self, _pair: Option<&mut Pair>, values: &[f64]) -> Result<(), Singular> {
+        self.factor(values)
+    }
+
+    /// [`LinearSolver::solve`] with a second thread, if that is of use. The result is the same.
+    fn solve_on(&mut self, _pair: Option<&mut Pair>, rhs: &mut [f64]) {
+        self.solve(rhs);
+    }
 
     /// Entries of the factors, where they are counted.
     fn factor_entries(&self) -> Option<usize> {
@@ -169,12 +180,16 @@ impl LinearSolver for Lu {
     }
 
     fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
+        self.factor_on(None, values)
+    }
+
+    fn factor_on(&mut self, pair: Option<&mut Pair>, values: &[f64]) -> Result<(), Singular> {
         match self {
             Self::Dense(lu) => lu.factor(values),
             Self::Triangular(s) => s.factor(values),
             Self::Sparse(lu) => lu.factor(values),
             Self::Band(band) => {
-                if band.factor(values) {
+                if band.factor(pair, values) {
                     return Ok(());
                 }
                 let mut lu = Box::<SparseLu>::default();
@@ -187,10 +202,14 @@ impl LinearSolver for Lu {
     }
 
     fn solve(&mut self, rhs: &mut [f64]) {
+        self.solve_on(None, rhs);
+    }
+
+    fn solve_on(&mut self, pair: Option<&mut Pair>, rhs: &mut [f64]) {
         match self {
             Self::Dense(lu) => lu.solve(rhs),
             Self::Triangular(s) => s.solve(rhs),
-            Self::Band(lu) => lu.solve(rhs),
+            Self::Band(lu) => lu.solve(pair, rhs),
             Self::Sparse(lu) => lu.solve(rhs),
         }
     }

@@ -2,7 +2,9 @@
 
 use super::whole;
 use crate::bdf::quad::{LANES, Quad, vectorised};
-use crate::bdf::vector::Vector;
+use crate::bdf::rows::{Row, Rows};
+use crate::two::in_halves;
+use acausal_cpu::Pair;
 use std::ops::Range;
 
 /// Absolute tolerances: one for all or one each.
@@ -53,9 +55,21 @@ impl Weights<'_> {
     }
 }
 
-vectorised! {
 /// Applies the correction `c = scale * d`: `e (+)= c`, `y += c`, `yp += cj * c`.
 pub fn correct(
+    pair: Option<&mut Pair>,
+    first: bool,
+    (scale, cj): (f64, f64),
+    d: &[f64],
+    [e, y, yp]: [&mut [f64]; 3],
+) {
+    in_halves(pair, (d.len(), 7), (d, [e, y, yp]), |(d, [e, y, yp])| {
+        correct_part(first, scale, cj, d, e, y, yp)
+    });
+}
+
+vectorised! {
+fn correct_part(
     first: bool,
     scale: f64,
     cj: f64,
@@ -133,7 +147,7 @@ impl<'a> Correction<'a> {
 /// The differences of a history that the error estimates of a step need.
 #[derive(Clone, Copy)]
 pub struct Differences<'a> {
-    pub phi: &'a [Vector],
+    pub phi: &'a Rows,
     pub k: usize,
     /// With the one of order k + 2.
     pub raise: bool,
@@ -147,6 +161,17 @@ pub struct Sums {
     pub errors: [f64; 4],
     /// Of the last part of the correction over all variables.
     pub last: f64,
+}
+
+impl std::ops::Add for Sums {
+    type Output = Sums;
+
+    fn add(self, other: Sums) -> Sums {
+        Sums {
+            errors: std::array::from_fn(|k| self.errors[k] + other.errors[k]),
+            last: self.last + other.last,
+        }
+    }
 }
 
 vectorised! {
@@ -165,9 +190,11 @@ pub fn sums(
     assert!(earlier.is_none_or(|e| e.len() == n));
     let Differences { phi, k, raise } = differences;
     // A row that an order does not need is replaced by d itself; its sum is then not used.
-    let lower = if k > 1 { &phi[k][range.clone()] } else { d };
-    let lowest = if k > 2 { &phi[k - 1][range.clone()] } else { d };
-    let higher = if raise { &phi[k + 1][range] } else { d };
+    let row = |needed: bool, j: usize| match needed {
+        true => phi.row(j).part(range.clone()),
+        false => Row::Wide(d),
+    };
+    let (lower, lowest, higher) = (row(k > 1, k), row(k > 2, k - 1), row(raise, k + 1));
     assert!(lower.len() == n && lowest.len() == n && higher.len() == n);
     // Otherwise the last part is the whole and the first error.
     let apart = earlier.is_some() || mask.is_some();
@@ -191,9 +218,9 @@ pub fn sums(
             if let Some(mask) = mask {
                 w = w * Q::load(mask, i);
             }
-            let e1 = e0 + Q::load(lower, i);
-            let e2 = e1 + Q::load(lowest, i);
-            let e3 = e0 - Q::load(higher, i);
+            let e1 = e0 + lower.load::<Q>(i);
+            let e2 = e1 + lowest.load::<Q>(i);
+            let e3 = e0 - higher.load::<Q>(i);
             let (e0, e1, e2, e3) = (e0 * w, e1 * w, e2 * w, e3 * w);
             s0 = s0 + e0 * e0;
             s1 = s1 + e1 * e1;
@@ -206,10 +233,10 @@ pub fn sums(
     let mut last = sl.sum();
     for i in end..n {
         let e0 = correction.at(i);
-        let e1 = e0 + lower[i];
+        let e1 = e0 + lower.at(i);
         let w = w.at(i);
         let tested = w * mask.map_or(1.0, |m| m[i]);
-        for (sum, v) in errors.iter_mut().zip([e0, e1, e1 + lowest[i], e0 - higher[i]]) {
+        for (sum, v) in errors.iter_mut().zip([e0, e1, e1 + lowest.at(i), e0 - higher.at(i)]) {
             *sum += (v * tested) * (v * tested);
         }
         let part = scale * d[i] * w;

@@ -8,6 +8,9 @@
 //!
 //! The parts: `correction` (Newton corrections and their norms), `history` (update, prediction, interpolation).
 //!
+//! Long vectors are worked on in two halves ([`crate::two`]), on two threads if the model has a second one: two cores get about twice as much from
+//! memory as one does. Sums are those of the halves, added, with one thread too, so that the number of threads does not show in results.
+//!
 //! Everything works on groups of four numbers ([`Quad`]) and sums run in four partial sums that are added in a fixed
 //! order. On x86-64 with AVX2 the same code runs with wider registers; without fused multiply-add, so the results are
 //! the same bit for bit.
@@ -24,6 +27,9 @@ pub(super) use correction::{Correction, Differences, Sums, Tolerance, Weights, c
 pub(super) use history::{Prediction, Update, interpolate, predict, update, update_and_predict};
 
 use super::quad::LANES;
+use crate::two::in_halves;
+use acausal_cpu::Pair;
+use std::ops::Range;
 
 /// Start of the incomplete group at the end.
 #[inline(always)]
@@ -39,13 +45,19 @@ pub(crate) fn weighted_sum(v: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
 }
 
 /// Index of the largest of n numbers by their absolute values, first one if several.
-pub(crate) fn largest(n: usize, number: impl Fn(usize) -> f64) -> usize {
-    let mut best = (0, -1.0);
-    for i in 0..n {
-        let size = number(i).abs();
-        if size > best.1 || (size.is_nan() && !f64::is_nan(best.1)) {
-            best = (i, size);
-        }
-    }
-    best.0
+pub(crate) fn largest(
+    pair: Option<&mut Pair>,
+    n: usize,
+    number: impl Fn(usize) -> f64 + Sync,
+) -> usize {
+    let larger = |best: (usize, f64), next: (usize, f64)| match next.1 {
+        size if size > best.1 || (size.is_nan() && !best.1.is_nan()) => next,
+        _ => best,
+    };
+    let of = |range: Range<usize>| {
+        let sizes = range.map(|i| (i, number(i).abs()));
+        sizes.fold((0, -1.0), larger)
+    };
+    let (front, back) = in_halves(pair, (n, 2), 0..n, of);
+    back.map_or(front, |back| larger(front, back)).0
 }

@@ -7,9 +7,12 @@
 //! The last B positions are rows of the middle. Of them only what lies left of the middle is eliminated; what that does
 //! to the middle is added up in a small matrix.
 
+use super::lanes::{Lane, Lanes, MOST_LANES};
 use super::order::{BandOrder, WIDEST};
+use super::substitute::Lower;
 use crate::linear::{ZERO_PIVOT, power_of_two_reciprocal};
 use crate::pattern::Pattern;
+use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
 
@@ -19,19 +22,48 @@ const ROW: usize = 2 * WIDEST + 1;
 /// One end of a band.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Half {
-    /// Original rows and columns by position, those of the middle at the end.
-    pub row: Vec<u32>,
-    pub col: Vec<u32>,
+    /// The positions whose rows and unknowns follow a rule ...
+    pub lanes: Lanes,
+    /// ... those before them, and those behind them, with those of the middle at the end.
+    pub before: Singles,
+    pub behind: Singles,
     /// Where the values of each row are, `2B + 1` for each, [`NONE`] for zeros.
     source: Vec<u32>,
+    pub factors: Factors,
+}
+
+/// The numbers of the rows of a half.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Factors {
     /// Per row L (in the rows of the middle `D L`) ...
     lower: Vec<f64>,
     /// ... U, after B rows of zeros, without those of the middle ...
     upper: Vec<f64>,
     /// ... and `1/d`, likewise.
     inverse: Vec<f64>,
-    /// Intermediate results, after B zeros.
-    y: Vec<f64>,
+}
+
+impl Factors {
+    /// L and `1/d` from a position on.
+    pub fn lower<const B: usize>(&self, from: usize) -> Lower<'_, B> {
+        let rows = from..self.inverse.len();
+        (&self.lower.as_chunks().0[rows.clone()], &self.inverse[rows])
+    }
+
+    /// U from a position on.
+    pub fn upper<const B: usize>(&self, from: usize) -> &[[f64; B]] {
+        &self.upper.as_chunks().0[B + from..B + self.inverse.len()]
+    }
+}
+
+/// Successive positions, one by one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Singles {
+    /// Original rows and columns.
+    pub row: Vec<u32>,
+    pub col: Vec<u32>,
+    /// Intermediate results, without the rows of the middle.
+    pub y: Vec<f64>,
 }
 
 /// What the elimination remembers of the rows before: sizes of their pivots against their rows, the last one first.
@@ -62,20 +94,28 @@ impl Half {
                 }
             }
         }
+        let lanes = Lanes::find(&order.row, &order.col, own);
+        let singles = |positions: Range<usize>, own: usize| Singles {
+            row: order.row[positions.clone()].to_vec(),
+            col: order.col[positions].to_vec(),
+            y: vec![0.0; own],
+        };
         Half {
-            row: order.row[..len].to_vec(),
-            col: order.col[..len].to_vec(),
+            lanes,
+            before: singles(0..lanes.start, lanes.start),
+            behind: singles(lanes.end()..len, own - lanes.end()),
             source,
-            lower: vec![0.0; len * b],
-            upper: vec![0.0; len * b],
-            inverse: vec![0.0; own],
-            y: vec![0.0; len + b],
+            factors: Factors {
+                lower: vec![0.0; len * b],
+                upper: vec![0.0; len * b],
+                inverse: vec![0.0; own],
+            },
         }
     }
 
     /// Rows without those of the middle.
     pub fn own(&self) -> usize {
-        self.inverse.len()
+        self.factors.inverse.len()
     }
 
     #[inline(always)]
@@ -103,7 +143,7 @@ impl Half {
         let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let scale = power_of_two_reciprocal(largest);
         let mut good = true;
-        let (upper, own_upper) = self.upper.split_at_mut((i + B) * B);
+        let (upper, own_upper) = self.factors.upper.split_at_mut((i + B) * B);
         let upper = &upper[i * B..];
         for j in (1..=B).rev() {
             let l = row[B - j];
@@ -120,8 +160,8 @@ impl Half {
             before.0[j] = before.0[j - 1];
         }
         before.0[0] = size;
-        self.inverse[i] = inverse;
-        let lower = &mut self.lower[i * B..(i + 1) * B];
+        self.factors.inverse[i] = inverse;
+        let lower = &mut self.factors.lower[i * B..(i + 1) * B];
         for j in 1..=B {
             lower[j - 1] = row[B - j] * inverse;
             own_upper[j - 1] = row[B + j] * inverse;
@@ -148,9 +188,9 @@ impl Half {
                 let l = row[B - j];
                 good &= l.abs() * scale <= most * before.0[j - t - 1];
                 for k in 1..=B {
-                    row[B - j + k] -= l * self.upper[(i + B - j) * B + k - 1];
+                    row[B - j + k] -= l * self.factors.upper[(i + B - j) * B + k - 1];
                 }
-                self.lower[i * B + j - 1] = l;
+                self.factors.lower[i * B + j - 1] = l;
             }
             for c in 0..B {
                 middle(t, c, row[B + c - t]);
@@ -159,16 +199,29 @@ impl Half {
         good
     }
 
-    /// The rows of this half without those of the middle.
-    pub fn rows<const B: usize>(&mut self) -> Rows<'_, B> {
-        let own = self.own();
-        Rows {
-            lower: &self.lower.as_chunks().0[..own],
-            inverse: &self.inverse,
-            upper: &self.upper.as_chunks().0[B..B + own],
-            row: &self.row[..own],
-            col: &self.col[..own],
-            y: &mut self.y[B..B + own],
+    /// The original row of a position.
+    pub fn row(&self, position: usize) -> usize {
+        self.original(position, |singles| &singles.row, &self.lanes.row)
+    }
+
+    /// The original column of a position.
+    pub fn col(&self, position: usize) -> usize {
+        self.original(position, |singles| &singles.col, &self.lanes.col)
+    }
+
+    fn original(
+        &self,
+        position: usize,
+        list: impl Fn(&Singles) -> &[u32],
+        lanes: &[Lane; MOST_LANES],
+    ) -> usize {
+        let Lanes {
+            start, lanes: q, ..
+        } = self.lanes;
+        match position {
+            p if p < start => list(&self.before)[p] as usize,
+            p if p >= self.lanes.end() => list(&self.behind)[p - self.lanes.end()] as usize,
+            p => lanes[(p - start) % q].at((p - start) / q) as usize,
         }
     }
 
@@ -178,128 +231,49 @@ impl Half {
         let i = self.own() + t;
         let numbers = t + 1..=B;
         numbers
-            .map(|j| self.lower[i * B + j - 1] * last[j - t - 1])
+            .map(|j| self.factors.lower[i * B + j - 1] * last[j - t - 1])
             .sum()
     }
 
-    /// The part of the transposed system before the middle: `(I + U)' y = b`. Gives what it takes from the right-hand
-    /// side of each column of the middle.
-    pub fn forward_transposed<const B: usize>(&mut self, rhs: &[f64]) -> [f64; B] {
+    /// The part of the transposed system before the middle: `(I + U)' y = b`, with y after B zeros. Gives what it takes from the
+    /// right-hand side of each column of the middle.
+    pub fn forward_transposed<const B: usize>(&self, rhs: &[f64]) -> (Vec<f64>, [f64; B]) {
         let own = self.own();
-        let take = |y: &[f64], upper: &[f64], i: usize, first: usize| -> f64 {
+        let mut y = vec![0.0; B + own];
+        let take = |y: &[f64], i: usize, first: usize| -> f64 {
             let rows = first..=B.min(i);
-            rows.map(|k| upper[(i - k + B) * B + k - 1] * y[B + i - k])
+            rows.map(|k| self.factors.upper[(i - k + B) * B + k - 1] * y[B + i - k])
                 .sum()
         };
         for i in 0..own {
-            let known = take(&self.y, &self.upper, i, 1);
-            self.y[B + i] = rhs[self.col[i] as usize] - known;
+            y[B + i] = rhs[self.col(i)] - take(&y, i, 1);
         }
-        std::array::from_fn(|t| take(&self.y, &self.upper, own + t, t + 1))
+        let taken = std::array::from_fn(|t| take(&y, own + t, t + 1));
+        (y, taken)
     }
 
     /// The part behind it: `(I + L)' w = y`, `x = w/d`, with the solution of the middle.
-    pub fn backward_transposed<const B: usize>(&mut self, middle: [f64; B], rhs: &mut [f64]) {
+    pub fn backward_transposed<const B: usize>(
+        &self,
+        mut y: Vec<f64>,
+        middle: [f64; B],
+        rhs: &mut [f64],
+    ) {
         let own = self.own();
         for i in (0..own).rev() {
-            let mut w = self.y[B + i];
+            let mut w = y[B + i];
             for j in 1..=B {
                 let below = i + j;
                 let value = match below.checked_sub(own) {
                     Some(t) => middle[t],
-                    None => self.y[B + below],
+                    None => y[B + below],
                 };
-                w -= self.lower[below * B + j - 1] * value;
+                w -= self.factors.lower[below * B + j - 1] * value;
             }
-            self.y[B + i] = w;
+            y[B + i] = w;
         }
         for i in 0..own {
-            rhs[self.row[i] as usize] = self.y[B + i] * self.inverse[i];
+            rhs[self.row(i)] = y[B + i] * self.factors.inverse[i];
         }
     }
-}
-
-/// The rows of a half, and where their unknowns are.
-pub(super) struct Rows<'a, const B: usize> {
-    lower: &'a [[f64; B]],
-    inverse: &'a [f64],
-    upper: &'a [[f64; B]],
-    row: &'a [u32],
-    col: &'a [u32],
-    y: &'a mut [f64],
-}
-
-impl<'a, const B: usize> Rows<'a, B> {
-    /// The first rows and the others. Loops over slices of one length need no test of their indices.
-    pub fn split_at(self, k: usize) -> (Rows<'a, B>, Rows<'a, B>) {
-        let (lower, lower_end) = self.lower.split_at(k);
-        let (inverse, inverse_end) = self.inverse.split_at(k);
-        let (upper, upper_end) = self.upper.split_at(k);
-        let (row, row_end) = self.row.split_at(k);
-        let (col, col_end) = self.col.split_at(k);
-        let (y, y_end) = self.y.split_at_mut(k);
-        let first = Rows {
-            lower,
-            inverse,
-            upper,
-            row,
-            col,
-            y,
-        };
-        let others = Rows {
-            lower: lower_end,
-            inverse: inverse_end,
-            upper: upper_end,
-            row: row_end,
-            col: col_end,
-            y: y_end,
-        };
-        (first, others)
-    }
-
-    pub fn len(&self) -> usize {
-        self.inverse.len()
-    }
-
-    /// Forward substitution of row i with right-hand side `b`; `last` holds the values before it, the last one first.
-    #[inline(always)]
-    pub fn forward(&self, i: usize, b: f64, last: &mut [f64; B]) -> f64 {
-        let mut y = b * self.inverse[i];
-        for j in (0..B).rev() {
-            y -= self.lower[i][j] * last[j];
-        }
-        push(last, y);
-        y
-    }
-
-    /// Backward substitution of row i from `y`; `last` holds the values behind it, the nearest first.
-    #[inline(always)]
-    pub fn backward(&self, i: usize, y: f64, last: &mut [f64; B]) -> f64 {
-        let mut x = y;
-        for k in (0..B).rev() {
-            x -= self.upper[i][k] * last[k];
-        }
-        push(last, x);
-        x
-    }
-
-    /// [`Rows::forward`] from the right-hand side of the whole system.
-    #[inline(always)]
-    pub fn forward_from(&mut self, i: usize, rhs: &[f64], last: &mut [f64; B]) {
-        self.y[i] = self.forward(i, rhs[self.row[i] as usize], last);
-    }
-
-    /// [`Rows::backward`] to the solution of the whole system.
-    #[inline(always)]
-    pub fn backward_to(&self, i: usize, rhs: &mut [f64], last: &mut [f64; B]) {
-        rhs[self.col[i] as usize] = self.backward(i, self.y[i], last);
-    }
-}
-
-#[inline(always)]
-fn push<const B: usize>(last: &mut [f64; B], value: f64) {
-    for j in (1..B).rev() {
-        last[j] = last[j - 1];
-    }
-    last[0] = value;
 }

@@ -12,22 +12,25 @@
 //!
 //! Cost per unknown: `2B + 1` numbers in a solve, and two indices where rows and unknowns are in another order than in memory; linear in the number of unknowns.
 
+mod fused;
 mod half;
+mod lanes;
 mod order;
+mod substitute;
 
 use super::sparse::{KEPT_PIVOT_TOLERANCE, PIVOT_TOLERANCE};
 use super::{DenseLu, LinearSolver};
 use crate::pattern::Pattern;
+use acausal_cpu::{Pair, Shared};
 use half::{Half, Pivots};
 use order::{BandOrder, band_order, may_be_band};
+use substitute::{backward, forward};
 
 /// Factors of a narrow band.
 #[derive(Clone, Debug)]
 pub struct Band {
     pattern: Pattern,
     width: usize,
-    /// Rows and unknowns are in the order of memory.
-    natural: bool,
     /// The first rows with the middle, and the last rows in reverse order, with the middle.
     halves: [Half; 2],
     middle: DenseLu,
@@ -60,7 +63,6 @@ impl Band {
         may_be_band(pattern).then(|| Band {
             pattern: pattern.clone(),
             width: 0,
-            natural: false,
             halves: Default::default(),
             middle: DenseLu::default(),
             middle_values: Vec::new(),
@@ -73,8 +75,6 @@ impl Band {
     fn arrange(&mut self, mut order: BandOrder) {
         let (n, b) = (self.pattern.size(), order.width);
         let own = (n - b) / 2;
-        let ascending = |list: &[u32]| list.iter().enumerate().all(|(p, &k)| k as usize == p);
-        self.natural = ascending(&order.row) && ascending(&order.col);
         let first = Half::new(&self.pattern, &order, own, true);
         order.row.reverse();
         order.col.reverse();
@@ -96,9 +96,10 @@ impl Band {
     }
 
     /// Factorises; false if the matrix is no band, or needs pivots beside the diagonal too often.
-    pub(crate) fn factor(&mut self, values: &[f64]) -> bool {
+    pub(crate) fn factor(&mut self, mut pair: Option<&mut Pair>, values: &[f64]) -> bool {
         loop {
-            if self.width > 0 && by_width!(self.width, self.factor_by(values)) {
+            let pair = pair.as_deref_mut();
+            if self.width > 0 && by_width!(self.width, self.factor_by(pair, values)) {
                 self.factored = true;
                 return true;
             }
@@ -113,7 +114,7 @@ impl Band {
         }
     }
 
-    fn factor_by<const B: usize>(&mut self, values: &[f64]) -> bool {
+    fn factor_by<const B: usize>(&mut self, pair: Option<&mut Pair>, values: &[f64]) -> bool {
         let tolerance = match self.factored {
             true => KEPT_PIVOT_TOLERANCE,
             false => PIVOT_TOLERANCE,
@@ -121,12 +122,21 @@ impl Band {
         let most = 1.0 / tolerance;
         let [first, last] = &mut self.halves;
         let (mut p, mut q) = (Pivots::<B>::default(), Pivots::<B>::default());
-        // In turns: neither waits for the result of its last row.
         let both = first.own();
-        let good = (0..last.own()).all(|i| {
-            let good = i >= both || first.eliminate(i, values, most, &mut p);
-            last.eliminate(i, values, most, &mut q) && good
-        });
+        let good = match pair {
+            Some(pair) => {
+                let all = |half: &mut Half, before: &mut Pivots<B>| {
+                    (0..half.own()).all(|i| half.eliminate(i, values, most, before))
+                };
+                let (one, other) = pair.both(|| all(first, &mut p), || all(last, &mut q));
+                one && other
+            }
+            // In turns: neither waits for the result of its last row.
+            None => (0..last.own()).all(|i| {
+                let good = i >= both || first.eliminate(i, values, most, &mut p);
+                last.eliminate(i, values, most, &mut q) && good
+            }),
+        };
         if !good {
             return false;
         }
@@ -141,73 +151,14 @@ impl Band {
         good && also && self.middle.factor(middle).is_ok()
     }
 
-    fn solve_by<const B: usize>(&mut self, rhs: &mut [f64]) {
-        if self.natural {
-            return self.solve_in_place::<B>(rhs);
-        }
-        let [first, last] = &mut self.halves;
-        let both = first.own();
-        let (mut p, mut q) = ([0.0; B], [0.0; B]);
-        let (mut a, _) = first.rows::<B>().split_at(both);
-        let (mut b, mut rest) = last.rows::<B>().split_at(both);
-        for i in 0..both {
-            a.forward_from(i, rhs, &mut p);
-            b.forward_from(i, rhs, &mut q);
-        }
-        for i in 0..rest.len() {
-            rest.forward_from(i, rhs, &mut q);
-        }
+    fn solve_by<const B: usize>(&mut self, mut pair: Option<&mut Pair>, rhs: &mut [f64]) {
+        let vector = Shared::new(rhs);
+        let [p, q] = forward::<B>(&mut self.halves, pair.as_deref_mut(), vector);
         let x = self.solve_middle(p, q, rhs);
         // Seen from the first rows the middle begins with its first row, seen from the last ones with its last.
-        let (mut p, mut q) = (x, x);
-        q.reverse();
-        let [first, last] = &mut self.halves;
-        let (a, _) = first.rows::<B>().split_at(both);
-        let (b, rest) = last.rows::<B>().split_at(both);
-        for i in (0..rest.len()).rev() {
-            rest.backward_to(i, rhs, &mut q);
-        }
-        for i in (0..both).rev() {
-            a.backward_to(i, rhs, &mut p);
-            b.backward_to(i, rhs, &mut q);
-        }
-    }
-
-    /// The same where rows and unknowns are in the order of memory: intermediate results take the place of the right-hand side, and
-    /// no index is read.
-    fn solve_in_place<const B: usize>(&mut self, rhs: &mut [f64]) {
-        let [first, last] = &mut self.halves;
-        let both = first.own();
-        let others = last.own() - both;
-        let (mut p, mut q) = ([0.0; B], [0.0; B]);
-        let (a, _) = first.rows::<B>().split_at(both);
-        let (b, rest) = last.rows::<B>().split_at(both);
-        let (head, tail) = rhs.split_at_mut(both);
-        let (between, tail) = tail.split_at_mut(tail.len() - both);
-        // The last rows are numbered from the end.
-        let end = between.len() - 1;
-        for (i, (x, z)) in head.iter_mut().zip(tail.iter_mut().rev()).enumerate() {
-            *x = a.forward(i, *x, &mut p);
-            *z = b.forward(i, *z, &mut q);
-        }
-        for i in 0..others {
-            between[end - i] = rest.forward(i, between[end - i], &mut q);
-        }
-        let x = self.solve_middle(p, q, rhs);
-        let (mut p, mut q) = (x, x);
-        q.reverse();
-        let [first, last] = &mut self.halves;
-        let (a, _) = first.rows::<B>().split_at(both);
-        let (b, rest) = last.rows::<B>().split_at(both);
-        let (head, tail) = rhs.split_at_mut(both);
-        let (between, tail) = tail.split_at_mut(tail.len() - both);
-        for i in (0..others).rev() {
-            between[end - i] = rest.backward(i, between[end - i], &mut q);
-        }
-        for (i, (x, z)) in head.iter_mut().zip(tail.iter_mut().rev()).enumerate().rev() {
-            *x = a.backward(i, *x, &mut p);
-            *z = b.backward(i, *z, &mut q);
-        }
+        let mut reversed = x;
+        reversed.reverse();
+        backward(&self.halves, pair, Shared::new(rhs), [x, reversed]);
     }
 
     /// Solves the rows in the middle; `p`, `q` are the values next to it from both sides. (By value: what a reference points to stays in
@@ -222,11 +173,11 @@ impl Band {
         let own = first.own();
         let mut x: [f64; B] = std::array::from_fn(|t| {
             let known = first.in_middle(t, &p) + last.in_middle(B - 1 - t, &q);
-            rhs[first.row[own + t] as usize] - known
+            rhs[first.row(own + t)] - known
         });
         self.middle.solve(&mut x);
         for (t, &value) in x.iter().enumerate() {
-            rhs[first.col[own + t] as usize] = value;
+            rhs[first.col(own + t)] = value;
         }
         x
     }
@@ -234,24 +185,24 @@ impl Band {
     fn solve_transposed_by<const B: usize>(&mut self, rhs: &mut [f64]) {
         let [first, last] = &mut self.halves;
         let own = first.own();
-        let a = first.forward_transposed::<B>(rhs);
-        let b = last.forward_transposed::<B>(rhs);
+        let (y, a) = first.forward_transposed::<B>(rhs);
+        let (z, b) = last.forward_transposed::<B>(rhs);
         let mut x: [f64; B] =
-            std::array::from_fn(|t| rhs[first.col[own + t] as usize] - (a[t] + b[B - 1 - t]));
+            std::array::from_fn(|t| rhs[first.col(own + t)] - (a[t] + b[B - 1 - t]));
         self.middle.solve_transposed(&mut x);
-        first.backward_transposed(x, rhs);
+        first.backward_transposed(y, x, rhs);
         for (t, &value) in x.iter().enumerate() {
-            rhs[first.row[own + t] as usize] = value;
+            rhs[first.row(own + t)] = value;
         }
         x.reverse();
-        last.backward_transposed(x, rhs);
+        last.backward_transposed(z, x, rhs);
     }
 }
 
 impl Band {
-    /// As [`LinearSolver::solve`].
-    pub(crate) fn solve(&mut self, rhs: &mut [f64]) {
-        by_width!(self.width, self.solve_by(rhs));
+    /// As [`LinearSolver::solve_on`].
+    pub(crate) fn solve(&mut self, pair: Option<&mut Pair>, rhs: &mut [f64]) {
+        by_width!(self.width, self.solve_by(pair, rhs));
     }
 
     /// As [`LinearSolver::solve_transposed`].
@@ -286,10 +237,12 @@ mod tests {
         }
     }
 
-    /// Random bands, half of them with shuffled rows and columns, rows of very different size, against the dense LU: both systems.
+    /// Random bands in different orders, rows of very different size, against the dense LU: both systems, on one thread and on two.
     #[test]
     fn bands_agree_with_dense_elimination() {
         let mut random = numbers();
+        let mut pair = Pair::new().unwrap();
+        let mut in_lanes = 0;
         for case in 0..200 {
             let width = 1 + case % 4;
             let n = 2 * width + 2 + (random() * 60.0) as usize;
@@ -300,10 +253,19 @@ mod tests {
                 }
                 p
             };
-            // Every other one in the order of memory.
-            let (rows, cols) = match case / 4 % 2 {
+            // In no order, in that of memory, and two or three arrays in turns, with rows and columns exchanged in each turn.
+            let turns = |lanes: usize, forward: bool| -> Vec<usize> {
+                let len = n / lanes;
+                let place = |k: usize| match forward {
+                    true => k % lanes * len + k / lanes,
+                    false => (lanes - 1 - k % lanes) * len + k / lanes,
+                };
+                (0..lanes * len).map(place).chain(lanes * len..n).collect()
+            };
+            let (rows, cols) = match case / 4 % 4 {
                 0 => (shuffle(), shuffle()),
-                _ => ((0..n).collect(), (0..n).collect()),
+                1 => ((0..n).collect(), (0..n).collect()),
+                kind => (turns(kind, true), turns(kind, false)),
             };
             let near = |i: usize| i.saturating_sub(width)..(i + width + 1).min(n);
             let entries = (0..n).flat_map(|i| near(i).map(move |j| (i, j)));
@@ -325,25 +287,31 @@ mod tests {
             }
             let mut band = Band::possible(&pattern).unwrap();
             band.arrange(order);
-            assert_eq!(band.natural, rows.is_sorted() && cols.is_sorted());
             let mut dense = DenseLu::default();
             dense.analyse(&pattern).unwrap();
-            assert!(band.factor(&values));
+            assert!(band.factor(None, &values));
+            in_lanes += band.halves.iter().filter(|h| h.lanes.turns > 0).count();
             dense.factor(&values).unwrap();
             let rhs: Vec<f64> = (0..n).map(|_| random() - 0.5).collect();
             let (mut a, mut b) = (rhs.clone(), rhs.clone());
-            band.solve(&mut a);
+            band.solve(None, &mut a);
             dense.solve(&mut b);
             let close = |a: &[f64], b: &[f64]| {
                 let size = b.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
                 assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-11 * size));
             };
             close(&a, &b);
+            // With a second thread: the same bits.
+            let mut two = rhs.clone();
+            assert!(band.factor(Some(&mut pair), &values));
+            band.solve(Some(&mut pair), &mut two);
+            assert!(a.iter().zip(&two).all(|(a, b)| a.to_bits() == b.to_bits()));
             let (mut a, mut b) = (rhs.clone(), rhs);
             band.solve_transposed(&mut a);
             dense.solve_transposed(&mut b);
             close(&a, &b);
         }
+        assert!(in_lanes > 100, "{in_lanes}");
     }
 
     /// `[0 1; 1 0]` over and over has no pivots on the given diagonal: others are found, and the sparse solver takes over when it

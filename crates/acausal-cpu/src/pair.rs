@@ -4,7 +4,8 @@
 //! for work for a moment, because the next half usually follows soon, and sleeps after that. Which half runs where is
 //! fixed by the caller, so results cannot depend on how fast the threads are.
 //!
-//! Cost: less than a microsecond while the second thread is awake, some ten to wake it.
+//! Cost: less than a microsecond while the second thread is awake, ten to some hundred to wake it.
+//! Both compute in the mode of the first one ([`crate::subnormal`]).
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -13,9 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{JoinHandle, Thread};
 
+use crate::subnormal::Mode;
+
 /// A second thread; it ends when this is dropped.
 pub struct Pair {
-    shared: Arc<Shared>,
+    turn: Arc<Turn>,
     other: Option<JoinHandle<()>>,
 }
 
@@ -30,10 +33,11 @@ const WORK: u32 = 1;
 const DONE: u32 = 2;
 const QUIT: u32 = 3;
 
-/// Looks at the state before a thread sleeps: some ten microseconds.
-const LOOKS: u32 = 5_000;
+/// Looks at the state before a thread sleeps: about a millisecond. To wake it takes up to half of that on a virtual machine, and what lies
+/// between two halves of a step is mostly shorter.
+const LOOKS: u32 = 50_000;
 
-struct Shared {
+struct Turn {
     state: AtomicU32,
     /// Written by the first thread when the state is `IDLE`, read by the second when it is `WORK`.
     work: UnsafeCell<Option<Work>>,
@@ -47,37 +51,42 @@ struct Shared {
 struct Work(*mut (dyn FnMut() + Send));
 
 // SAFETY: the closure is `Send`, and the states say whose turn it is with the cells: only one thread touches them.
-unsafe impl Send for Shared {}
+unsafe impl Send for Turn {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for Turn {}
 
 impl Pair {
     /// Starts the second thread; nothing if the system gives none.
     pub fn new() -> Option<Pair> {
-        let shared = Arc::new(Shared {
+        let turn = Arc::new(Turn {
             state: AtomicU32::new(IDLE),
             work: UnsafeCell::new(None),
             panic: UnsafeCell::new(None),
             first: UnsafeCell::new(None),
         });
-        let theirs = shared.clone();
+        let theirs = turn.clone();
         let other = std::thread::Builder::new()
             .name("second half".into())
             .spawn(move || theirs.serve())
             .ok()?;
         Some(Pair {
-            shared,
+            turn,
             other: Some(other),
         })
     }
 
-    /// Runs both, the second one on the second thread. A panic of either is one here, when both are done.
-    pub fn both(&mut self, first: impl FnOnce(), second: impl FnOnce() + Send) {
+    /// Runs both, the second one on the second thread, and gives their results. A panic of either is one here, when both are done.
+    pub fn both<A, B: Send>(
+        &mut self,
+        first: impl FnOnce() -> A,
+        second: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
         let mut second = Some(second);
+        let mut result = None;
+        let mode = Mode::current();
         let mut run = || {
-            if let Some(f) = second.take() {
-                f();
-            }
+            mode.set();
+            result = second.take().map(|f| f());
         };
         let work: *mut (dyn FnMut() + Send + '_) = &mut run;
         // SAFETY: only the lifetime changes; the closure is not used after this function, see `wait` below.
@@ -86,30 +95,28 @@ impl Pair {
         };
         // SAFETY: the state is `IDLE`, so the second thread does not touch the cells.
         unsafe {
-            *self.shared.work.get() = Some(Work(work));
-            *self.shared.first.get() = Some(std::thread::current());
+            *self.turn.work.get() = Some(Work(work));
+            *self.turn.first.get() = Some(std::thread::current());
         }
-        self.shared.state.store(WORK, Ordering::Release);
+        self.turn.state.store(WORK, Ordering::Release);
         if let Some(other) = &self.other {
             other.thread().unpark();
         }
         let mine = catch_unwind(AssertUnwindSafe(first));
-        self.shared.wait(DONE);
+        self.turn.wait(DONE);
         // SAFETY: the second thread has nothing to do until the state changes again.
-        let theirs = unsafe { (*self.shared.panic.get()).take() };
-        self.shared.state.store(IDLE, Ordering::Release);
-        if let Err(panic) = mine {
-            resume_unwind(panic);
-        }
-        if let Some(panic) = theirs {
-            resume_unwind(panic);
+        let theirs = unsafe { (*self.turn.panic.get()).take() };
+        self.turn.state.store(IDLE, Ordering::Release);
+        match (mine, theirs) {
+            (Err(panic), _) | (_, Some(panic)) => resume_unwind(panic),
+            (Ok(first), None) => (first, result.expect("the second thread has run its half")),
         }
     }
 }
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        self.shared.state.store(QUIT, Ordering::Release);
+        self.turn.state.store(QUIT, Ordering::Release);
         if let Some(other) = self.other.take() {
             other.thread().unpark();
             // It catches the panics of its work and cannot panic itself.
@@ -118,7 +125,7 @@ impl Drop for Pair {
     }
 }
 
-impl Shared {
+impl Turn {
     /// Returns when the state is as wanted.
     fn wait(&self, wanted: u32) {
         let mut looks = 0;

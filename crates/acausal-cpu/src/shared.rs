@@ -1,0 +1,82 @@
+//! A vector that two threads work on.
+
+use std::marker::PhantomData;
+
+/// A vector of which two threads use different elements. Which ones is up to its users: that is the contract of the functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared<'a> {
+    numbers: *mut f64,
+    len: usize,
+    vector: PhantomData<&'a mut [f64]>,
+}
+
+// SAFETY: elements are reached only through unsafe functions, whose contracts exclude races.
+unsafe impl Send for Shared<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Shared<'_> {}
+
+impl<'a> Shared<'a> {
+    /// Of a vector that nobody else uses meanwhile.
+    pub fn new(vector: &'a mut [f64]) -> Self {
+        Shared {
+            numbers: vector.as_mut_ptr(),
+            len: vector.len(),
+            vector: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// The first element.
+    pub fn as_mut_ptr(self) -> *mut f64 {
+        self.numbers
+    }
+
+    /// One element; its index is tested.
+    ///
+    /// # Safety
+    /// No other thread sets it meanwhile.
+    #[inline(always)]
+    pub unsafe fn get(self, i: usize) -> f64 {
+        assert!(i < self.len);
+        // SAFETY: inside of the vector; no race by the contract.
+        unsafe { *self.numbers.add(i) }
+    }
+
+    /// Sets one element; its index is tested.
+    ///
+    /// # Safety
+    /// No other thread uses it meanwhile.
+    #[inline(always)]
+    pub unsafe fn set(self, i: usize, value: f64) {
+        assert!(i < self.len);
+        // SAFETY: inside of the vector; no race by the contract.
+        unsafe { *self.numbers.add(i) = value };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_fill_different_elements() {
+        let mut numbers = vec![0.0; 1000];
+        let shared = Shared::new(&mut numbers);
+        std::thread::scope(|s| {
+            for first in 0..2 {
+                s.spawn(move || {
+                    for i in (first..shared.len()).step_by(2) {
+                        // SAFETY: even and odd elements.
+                        unsafe { shared.set(i, shared.get(i) + i as f64) };
+                    }
+                });
+            }
+        });
+        assert!(numbers.iter().enumerate().all(|(i, v)| *v == i as f64));
+    }
+}
