@@ -2,8 +2,8 @@
 //!
 //! What has not been reached yet by a wave or by heat is not zero in numbers: an elimination multiplies by a factor below one from
 //! cell to cell, until values are subnormal (below 2.2e-308), and there rounding to nearest stops the decay: `0.7 * 4.9e-324` is
-//! `4.9e-324` again. So all cells behind have the smallest number there is, and on many processors each operation on one takes more than
-//! a hundred cycles. On such a machine the ladder of 100,000 cells took seven times as long as it does with zeros.
+//! `4.9e-324` again. So all cells behind have the smallest number there is, and many processors are slow with them.
+//! On one such machine the ladder of 100,000 cells took seven times as long as it does with zeros.
 //!
 //! [`FlushSubnormals`] sets the bits of the processor that make subnormal operands and results zeros (x86-64: DAZ and FTZ of MXCSR;
 //! AArch64: FZ of FPCR) and takes them back when it is dropped. Elsewhere it does nothing.

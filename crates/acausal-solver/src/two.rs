@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Bytes from which on a loop is shared: several times what the second cache of a core holds.
 const LEAST_BYTES: usize = 9_000_000;
 
-/// Number of unknowns from which on linear systems are solved on two threads.
+/// Number of unknowns from which on linear systems are solved on two threads, and the history is narrow ([`crate::bdf`]).
 pub(crate) const LEAST_PAIRED: usize = 250_000;
 
 /// Number of unknowns below which no loop is shared.
