@@ -15,8 +15,8 @@
 //! after a few of them.
 
 use super::options::{
-    CHEAP_RENEWAL, CJ_RATIO_MIN, FRESH_RATE_FACTOR, HOPELESS, LEAST_UNMEASURED, MAX_RATE,
-    OLD_FAILURES, RENEWAL_SHARE, RENEWALS_AHEAD, STALE_RATE_FACTOR, STANDSTILL, TINY_CORRECTION,
+    CHEAP_RENEWAL, CJ_RATIO_MIN, HOPELESS, MAX_RATE, OLD_FAILURES, RENEWAL_SHARE, RENEWALS_AHEAD,
+    STANDSTILL, TINY_CORRECTION,
 };
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
 use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
@@ -55,10 +55,7 @@ impl Bdf {
     /// Finds the correction of the predicted `y`, `yp` at time `t`.
     pub(super) fn correct<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
         let cj = self.c.cj;
-        if cj != self.cj_last {
-            self.rate_factor = STALE_RATE_FACTOR;
-            self.cj_last = cj;
-        }
+        self.rate.begin(cj, self.cj_factored.map(|old| cj / old));
         let usable = |old: f64| {
             let ratio = cj / old;
             (CJ_RATIO_MIN..=1.0 / CJ_RATIO_MIN).contains(&ratio)
@@ -159,15 +156,18 @@ impl Bdf {
                 if rate > MAX_RATE {
                     return Ok(self.stagnated(tolerance, norm, m + 1));
                 }
-                self.rate_factor = rate / (1.0 - rate);
+                self.rate.measure(rate);
                 let left = (limit - 1 - m) as i32;
-                let at_the_limit = self.rate_factor * norm * rate.powi(left);
+                let at_the_limit = self.rate.measured() * norm * rate.powi(left);
                 if !fresh && left > 0 && at_the_limit > HOPELESS * tolerance {
                     return Ok(Iteration::Diverged);
                 }
             }
-            let least = if m == 0 { LEAST_UNMEASURED } else { 0.0 };
-            if self.rate_factor.max(least) * norm <= tolerance {
+            let factor = match m {
+                0 => self.rate.unmeasured(),
+                _ => self.rate.measured(),
+            };
+            if factor * norm <= tolerance {
                 return Ok(Iteration::Converged { iterations: m + 1 });
             }
         }
@@ -233,15 +233,25 @@ impl Bdf {
     }
 
     /// After a step that converged slowly with an old matrix: a new one for the next step, if the iterations it saves
-    /// are likely to be worth it. A Jacobian costs about two residuals, and a residual about as much as a solve.
+    /// are likely to be worth it, or if the old one has cost as many by now. (Who does not know how many steps will follow pays at most
+    /// twice of what the best choice would have cost, as with skis that are rented until the rent has reached their price.)
+    /// A Jacobian costs about two residuals, and a residual about as much as a solve.
     fn plan_renewal(&mut self, fresh: bool, iterations: u32) {
         if fresh {
             self.iterations_fresh = iterations;
+            self.iterations_lost = 0.0;
             return;
         }
         self.old_failures = 0;
-        let saved = f64::from(iterations) - f64::from(self.iterations_fresh);
-        self.renew_next = saved > RENEWAL_SHARE * self.renewal_cost();
+        // The first step with a new matrix has two iterations, to measure the rate.
+        let needed = match self.rate.is_linear() {
+            true => 1,
+            false => self.iterations_fresh,
+        };
+        let saved = f64::from(iterations) - f64::from(needed);
+        self.iterations_lost = (self.iterations_lost + saved).max(0.0);
+        let cost = self.renewal_cost();
+        self.renew_next = saved > RENEWAL_SHARE * cost || self.iterations_lost > cost;
     }
 
     /// Cost of a Jacobian and its factors in iterations.
@@ -344,7 +354,7 @@ impl Bdf {
             }));
         }
         self.cj_factored = Some(cj);
-        self.rate_factor = FRESH_RATE_FACTOR;
+        self.rate.renew();
         Ok(())
     }
 

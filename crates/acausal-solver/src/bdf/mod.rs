@@ -41,6 +41,7 @@ mod kernels;
 mod options;
 mod outcome;
 mod quad;
+mod rate;
 mod roots;
 mod rows;
 mod stability;
@@ -59,6 +60,7 @@ use crate::two::LEAST_PAIRED;
 use coefficients::Coefficients;
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
+use rate::Rate;
 pub(crate) use roots::{Inside, RootFinder};
 use rows::Rows;
 use stability::StabilityGuard;
@@ -118,8 +120,7 @@ pub struct Bdf {
     values: Vec<f64>,
     /// `cj` of the factorised matrix; `None` forces a new one.
     cj_factored: Option<f64>,
-    cj_last: f64,
-    rate_factor: f64,
+    rate: Rate,
     /// The next step begins with a new matrix.
     renew_next: bool,
     /// Steps in a row in which an old matrix failed, and how many steps will begin with a new one because of it.
@@ -127,6 +128,8 @@ pub struct Bdf {
     renewals_ahead: u32,
     /// Iterations of the last step with a new matrix.
     iterations_fresh: u32,
+    /// Iterations that the present matrix has cost more than a new one would have.
+    iterations_lost: f64,
     /// Failures of the corrector in the present step.
     corrector_failures: u32,
 
@@ -197,12 +200,12 @@ impl Bdf {
             pattern: None,
             values: Vec::new(),
             cj_factored: None,
-            cj_last: 0.0,
-            rate_factor: options::FRESH_RATE_FACTOR,
+            rate: Rate::default(),
             renew_next: false,
             old_failures: 0,
             renewals_ahead: 0,
             iterations_fresh: 2,
+            iterations_lost: 0.0,
             corrector_failures: 0,
             roots: RootFinder::default(),
             stability,
@@ -253,6 +256,8 @@ impl Bdf {
         self.old_failures = 0;
         self.renewals_ahead = 0;
         self.iterations_fresh = 2;
+        self.iterations_lost = 0.0;
+        self.rate = Rate::default();
         self.first_step_limit = None;
         self.c = Coefficients::default();
         self.roots.reset();
