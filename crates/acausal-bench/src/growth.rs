@@ -5,6 +5,11 @@
 //! unknowns, and the peak of memory per scalar unknown with and without the factors of the matrix. Fails where a factor
 //! exceeds the limit.
 //!
+//! Other guests of a machine make single runs slower by half, and which ones is chance. All sizes are measured in turns, several times over. Within a
+//! round the sizes follow each other in seconds; the factor of a decade is the median of those of all rounds. (Quotients of
+//! the fastest of three runs, which were used before, differed by 30 % from call to call on such a machine; with quiet sizes in a cache against others in memory they also
+//! compare the luckiest moment of one with an average one of the other.) The fastest run of each size is shown beside it.
+//!
 //! Where the memory of a step grows out of a cache the factor is above ten: then memory sets the pace, and the better the loops
 //! use the cache, the larger is the step. The rod written by hand in C for IDA, measured in the same run, shows what the machine does.
 
@@ -19,7 +24,7 @@ use crate::speed;
 pub struct Options {
     /// Numbers of cells.
     pub sizes: Vec<usize>,
-    /// Rounds over all sizes; the fastest run of each counts.
+    /// Rounds over all sizes.
     pub repeats: usize,
     /// Largest factor per decade.
     pub limit: f64,
@@ -44,6 +49,16 @@ fn stop(family: &str) -> Option<f64> {
     }
 }
 
+/// The middle one of some numbers, or the mean of the two in the middle.
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = numbers.collect();
+    all.sort_by(f64::total_cmp);
+    match all.len() {
+        0 => f64::NAN,
+        n => 0.5 * (all[(n - 1) / 2] + all[n / 2]),
+    }
+}
+
 /// Prints the growth of the rod as a C program, over the same time.
 fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
     println!("\n| by hand in C | N | steps | ms per step | factor per decade |");
@@ -52,18 +67,16 @@ fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
     let all = |_| options.sizes.iter().map(measure).collect();
     let rounds = (0..options.repeats.max(1)).map(all);
     let rounds = rounds.collect::<Result<Vec<Vec<speed::Side>>, String>>()?;
-    let mut before: Option<(usize, f64)> = None;
+    let per_step = |s: &speed::Side| s.seconds / s.steps.max(1) as f64;
     for (k, &n) in options.sizes.iter().enumerate() {
-        let per_step = |s: &speed::Side| s.seconds / s.steps.max(1) as f64;
-        let all = rounds.iter().map(|r| per_step(&r[k]));
-        let fastest = all.fold(f64::INFINITY, f64::min);
-        let growth = before.map_or(String::new(), |(m, seconds)| {
-            let decades = (n as f64 / m as f64).log10();
-            format!("{:.1}", (fastest / seconds).powf(1.0 / decades))
+        let growth = k.checked_sub(1).map_or(String::new(), |b| {
+            let decades = (n as f64 / options.sizes[b] as f64).log10();
+            let factor = median(rounds.iter().map(|r| per_step(&r[k]) / per_step(&r[b])));
+            format!("{:.1}", factor.powf(1.0 / decades))
         });
-        let (steps, ms) = (rounds[0][k].steps, 1e3 * fastest);
+        let ms = 1e3 * median(rounds.iter().map(|r| per_step(&r[k])));
+        let steps = rounds[0][k].steps;
         println!("| HeatEquations | {n} | {steps} | {ms:.4} | {growth} |");
-        before = Some((n, fastest));
     }
     Ok(())
 }
@@ -71,9 +84,9 @@ fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
 /// Prints the table.
 pub fn run(options: &Options) -> Result<(), String> {
     println!(
-        "| model | N | scalar unknowns | of the integrator | steps | ms per step | factor per decade | peak MB | bytes per unknown | without factors |"
+        "| model | N | scalar unknowns | of the integrator | steps | ms per step | factor per decade | fastest | peak MB | bytes per unknown | without factors |"
     );
-    println!("|---|{}", "---:|".repeat(9));
+    println!("|---|{}", "---:|".repeat(10));
     let mut worst: f64 = 0.0;
     for family in ["HeatEquations", "LineEquations", "RCLadder"] {
         let how = scale::Options {
@@ -90,28 +103,31 @@ pub fn run(options: &Options) -> Result<(), String> {
         let all = |_| options.sizes.iter().map(measure).collect();
         let rounds = (0..options.repeats.max(1)).map(all);
         let rounds = rounds.collect::<Result<Vec<Vec<Measured>>, String>>()?;
-        let mut before: Option<Measured> = None;
         for (k, &n) in options.sizes.iter().enumerate() {
             let first = rounds[0][k].clone();
-            let m = rounds.iter().fold(first, |m, round| m.fastest(&round[k]));
-            let growth = before.as_ref().map(|b| {
-                let decades = (m.equations as f64 / b.equations as f64).log10();
-                (m.per_step() / b.per_step()).powf(1.0 / decades)
+            let fastest = rounds.iter().fold(first, |m, round| m.fastest(&round[k]));
+            let per_step = median(rounds.iter().map(|round| round[k].per_step()));
+            let growth = k.checked_sub(1).map(|b| {
+                median(rounds.iter().map(|round| {
+                    let (small, large) = (&round[b], &round[k]);
+                    let decades = (large.equations as f64 / small.equations as f64).log10();
+                    (large.per_step() / small.per_step()).powf(1.0 / decades)
+                }))
             });
             worst = worst.max(growth.unwrap_or(0.0));
-            let unknowns = m.equations as f64;
+            let (m, unknowns) = (&fastest, fastest.equations as f64);
             println!(
-                "| {family} | {n} | {} | {} | {} | {:.4} | {} | {:.1} | {:.0} | {:.0} |",
+                "| {family} | {n} | {} | {} | {} | {:.4} | {} | {:.4} | {:.1} | {:.0} | {:.0} |",
                 m.equations,
                 m.unknowns,
                 m.steps,
-                1e3 * m.per_step(),
+                1e3 * per_step,
                 growth.map_or(String::new(), |g| format!("{g:.1}")),
+                1e3 * m.per_step(),
                 m.peak / 1e6,
                 m.peak / unknowns,
                 (m.peak - FACTOR_ENTRY * m.factor_entries as f64) / unknowns,
             );
-            before = Some(m);
         }
     }
     if let Some((baseline, build)) = &options.yardstick {

@@ -136,8 +136,8 @@ enum What {
         /// Numbers of cells.
         #[arg(long, value_delimiter = ',', default_values_t = [100usize, 1000, 10_000, 100_000, 1_000_000])]
         sizes: Vec<usize>,
-        /// Rounds over all sizes; the fastest run of each counts.
-        #[arg(long, default_value_t = 3)]
+        /// Rounds over all sizes; the median counts. A round takes a quarter of a minute.
+        #[arg(long, default_value_t = 23)]
         repeats: usize,
         /// Fail when a factor per decade exceeds this.
         #[arg(long, default_value_t = 12.0)]

@@ -1,23 +1,24 @@
 //! A vector that two threads work on.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A vector of which two threads use different elements. Which ones is up to its users: that is the contract of the functions.
 #[derive(Clone, Copy, Debug)]
-pub struct Shared<'a> {
-    numbers: *mut f64,
+pub struct Shared<'a, T = f64> {
+    numbers: *mut T,
     len: usize,
-    vector: PhantomData<&'a mut [f64]>,
+    vector: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: elements are reached only through unsafe functions, whose contracts exclude races.
-unsafe impl Send for Shared<'_> {}
+unsafe impl<T: Send> Send for Shared<'_, T> {}
 // SAFETY: as above.
-unsafe impl Sync for Shared<'_> {}
+unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
-impl<'a> Shared<'a> {
+impl<'a, T: Copy> Shared<'a, T> {
     /// Of a vector that nobody else uses meanwhile.
-    pub fn new(vector: &'a mut [f64]) -> Self {
+    pub fn new(vector: &'a mut [T]) -> Self {
         Shared {
             numbers: vector.as_mut_ptr(),
             len: vector.len(),
@@ -32,7 +33,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The first element.
-    pub fn as_mut_ptr(self) -> *mut f64 {
+    pub fn as_mut_ptr(self) -> *mut T {
         self.numbers
     }
 
@@ -41,7 +42,7 @@ impl<'a> Shared<'a> {
     /// # Safety
     /// No other thread sets it meanwhile.
     #[inline(always)]
-    pub unsafe fn get(self, i: usize) -> f64 {
+    pub unsafe fn get(self, i: usize) -> T {
         assert!(i < self.len);
         // SAFETY: inside of the vector; no race by the contract.
         unsafe { *self.numbers.add(i) }
@@ -52,10 +53,23 @@ impl<'a> Shared<'a> {
     /// # Safety
     /// No other thread uses it meanwhile.
     #[inline(always)]
-    pub unsafe fn set(self, i: usize, value: f64) {
+    pub unsafe fn set(self, i: usize, value: T) {
         assert!(i < self.len);
         // SAFETY: inside of the vector; no race by the contract.
         unsafe { *self.numbers.add(i) = value };
+    }
+
+    /// Some elements; their range is tested. None of a vector that has none.
+    ///
+    /// # Safety
+    /// Nobody else uses them meanwhile.
+    pub unsafe fn part(self, range: Range<usize>) -> &'a mut [T] {
+        if self.len == 0 {
+            return &mut [];
+        }
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: inside of the vector; no race by the contract.
+        unsafe { std::slice::from_raw_parts_mut(self.numbers.add(range.start), range.len()) }
     }
 }
 

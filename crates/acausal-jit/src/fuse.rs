@@ -25,6 +25,11 @@ use std::collections::BTreeMap;
 /// Nanoseconds that an expression may cost to be repeated in all its readers; a pass over memory costs about as much.
 const CHEAP: f64 = 1.0;
 
+/// The same for calls that find nothing in any cache, with so many repetitions: without the pass residuals can be evaluated while unknowns are
+/// predicted ([`crate::tiles`]), which saves two more.
+const CHEAP_IF_LONG: f64 = 3.0;
+const LONG: usize = 250_000;
+
 /// Repetitions from which on a call is worth the trouble.
 const LEAST_COUNT: usize = 64;
 
@@ -223,7 +228,11 @@ impl Producers {
         let [(Address::Affine { base, stride, .. }, _)] = made.call.outputs[..] else {
             return;
         };
-        if made.call.count == 0 || (cost > CHEAP && uses > 1.5) {
+        let cheap = match made.call.count < LONG {
+            true => CHEAP,
+            false => CHEAP_IF_LONG,
+        };
+        if made.call.count == 0 || (cost > cheap && uses > 1.5) {
             return;
         }
         let last = base.wrapping_add_signed(stride * (made.call.count as isize - 1));

@@ -27,7 +27,7 @@ const LEAST_WORK: f64 = 300_000.0;
 const LEAST_REPETITION: f64 = 10.0;
 
 /// Repetitions from which on a call does not find its numbers in a cache.
-const LEAST_LONG: usize = 200_000;
+const LEAST_LONG: usize = 50_000;
 
 /// Whether a second thread is likely to gain more than it costs, for a call whose repetitions are independent.
 pub fn pays(kernel: &Kernel, call: &Call) -> bool {
@@ -144,7 +144,7 @@ impl Halves {
 }
 
 /// The places of the banks.
-struct Whole([*mut f64; BANKS]);
+pub(crate) struct Whole(pub [*mut f64; BANKS]);
 
 // SAFETY: the places are used by both threads as the phases allow.
 unsafe impl Sync for Whole {}
@@ -207,7 +207,7 @@ pub(crate) fn points(call: &Call, from: usize, to: usize) -> Call {
 }
 
 /// Whether the repetitions of a call are independent, by their addresses.
-fn divisible(kernel: &Kernel, call: &Call) -> bool {
+pub(crate) fn divisible(kernel: &Kernel, call: &Call) -> bool {
     let applies = |op: &Op| matches!(op, Op::Apply { .. });
     if kernel.nodes.iter().any(applies) || !call.slots.iter().all(Address::counts_exactly) {
         return false;
@@ -247,7 +247,7 @@ fn divisible(kernel: &Kernel, call: &Call) -> bool {
 }
 
 /// Whether a call reads or sets what others set, or sets what others read.
-fn meets(others: &[&Call], call: &Call) -> bool {
+pub(crate) fn meets(others: &[&Call], call: &Call) -> bool {
     let outputs = |c: &Call| -> Vec<Option<Extent>> {
         c.outputs.iter().map(|o| extent(&o.0, c.count)).collect()
     };

@@ -11,6 +11,7 @@
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
 //! | two threads | [`halves`] | long calls in two halves, with the bits of one thread |
+//! | large models | [`tiles`] | residuals right after the unknowns that they read were predicted |
 //! | fewer passes | [`mod@fuse`] | assignments go into the calls that use them |
 //! | few values | [`mod@demand`] | the repetitions that some places depend on |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
@@ -84,6 +85,7 @@ mod place;
 pub mod run;
 #[cfg(feature = "cranelift")]
 pub mod tiered;
+pub mod tiles;
 
 #[cfg(feature = "cranelift")]
 pub use cranelift::Cranelift;
@@ -98,6 +100,8 @@ pub use kernel::{
 pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 #[cfg(feature = "cranelift")]
 pub use tiered::{TierOptions, Tiered};
+
+pub use tiles::{Places, Tiles, Workspace};
 
 /// The backend for a program that will run some thousand times: [`tiered::Tiered`] with machine code, or the
 /// interpreter where there is no machine code. The results are the same.

@@ -191,6 +191,8 @@ pub struct Seconds {
     pub integrate: f64,
     /// Parts of `integrate`; those of evaluations and the matrix are measured with [`Settings::profile`] only.
     pub residual: f64,
+    /// Residuals that are evaluated while unknowns are predicted, with that prediction (large models).
+    pub predicted: f64,
     pub jacobian: f64,
     pub factor: f64,
     pub solve: f64,

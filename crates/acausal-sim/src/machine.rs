@@ -1,17 +1,18 @@
 //! A compiled model with its memory: what the integrator evaluates.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, Loc, Schedule, fixed};
 use acausal_cpu::Pair;
 use acausal_expr::{FuncId, FunctionError};
-use acausal_jit::kernel::{Bank, Program};
+use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
-    BankLengths, Banks, BoundProgram, Code, Functions, Halves, RunError, Scratch, fuse, is_long,
-    pays, reads,
+    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Places, RunError, Scratch, Tiles,
+    Workspace, fuse, is_long, pays, reads,
 };
-use acausal_solver::{Dae, EvalError, EvalReason, Pattern};
+use acausal_solver::{Dae, EvalError, EvalReason, Pattern, Predicted};
 
 use crate::SimError;
 use crate::delay::DelayLines;
@@ -63,6 +64,8 @@ pub(crate) struct Programs {
     /// What runs beside them.
     pub residuals_update: Update,
     pub partials: BoundProgram,
+    /// They depend on unknowns. (Asked in large models only.)
+    pub partials_need_point: bool,
     pub initial_residuals: BoundProgram,
     pub initial_partials: BoundProgram,
     /// Values of unknowns that initial equations give.
@@ -102,6 +105,9 @@ struct LongPrograms {
     locals: Option<Halves>,
     residuals: Option<Halves>,
     partials: Option<Halves>,
+    /// All that a residual needs, evaluated while unknowns are predicted.
+    tiles: Option<Tiles>,
+    workspaces: [Workspace; 2],
     scratch: [Scratch; 2],
 }
 
@@ -149,6 +155,8 @@ pub(crate) struct InitialMemory {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EvaluationSeconds {
     pub residual: f64,
+    /// In residuals that are evaluated while unknowns are predicted, with that prediction.
+    pub predicted: f64,
     pub jacobian: f64,
     pub indicators: f64,
 }
@@ -209,6 +217,19 @@ impl Machine {
             halves.residuals = long(residuals, m.n, pays)?;
             halves.partials = long(partials, m.jacobian.partials_len, is_long)?;
         }
+        if m.n >= acausal_solver::LEAST_LARGE {
+            let lengths = BankLengths {
+                y: m.n,
+                yp: m.n,
+                mem: m.mem_len,
+                out: m.n,
+            };
+            let all = match &fused {
+                Some(_) => residuals.clone(),
+                None => [&m.locals[..], &residuals[..]].concat(),
+            };
+            halves.tiles = Tiles::bind(&*code, kernels, &all, lengths).map_err(SimError::Code)?;
+        }
         let any = halves.locals.is_some() || halves.residuals.is_some();
         let long = threads > 1 && m.n >= acausal_solver::LEAST_SHARED;
         let pair = if any || long { Pair::new() } else { None };
@@ -245,6 +266,9 @@ impl Machine {
                 Some(_) => Update::Never,
             },
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
+            partials_need_point: m.n < acausal_solver::LEAST_LARGE
+                || m.jacobian.partials.iter().any(reads_unknowns)
+                || reads(&m.jacobian.partials, &m.locals),
             initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
             initial_partials: bind(
                 &m.initial.jacobian.partials,
@@ -618,6 +642,14 @@ impl Machine {
         }
     }
 
+    /// Keeps a fault of a run, and what the integrator hears of it.
+    fn checked(&mut self, done: Result<(), RunError>) -> Result<(), EvalError> {
+        done.map_err(|fault| {
+            self.fault.get_or_insert(fault);
+            EvalError::Fatal(EvalReason::Caller { code: 0 })
+        })
+    }
+
     /// The gaps of relations and steps: left side minus right side.
     pub(crate) fn gaps(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
         self.update(t, y, yp);
@@ -673,6 +705,12 @@ fn bind(
     code.bind(program, lengths).map_err(SimError::Code)
 }
 
+/// Whether a call reads y or y'.
+fn reads_unknowns(call: &Call) -> bool {
+    let unknown = |a: &Address| matches!(a.bank(), Some(Bank::Y | Bank::Yp));
+    call.slots.iter().any(unknown)
+}
+
 fn add_to(seconds: &mut f64, clock: Option<Instant>) {
     if let Some(clock) = clock {
         *seconds += clock.elapsed().as_secs_f64();
@@ -700,13 +738,33 @@ impl Dae for Machine {
             _ => (self.programs.residuals).run(banks, &self.functions, &mut self.scratch),
         };
         add_to(&mut self.seconds.residual, clock);
-        match done {
-            Ok(()) => Ok(()),
-            Err(e) => {
-                self.fault.get_or_insert(e);
-                Err(EvalError::Fatal(EvalReason::Caller { code: 0 }))
-            }
-        }
+        self.checked(done)
+    }
+
+    fn predicted_residual(
+        &mut self,
+        t: f64,
+        point: Predicted<'_>,
+    ) -> Option<Result<(), EvalError>> {
+        let tiles = self.halves.tiles.as_ref()?;
+        let clock = self.profiles.then(Instant::now);
+        self.mem[fixed::TIME] = t;
+        self.delays.write(t, &mut self.mem);
+        let places = Places {
+            y: point.y,
+            yp: point.yp,
+            mem: &mut self.mem,
+            out: point.r,
+        };
+        // SAFETY: tiles predict each unknown once, before they use it; the vectors are theirs meanwhile.
+        let done = unsafe {
+            let predict =
+                |range: Range<usize>, places: [&mut [f64]; 2]| point.predict(range, places);
+            let (pair, own) = (self.pair.as_mut(), &mut self.halves.workspaces);
+            tiles.run(pair, places, &self.functions, own, &predict)
+        };
+        add_to(&mut self.seconds.predicted, clock);
+        Some(self.checked(done))
     }
 
     fn jacobian(
@@ -747,10 +805,7 @@ impl Dae for Machine {
             }
             _ => (self.programs.partials).run(banks, &self.functions, &mut self.scratch),
         };
-        if let Err(e) = done {
-            self.fault.get_or_insert(e);
-            return Err(EvalError::Fatal(EvalReason::Caller { code: 0 }));
-        }
+        self.checked(done)?;
         let s = self.model.jacobian.schedule();
         let (pair, acc) = (self.pair.as_mut(), &mut self.acc);
         s.accumulate(pair, &self.partials, (1.0, cj), acc, values);
@@ -760,6 +815,10 @@ impl Dae for Machine {
 
     fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    fn jacobian_needs_point(&self) -> bool {
+        self.programs.partials_need_point
     }
 
     fn pair(&mut self) -> Option<&mut Pair> {

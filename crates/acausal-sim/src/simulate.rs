@@ -290,7 +290,7 @@ impl Run {
         self.seconds.initialise = summary.seconds.initialise;
         let kept = self.machine.seconds;
         (self.seconds.residual, self.seconds.jacobian) = (kept.residual, kept.jacobian);
-        self.seconds.indicators = kept.indicators;
+        (self.seconds.predicted, self.seconds.indicators) = (kept.predicted, kept.indicators);
         let parts = (summary.seconds.factor, summary.seconds.solve);
         summary.seconds = self.seconds;
         (summary.seconds.factor, summary.seconds.solve) = parts;

@@ -7,7 +7,7 @@
 //! evaluated, from the interpolated states. This costs one or two iterations per evaluation. Where no solution is found, the
 //! interpolated values count.
 
-use acausal_solver::{Dae, EvalError, Pattern};
+use acausal_solver::{Dae, EvalError, Pattern, Predicted};
 
 use crate::bordered::Bordered;
 use crate::consistent::{ConsistentSystem, Point};
@@ -33,6 +33,17 @@ impl Dae for Watched<'_> {
             border.add(y, r);
         }
         Ok(())
+    }
+
+    fn predicted_residual(
+        &mut self,
+        t: f64,
+        point: Predicted<'_>,
+    ) -> Option<Result<(), EvalError>> {
+        match self.border {
+            None => self.machine.predicted_residual(t, point),
+            Some(_) => None,
+        }
     }
 
     fn jacobian(
@@ -69,6 +80,10 @@ impl Dae for Watched<'_> {
 
     fn pattern(&self) -> &Pattern {
         (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
+    }
+
+    fn jacobian_needs_point(&self) -> bool {
+        self.machine.jacobian_needs_point()
     }
 
     fn pair(&mut self) -> Option<&mut acausal_cpu::Pair> {

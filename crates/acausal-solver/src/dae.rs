@@ -5,10 +5,12 @@
 //! failure (a logarithm of a negative trial value) makes the integrator retry with a smaller step, a *fatal* one stops
 //! it. Failures carry a row or a code of the caller, so that the caller can name the equation.
 
-use acausal_cpu::Pair;
+use acausal_cpu::{Pair, Shared};
 
+use crate::bdf::Part;
 use crate::pattern::Pattern;
 use std::fmt;
+use std::ops::Range;
 
 /// An implicit system of differential-algebraic equations `F(t, y, y') = 0` of index one.
 pub trait Dae {
@@ -22,6 +24,16 @@ pub trait Dae {
 
     /// Writes `F(t, y, yp)` to `r`.
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
+
+    /// [`Dae::residual`] at a point that is predicted on the way, and whose values are forgotten as soon as they were used: where vectors
+    /// do not stay in a cache they would be fetched and sent for nothing. Nothing, and nothing done, for models that do not do this.
+    fn predicted_residual(
+        &mut self,
+        _t: f64,
+        _point: Predicted<'_>,
+    ) -> Option<Result<(), EvalError>> {
+        None
+    }
 
     /// Writes the values of `dF/dy + cj * dF/dy'` in the order of [`Dae::pattern`].
     fn jacobian(
@@ -45,6 +57,11 @@ pub trait Dae {
         self.jacobian(t, y, yp, cj, values)
     }
 
+    /// Whether the iteration matrix depends on y or y'. If not, those of [`Dae::jacobian_after_residual`] may be others than the residual's.
+    fn jacobian_needs_point(&self) -> bool {
+        true
+    }
+
     /// A second thread, for the loops of the integrator over long vectors.
     fn pair(&mut self) -> Option<&mut Pair> {
         None
@@ -61,6 +78,28 @@ pub trait Dae {
     /// Writes the event indicators; their sign changes are located.
     fn roots(&mut self, _t: f64, _y: &[f64], _yp: &[f64], _g: &mut [f64]) -> Result<(), EvalError> {
         Ok(())
+    }
+}
+
+/// A point that is predicted in parts.
+#[derive(Clone, Copy)]
+pub struct Predicted<'a> {
+    /// Places for unknowns and derivatives, which need not be used.
+    pub y: Shared<'a>,
+    /// See [`Predicted::y`].
+    pub yp: Shared<'a>,
+    /// Where the residual goes. Rows may be written after the unknowns of the same numbers were predicted.
+    pub r: Shared<'a>,
+    pub(crate) predict: &'a Part<'a>,
+}
+
+impl Predicted<'_> {
+    /// Predicts some unknowns and their derivatives, to the places given. In the end all must have been.
+    ///
+    /// # Safety
+    /// No unknown is predicted twice, and while this runs nobody else uses a row of the residual in the range.
+    pub unsafe fn predict(&self, range: Range<usize>, places: [&mut [f64]; 2]) {
+        (self.predict)(range, places);
     }
 }
 

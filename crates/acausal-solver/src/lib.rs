@@ -23,10 +23,10 @@ pub use bdf::{
     Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,
     StepOutcome,
 };
-pub use dae::{Dae, EvalError, EvalReason};
+pub use dae::{Dae, EvalError, EvalReason, Predicted};
 #[cfg(feature = "sundials")]
 pub use ida::Ida;
 pub use integrator::Integrator;
 pub use newton::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 pub use pattern::{Pattern, PatternError};
-pub use two::LEAST_SHARED;
+pub use two::{LEAST_LARGE, LEAST_SHARED};

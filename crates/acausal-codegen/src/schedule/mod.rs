@@ -112,7 +112,7 @@ fn some_rows(runs: &[MulAdds], rows: Range<u32>, f: impl Fn(&MulAdds)) {
 }
 
 /// Rows of a block from which on two threads share it: neither finds them in a cache.
-const LEAST_PAIRED: u32 = 200_000;
+const LEAST_PAIRED: u32 = 50_000;
 
 /// Rows that are taken at a time: the entries of a few columns of them fit the first-level cache.
 const ROWS: u32 = 512;

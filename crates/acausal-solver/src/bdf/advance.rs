@@ -153,8 +153,8 @@ impl Bdf {
                 order: self.k,
             });
             self.c.advance(h, self.k, self.h_used, self.k_used);
-            self.predict(dae.pair(), self.c.steps_constant);
-            let failure = match self.correct(dae, t_new) {
+            let evaluated = self.predict_and_evaluate(dae, t_new);
+            let failure = match self.correct(dae, t_new, evaluated) {
                 Ok(()) => {
                     let estimates = self.estimate();
                     let norm = self.c.error_factor * estimates.err_k / self.c.sigma[self.k];
@@ -243,45 +243,12 @@ impl Bdf {
     /// Takes back what the attempt did to coefficients and history.
     fn undo(&mut self, mut pair: Option<&mut Pair>) {
         self.forget_correction();
+        self.absent = false;
         self.c.retreat(self.h, self.k);
         for j in self.c.steps_constant..=self.k {
             let factor = 1.0 / self.c.beta[j];
             self.phi.scale(pair.as_deref_mut(), j, factor);
         }
-    }
-
-    /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on. The correction of the last step is taken
-    /// into the history in the same pass if that is still to be done.
-    fn predict(&mut self, pair: Option<&mut Pair>, first_scaled: usize) {
-        let how = kernels::Prediction {
-            k: self.k,
-            first_scaled,
-            scale: &self.c.beta,
-            gamma: &self.c.gamma,
-        };
-        let (phi, predicted) = (&mut self.phi, [&mut self.y[..], &mut self.yp[..]]);
-        if std::mem::take(&mut self.pending) {
-            let held = self.held.take();
-            let (last, earlier) = match held {
-                Some(_) => (&mut self.d, self.applied.then_some(&self.e[..])),
-                None => (&mut self.e, None),
-            };
-            let update = kernels::Update {
-                k: self.k_used,
-                earlier,
-                scale: held.map_or(1.0, |f| -f),
-                keep: self.k_used < self.options.max_order,
-            };
-            kernels::update_and_predict(pair, phi, last, update, how, predicted);
-        } else {
-            kernels::predict(pair, phi, how, predicted);
-        }
-        self.forget_correction();
-    }
-
-    /// Predicts without rescaling the history once more.
-    pub(super) fn predict_again(&mut self, pair: Option<&mut Pair>) {
-        self.predict(pair, self.k + 1);
     }
 
     /// The variable with the largest error.

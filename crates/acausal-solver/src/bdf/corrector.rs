@@ -27,6 +27,9 @@ use std::ops::Range;
 /// Vectors that the norms of a correction are made of: it, the weights, and three differences.
 const VECTORS_OF_SUMS: usize = 5;
 
+/// Unknowns whose norms are added up at a time.
+const BLOCK: usize = 1 << 15;
+
 /// Failures of the corrector in one step before the matrix is renewed in every iteration.
 const PATIENCE: u32 = 2;
 
@@ -52,21 +55,33 @@ enum Iteration {
 }
 
 impl Bdf {
-    /// Finds the correction of the predicted `y`, `yp` at time `t`.
-    pub(super) fn correct<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
-        let cj = self.c.cj;
-        self.rate.begin(cj, self.cj_factored.map(|old| cj / old));
+    /// Whether the matrix does not serve for the next iteration.
+    pub(super) fn needs_new_matrix(&self) -> bool {
         let usable = |old: f64| {
-            let ratio = cj / old;
+            let ratio = self.c.cj / old;
             (CJ_RATIO_MIN..=1.0 / CJ_RATIO_MIN).contains(&ratio)
         };
-        let mut renew =
-            self.renew_next || self.renewals_ahead > 0 || !self.cj_factored.is_some_and(usable);
+        self.renew_next || self.renewals_ahead > 0 || !self.cj_factored.is_some_and(usable)
+    }
+
+    /// Finds the correction of the predicted `y`, `yp` at time `t`, where the residual may have been evaluated.
+    pub(super) fn correct<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+        mut evaluated: Option<Result<(), EvalError>>,
+    ) -> Result<(), Failure> {
+        let cj = self.c.cj;
+        self.rate.begin(cj, self.cj_factored.map(|old| cj / old));
+        let mut renew = self.needs_new_matrix();
         self.renew_next = false;
         self.renewals_ahead = self.renewals_ahead.saturating_sub(1);
         let mut careful = false;
         loop {
-            self.evaluate_residual(dae, t)?;
+            match evaluated.take() {
+                Some(result) => self.take_residual(result)?,
+                None => self.evaluate_residual(dae, t)?,
+            }
             if renew {
                 self.renew_matrix(dae, t)?;
             }
@@ -117,8 +132,13 @@ impl Bdf {
         let limit = self.options.max_newton_iterations.max(1);
         for m in 0..limit {
             if m > 0 {
-                self.apply_held(dae.pair());
-                self.evaluate_residual(dae, t)?;
+                match self.evaluate_corrected(dae, t) {
+                    Some(result) => self.take_residual(result)?,
+                    None => {
+                        self.apply_held(dae.pair());
+                        self.evaluate_residual(dae, t)?;
+                    }
+                }
             }
             if careful && let Some(row) = first_not_finite(&self.d) {
                 self.statistics.evaluation_failures += 1;
@@ -183,25 +203,35 @@ impl Bdf {
             raise: self.may_raise(),
         };
         let (tolerances, y, correction) = (&self.tolerances, &self.phi[0], self.correction());
-        let sums = |range: Range<usize>| {
-            let mut sums = kernels::Sums::default();
-            for piece in tolerances.pieces(range) {
+        let add = |sums: kernels::Sums, block: Range<usize>| {
+            tolerances.pieces(block).fold(sums, |sums, piece| {
                 let w = tolerances.weights(&piece, y);
                 let mut part = kernels::sums(piece.range, correction, w, piece.mask, differences);
                 if !piece.tested {
                     part.errors = [0.0; 4];
                 }
-                sums = sums + part;
-            }
-            sums
+                sums + part
+            })
         };
-        let (front, back) = in_halves(pair, (self.n, VECTORS_OF_SUMS), 0..self.n, sums);
+        // From the ends of long vectors to their middle: what was solved for last is still in a cache, and the next prediction begins there.
+        let sums = |range: Range<usize>| {
+            let (first, end) = (range.start, range.end);
+            let blocks = (0..range.len().div_ceil(BLOCK)).map(|k| first + k * BLOCK);
+            let block = |start: usize| start..(start + BLOCK).min(end);
+            let none = kernels::Sums::default();
+            match first {
+                0 => blocks.map(block).fold(none, add),
+                _ => blocks.rev().map(block).fold(none, add),
+            }
+        };
+        let (front, back) = in_halves(pair, (self.n, VECTORS_OF_SUMS), sums);
         self.sums = back.map_or(front, |back| front + back);
         (self.sums.last / self.n.max(1) as f64).sqrt()
     }
 
     /// Applies the correction that was held back to y and y'.
-    pub(super) fn apply_held(&mut self, pair: Option<&mut Pair>) {
+    pub(super) fn apply_held(&mut self, mut pair: Option<&mut Pair>) {
+        self.complete(pair.as_deref_mut());
         if let Some(factor) = self.held.take() {
             let corrected: [&mut [f64]; 3] = [&mut self.e, &mut self.y, &mut self.yp];
             let factors = (-factor, self.c.cj);
@@ -307,9 +337,13 @@ impl Bdf {
         dae: &mut D,
         t: f64,
     ) -> Result<(), Failure> {
+        let result = dae.residual(t, &self.y, &self.yp, &mut self.d);
+        self.take_residual(result)
+    }
+
+    fn take_residual(&mut self, result: Result<(), EvalError>) -> Result<(), Failure> {
         self.statistics.residual_evaluations += 1;
-        dae.residual(t, &self.y, &self.yp, &mut self.d)
-            .map_err(|error| self.evaluation_failure(error))
+        result.map_err(|error| self.evaluation_failure(error))
     }
 
     fn evaluation_failure(&mut self, error: EvalError) -> Failure {
@@ -325,6 +359,9 @@ impl Bdf {
     }
 
     fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+        if dae.jacobian_needs_point() {
+            self.complete(dae.pair());
+        }
         self.statistics.jacobian_evaluations += 1;
         self.cj_factored = None;
         let cj = self.c.cj;

@@ -5,7 +5,7 @@
 //!
 //! Sources: Brenan, Campbell & Petzold, "Numerical Solution of Initial-Value Problems in Differential-Algebraic
 //! Equations" (SIAM 1996), ch. 5; Hindmarsh et al., "SUNDIALS" (ACM TOMS 31, 2005) and the IDA user guide, ch. 2.
-//! The parts: `coefficients` of the formulas, `kernels` (fused vector loops), `corrector` (modified Newton),
+//! The parts: `coefficients` of the formulas, `kernels` (fused vector loops), `prediction`, `corrector` (modified Newton, with `rate`),
 //! `advance` (error test, order and step size), `roots` (event location), `stability` (order hold).
 //!
 //! Invariants: after a successful step `y()`, `yp()` satisfy the residual to the corrector tolerance; nothing is
@@ -40,6 +40,7 @@ mod corrector;
 mod kernels;
 mod options;
 mod outcome;
+mod prediction;
 mod quad;
 mod rate;
 mod roots;
@@ -56,8 +57,9 @@ pub use trace::{Move, Profile};
 use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
-use crate::two::LEAST_PAIRED;
+use crate::two::LEAST_LARGE;
 use coefficients::Coefficients;
+pub(crate) use kernels::Part;
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 use rate::Rate;
@@ -93,6 +95,8 @@ pub struct Bdf {
     /// The last correction, `-held * d`, is not applied. If it is enough, the next step needs it in the history only, and y and y'
     /// are corrected when somebody asks ([`Bdf::settle`]).
     held: Option<f64>,
+    /// y and y' are not those of the prediction, which was made for the residual only ([`Dae::predicted_residual`]).
+    absent: bool,
     /// The accepted correction is not yet in the history; the next prediction takes it there in the same pass.
     pending: bool,
     /// Sums of squares of the correction that was found.
@@ -170,7 +174,7 @@ impl Bdf {
             error_test: Vec::new(),
             ..options
         };
-        let large = n >= LEAST_PAIRED && options.rtol >= rows::LEAST_TOLERANCE;
+        let large = n >= LEAST_LARGE && options.rtol >= rows::LEAST_TOLERANCE;
         let narrow = options.narrow_history.unwrap_or(large);
         let stability = StabilityGuard::new(options.stability_detection);
         let mut bdf = Self {
@@ -183,6 +187,7 @@ impl Bdf {
             phi: Rows::zeros(n, options.max_order + 1, 4, narrow),
             applied: false,
             held: None,
+            absent: false,
             pending: false,
             sums: kernels::Sums::default(),
             t: t0,
@@ -242,6 +247,7 @@ impl Bdf {
         self.corrected = false;
         self.forget_correction();
         self.pending = false;
+        self.absent = false;
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
         self.phi[0].copy_from_slice(y);

@@ -11,9 +11,9 @@
 
 use super::quad::Quad;
 use super::vector::Vector;
-use crate::two::{Halve, in_halves};
-use acausal_cpu::Pair;
-use std::ops::{Index, IndexMut};
+use crate::two::in_halves;
+use acausal_cpu::{Pair, Shared};
+use std::ops::{Index, IndexMut, Range};
 
 /// The first row that may be narrow.
 pub(crate) const FIRST_NARROW: usize = 3;
@@ -37,7 +37,7 @@ pub(crate) enum Row<'a> {
 
 impl<'a> Row<'a> {
     /// Some of its numbers.
-    pub fn part(self, range: std::ops::Range<usize>) -> Row<'a> {
+    pub fn part(self, range: Range<usize>) -> Row<'a> {
         match self {
             Row::Wide(row) => Row::Wide(&row[range]),
             Row::Narrow(row) => Row::Narrow(&row[range]),
@@ -101,13 +101,20 @@ impl Rows {
     pub fn scale(&mut self, pair: Option<&mut Pair>, j: usize, factor: f64) {
         let first_narrow = self.wide.len();
         match self.wide.get_mut(j) {
-            Some(row) => in_halves(pair, (row.len(), 2), &mut row[..], |row| {
-                row.iter_mut().for_each(|v| *v *= factor);
-            }),
+            Some(row) => {
+                let row = Shared::new(row);
+                in_halves(pair, (row.len(), 2), |range| {
+                    // SAFETY: ranges are apart.
+                    let row = unsafe { row.part(range) };
+                    row.iter_mut().for_each(|v| *v *= factor);
+                })
+            }
             None => {
-                let row = &mut self.narrow[j - first_narrow][..];
-                in_halves(pair, (row.len(), 2), row, |row| {
+                let row = Shared::new(&mut self.narrow[j - first_narrow]);
+                in_halves(pair, (row.len(), 2), |range| {
                     let scaled = |v: f32| (f64::from(v) * factor) as f32;
+                    // SAFETY: ranges are apart.
+                    let row = unsafe { row.part(range) };
                     row.iter_mut().for_each(|v| *v = scaled(*v));
                 })
             }
@@ -121,15 +128,15 @@ impl Rows {
     }
 
     /// The first K rows, and the one behind them.
-    pub fn first<const K: usize>(&mut self) -> (Set<'_, K>, Behind<'_>) {
+    pub fn first<const K: usize>(&mut self) -> (SharedSet<'_, K>, Behind<'_>) {
         let first_narrow = self.wide.len();
         let mut wide = self.wide.iter_mut();
         let mut narrow = self.narrow.iter_mut();
-        let set = Set {
-            wide: std::array::from_fn(|_| wide.next().map_or(&mut [][..], |row| &mut row[..])),
+        let set = SharedSet {
+            wide: std::array::from_fn(|_| shared(wide.next())),
             narrow: std::array::from_fn(|j| match j < first_narrow {
-                true => &mut [][..],
-                false => narrow.next().map_or(&mut [][..], |row| &mut row[..]),
+                true => Shared::new(&mut []),
+                false => shared(narrow.next()),
             }),
         };
         let behind = match (wide.next(), narrow.next()) {
@@ -138,6 +145,33 @@ impl Rows {
             (None, None) => Behind::Nothing,
         };
         (set, behind)
+    }
+}
+
+/// A row, or nothing of one that does not exist.
+fn shared<T: Copy>(row: Option<&mut Vector<T>>) -> Shared<'_, T> {
+    row.map_or(Shared::new(&mut []), |row| Shared::new(row))
+}
+
+/// The first K rows, of which several threads write parts.
+pub(crate) struct SharedSet<'a, const K: usize> {
+    wide: [Shared<'a>; K],
+    narrow: [Shared<'a, f32>; K],
+}
+
+impl<'a, const K: usize> SharedSet<'a, K> {
+    /// A part of each row.
+    ///
+    /// # Safety
+    /// Nobody else uses it meanwhile.
+    pub unsafe fn part(&self, range: Range<usize>) -> Set<'a, K> {
+        // SAFETY: by the contract.
+        unsafe {
+            Set {
+                wide: self.wide.map(|row| row.part(range.clone())),
+                narrow: self.narrow.map(|row| row.part(range.clone())),
+            }
+        }
     }
 }
 
@@ -204,18 +238,6 @@ impl<'a, const K: usize> Set<'a, K> {
             false => self.narrow[j][i] = value as f32,
         }
         self.at::<W>(j, i)
-    }
-}
-
-impl<const K: usize> Halve for Set<'_, K> {
-    fn halve(self, middle: usize) -> (Self, Self) {
-        let ((wide, wide_end), (narrow, narrow_end)) =
-            (self.wide.halve(middle), self.narrow.halve(middle));
-        let end = Set {
-            wide: wide_end,
-            narrow: narrow_end,
-        };
-        (Set { wide, narrow }, end)
     }
 }
 

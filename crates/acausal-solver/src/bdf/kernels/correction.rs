@@ -4,7 +4,7 @@ use super::whole;
 use crate::bdf::quad::{LANES, Quad, vectorised};
 use crate::bdf::rows::{Row, Rows};
 use crate::two::in_halves;
-use acausal_cpu::Pair;
+use acausal_cpu::{Pair, Shared};
 use std::ops::Range;
 
 /// Absolute tolerances: one for all or one each.
@@ -63,13 +63,17 @@ pub fn correct(
     d: &[f64],
     [e, y, yp]: [&mut [f64]; 3],
 ) {
-    in_halves(pair, (d.len(), 7), (d, [e, y, yp]), |(d, [e, y, yp])| {
-        correct_part(first, scale, cj, d, e, y, yp)
+    let corrected = [e, y, yp].map(Shared::new);
+    in_halves(pair, (d.len(), 7), |range| {
+        // SAFETY: ranges are apart.
+        let [e, y, yp] = corrected.map(|v| unsafe { v.part(range.clone()) });
+        correct_part(first, scale, cj, &d[range], e, y, yp)
     });
 }
 
 vectorised! {
-fn correct_part(
+/// [`correct`] for a part of the unknowns.
+pub fn correct_part(
     first: bool,
     scale: f64,
     cj: f64,

@@ -1,24 +1,49 @@
 //! The history of the solution: an accepted correction goes in, the next prediction and interpolated values come out.
 
 use super::{Correction, whole};
+use crate::bdf::coefficients::LEN;
 use crate::bdf::quad::{LANES, Quad, vectorised};
-use crate::bdf::rows::{Behind, FIRST_NARROW, Row, Rows, Set};
+use crate::bdf::rows::{Behind, FIRST_NARROW, Row, Rows, Set, SharedSet};
 use crate::bdf::vector::Vector;
-use crate::two::{Halve, in_halves};
-use acausal_cpu::Pair;
+use crate::two::in_halves;
+use acausal_cpu::{Pair, Shared};
+use std::ops::Range;
+
+/// Work on a range of unknowns, with the places for y and y' of that range.
+pub type Part<'a> = dyn Fn(Range<usize>, [&mut [f64]; 2]) + Sync + 'a;
+
+/// A pass over all unknowns that can be made in parts and in any order.
+pub struct Pass<'a> {
+    /// The number of unknowns, and of vectors that are read or written.
+    size: (usize, usize),
+    pub part: &'a Part<'a>,
+    /// The vector that held the last correction, which is of no use any more for the unknowns that were passed.
+    pub last: Option<Shared<'a>>,
+}
+
+impl Pass<'_> {
+    /// All of it at once, y and y' to the given vectors.
+    pub fn run(self, pair: Option<&mut Pair>, predicted: [Shared<'_>; 2]) {
+        in_halves(pair, self.size, |range| {
+            // SAFETY: ranges are apart.
+            let places = predicted.map(|v| unsafe { v.part(range.clone()) });
+            (self.part)(range, places);
+        });
+    }
+}
 
 /// How the history is rescaled and added up in a prediction.
 #[derive(Clone, Copy)]
-pub struct Prediction<'a> {
+pub struct Prediction {
     /// Its order.
     pub k: usize,
     /// `phi[j] *= scale[j]` for `j >= first_scaled`.
     pub first_scaled: usize,
-    pub scale: &'a [f64],
-    pub gamma: &'a [f64],
+    pub scale: [f64; LEN],
+    pub gamma: [f64; LEN],
 }
 
-impl Prediction<'_> {
+impl Prediction {
     /// The factors of the first N1 rows, those of the history and of the slope.
     #[inline(always)]
     fn factors<const N1: usize>(&self) -> ([f64; N1], [f64; N1]) {
@@ -34,21 +59,27 @@ impl Prediction<'_> {
 /// Rows before the first narrow one where none is narrow.
 const ALL: usize = 6;
 
-/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history.
-pub fn predict(
-    pair: Option<&mut Pair>,
-    phi: &mut Rows,
-    how: Prediction<'_>,
-    predicted: [&mut [f64]; 2],
-) {
+/// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history, as `then` makes the pass.
+///
+/// The contract of a pass: no unknown is passed twice, and nobody else uses the rows of its range meanwhile.
+pub fn predict<R>(phi: &mut Rows, how: Prediction, then: impl FnOnce(Pass<'_>) -> R) -> R {
     macro_rules! order {
         ($k1:literal) => {{
-            let (n, narrow) = (predicted[0].len(), phi.are_narrow());
-            let all = (phi.first::<$k1>().0, predicted);
-            in_halves(pair, (n, 2 * $k1 + 2), all, |(p, [y, yp])| match narrow {
-                false => predict_order::<$k1, ALL>(p, how, y, yp),
-                true => predict_order::<$k1, FIRST_NARROW>(p, how, y, yp),
-            });
+            let (n, narrow) = (phi[0].len(), phi.are_narrow());
+            let set = phi.first::<$k1>().0;
+            let part = |range: Range<usize>, [y, yp]: [&mut [f64]; 2]| {
+                // SAFETY: by the contract of the pass.
+                let p = unsafe { set.part(range) };
+                match narrow {
+                    false => predict_order::<$k1, ALL>(p, how, y, yp),
+                    true => predict_order::<$k1, FIRST_NARROW>(p, how, y, yp),
+                }
+            };
+            then(Pass {
+                size: (n, 2 * $k1 + 2),
+                part: &part,
+                last: None,
+            })
         }};
     }
     match how.k {
@@ -63,7 +94,7 @@ pub fn predict(
 vectorised! {
 fn predict_order<const K1: usize, const W: usize>(
     p: Set<'_, K1>,
-    how: Prediction<'_>,
+    how: Prediction,
     y: &mut [f64],
     yp: &mut [f64],
 ) {
@@ -137,59 +168,66 @@ enum Kept<'a> {
     Narrow(&'a mut [f32]),
 }
 
-impl Halve for Kept<'_> {
-    fn halve(self, middle: usize) -> (Self, Self) {
-        match self {
-            Kept::Nowhere => (Kept::Nowhere, Kept::Nowhere),
-            Kept::There => (Kept::There, Kept::There),
-            Kept::Narrow(row) => {
-                let (row, end) = row.halve(middle);
-                (Kept::Narrow(row), Kept::Narrow(end))
-            }
-        }
-    }
+/// The vectors of an update.
+struct Parts<'a, const K1: usize> {
+    /// The rows of the order of the step.
+    set: SharedSet<'a, K1>,
+    /// The last part of the correction ...
+    e: Shared<'a>,
+    /// ... and the vector that had it before.
+    last: Shared<'a>,
+    /// The row that the correction becomes, if it is narrow, or whether it has become one.
+    narrow: Option<Shared<'a, f32>>,
+    exchanged: bool,
 }
 
 impl Update<'_> {
-    /// The rows of the order of the step, the last part of the correction, and where all of it is kept.
     fn parts<'a, const K1: usize>(
         self,
         phi: &'a mut Rows,
         correction: &'a mut Vector,
-    ) -> (Set<'a, K1>, &'a mut [f64], Kept<'a>) {
+    ) -> Parts<'a, K1> {
         let exchanged = self.keep && phi.exchange(K1, correction);
+        let last = Shared::new(correction);
         let (set, behind) = phi.first();
-        match behind {
-            Behind::Wide(row) if exchanged => (set, row, Kept::There),
-            Behind::Narrow(row) if self.keep => (set, correction, Kept::Narrow(row)),
-            _ => (set, correction, Kept::Nowhere),
+        let (e, narrow) = match behind {
+            Behind::Wide(row) if exchanged => (Shared::new(row), None),
+            Behind::Narrow(row) if self.keep => (last, Some(Shared::new(row))),
+            _ => (last, None),
+        };
+        Parts {
+            set,
+            e,
+            last,
+            narrow,
+            exchanged,
         }
     }
 }
 
 /// Takes the accepted correction into the history.
 pub fn update(phi: &mut Rows, last: &mut Vector, update: Update<'_>) {
+    let all = |pass: Pass<'_>| pass.run(None, [Shared::new(&mut []); 2]);
     match update.k {
-        1 => advance::<2, 1>(None, phi, last, update, None),
-        2 => advance::<3, 1>(None, phi, last, update, None),
-        3 => advance::<4, 1>(None, phi, last, update, None),
-        4 => advance::<5, 1>(None, phi, last, update, None),
-        _ => advance::<6, 1>(None, phi, last, update, None),
+        1 => advance::<2, 1, ()>(phi, last, update, None, all),
+        2 => advance::<3, 1, ()>(phi, last, update, None, all),
+        3 => advance::<4, 1, ()>(phi, last, update, None, all),
+        4 => advance::<5, 1, ()>(phi, last, update, None, all),
+        _ => advance::<6, 1, ()>(phi, last, update, None, all),
     }
 }
 
 /// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down.
-pub fn update_and_predict(
-    pair: Option<&mut Pair>,
+pub fn update_and_predict<R>(
     phi: &mut Rows,
     last: &mut Vector,
     update: Update<'_>,
-    how: Prediction<'_>,
-    predicted: [&mut [f64]; 2],
-) {
+    how: Prediction,
+    then: impl FnOnce(Pass<'_>) -> R,
+) -> R {
     macro_rules! in_one_pass {
         ($k:literal, $next:literal) => {
-            advance::<{ $k + 1 }, { $next + 1 }>(pair, phi, last, update, Some((how, predicted)))
+            advance::<{ $k + 1 }, { $next + 1 }, R>(phi, last, update, Some(how), then)
         };
     }
     match (update.k, how.k) {
@@ -208,39 +246,58 @@ pub fn update_and_predict(
         (5, 5) => in_one_pass!(5, 5),
         _ => {
             self::update(phi, last, update);
-            predict(pair, phi, how, predicted);
+            let last = Some(Shared::new(last));
+            predict(phi, how, |pass| then(Pass { last, ..pass }))
         }
     }
 }
 
 /// How to predict, and where y and y' go.
-type Next<'a> = (Prediction<'a>, [&'a mut [f64]; 2]);
+type Next<'a> = (Prediction, [&'a mut [f64]; 2]);
 
 /// Updates K1 rows, and with `next` predicts from N1 of the new ones.
-fn advance<const K1: usize, const N1: usize>(
-    pair: Option<&mut Pair>,
+fn advance<const K1: usize, const N1: usize, R>(
     phi: &mut Rows,
     last: &mut Vector,
     update: Update<'_>,
-    next: Option<Next<'_>>,
-) {
-    let narrow = phi.are_narrow();
-    let (set, e, kept) = update.parts::<K1>(phi, last);
-    let (how, predicted) = next.unzip();
-    let (n, all) = (e.len(), ((set, e), (kept, (update.earlier, predicted))));
-    in_halves(
-        pair,
-        (n, 2 * K1 + 4),
-        all,
-        |((p, e), (kept, (earlier, predicted)))| {
-            let update = Update { earlier, ..update };
-            let next = how.zip(predicted);
-            match narrow {
-                false => advance_order::<K1, N1, ALL>(p, e, kept, update, next),
-                true => advance_order::<K1, N1, FIRST_NARROW>(p, e, kept, update, next),
-            }
-        },
-    );
+    next: Option<Prediction>,
+    then: impl FnOnce(Pass<'_>) -> R,
+) -> R {
+    let are_narrow = phi.are_narrow();
+    let Parts {
+        set,
+        e,
+        last,
+        narrow,
+        exchanged,
+    } = update.parts::<K1>(phi, last);
+    let part = |range: Range<usize>, predicted: [&mut [f64]; 2]| {
+        // SAFETY: by the contract of the pass.
+        let (p, e, row) = unsafe {
+            (
+                set.part(range.clone()),
+                e.part(range.clone()),
+                narrow.map(|row| row.part(range.clone())),
+            )
+        };
+        let next = next.map(|how| (how, predicted));
+        let kept = match row {
+            Some(row) => Kept::Narrow(row),
+            None if exchanged => Kept::There,
+            None => Kept::Nowhere,
+        };
+        let earlier = update.earlier.map(|e| &e[range]);
+        let update = Update { earlier, ..update };
+        match are_narrow {
+            false => advance_order::<K1, N1, ALL>(p, e, kept, update, next),
+            true => advance_order::<K1, N1, FIRST_NARROW>(p, e, kept, update, next),
+        }
+    };
+    then(Pass {
+        size: (e.len(), 2 * K1 + 4),
+        part: &part,
+        last: Some(last),
+    })
 }
 
 vectorised! {

@@ -23,8 +23,13 @@
 mod correction;
 mod history;
 
-pub(super) use correction::{Correction, Differences, Sums, Tolerance, Weights, correct, sums};
-pub(super) use history::{Prediction, Update, interpolate, predict, update, update_and_predict};
+pub(super) use correction::{
+    Correction, Differences, Sums, Tolerance, Weights, correct, correct_part, sums,
+};
+pub(crate) use history::Part;
+pub(super) use history::{
+    Pass, Prediction, Update, interpolate, predict, update, update_and_predict,
+};
 
 use super::quad::LANES;
 use crate::two::in_halves;
@@ -58,6 +63,6 @@ pub(crate) fn largest(
         let sizes = range.map(|i| (i, number(i).abs()));
         sizes.fold((0, -1.0), larger)
     };
-    let (front, back) = in_halves(pair, (n, 2), 0..n, of);
+    let (front, back) = in_halves(pair, (n, 2), of);
     back.map_or(front, |back| larger(front, back)).0
 }

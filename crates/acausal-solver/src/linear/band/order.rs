@@ -47,6 +47,9 @@ pub(crate) fn band_order(pattern: &Pattern, values: &[f64]) -> Option<BandOrder>
     let n = pattern.size();
     let mut scale = vec![1.0; n];
     row_scales(pattern, values, &mut scale);
+    if serves_as_it_is(pattern, values, &scale) {
+        return with_rows(pattern, (0..n as u32).collect());
+    }
     let mut large = Vec::with_capacity(pattern.nnz());
     let mut ends = Vec::with_capacity(n + 1);
     ends.push(0);
@@ -59,6 +62,22 @@ pub(crate) fn band_order(pattern: &Pattern, values: &[f64]) -> Option<BandOrder>
     }
     let large = Pattern::new(n, ends, large).ok()?;
     with_rows(pattern, match_columns(&large).ok()?)
+}
+
+/// Whether all entries on the diagonal could be pivots, as in most models of cells: then nothing has to be matched.
+fn serves_as_it_is(pattern: &Pattern, values: &[f64], scale: &[f64]) -> bool {
+    (0..pattern.size()).all(|j| {
+        let (mut diagonal, mut largest) = (-1.0, 0.0f64);
+        for k in pattern.range(j) {
+            let row = pattern.row_idx()[k] as usize;
+            let size = values[k].abs() * scale[row];
+            largest = largest.max(size);
+            if row == j {
+                diagonal = size;
+            }
+        }
+        diagonal > 0.0 && diagonal >= PIVOT_TOLERANCE * largest
+    })
 }
 
 /// The order for the rows matched to each column.

@@ -102,11 +102,13 @@ fn named(list: &[(String, u64)]) -> String {
 }
 
 /// Parts of the time of integration; the rest is the integrator's own work on vectors.
-fn parts(s: &Summary) -> [(&'static str, f64); 8] {
+fn parts(s: &Summary) -> [(&'static str, f64); 9] {
     let t = &s.seconds;
-    let known = t.residual + t.jacobian + t.factor + t.solve + t.indicators + t.events + t.output;
+    let model = t.residual + t.predicted + t.jacobian + t.indicators;
+    let known = model + t.factor + t.solve + t.events + t.output;
     [
         ("residual", t.residual),
+        ("prediction with residual", t.predicted),
         ("jacobian", t.jacobian),
         ("factor", t.factor),
         ("solve", t.solve),

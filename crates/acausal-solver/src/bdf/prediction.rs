@@ -1,0 +1,161 @@
+//! Predictions, and residuals that are evaluated on their way.
+//!
+//! The predicted y and y' are sums over the history. In large models nobody needs them but the residual: then they are computed piece by piece where the
+//! model asks for them ([`Dae::predicted_residual`]) and never stored as a whole (`Bdf::absent`). The first correction is evaluated in the same
+//! way, from the prediction plus the correction. Whoever needs the whole vectors after all calls [`Bdf::complete`].
+//!
+//! Invariant: y and y' have the same bits whether they were stored or completed later. A completed point is `prediction + e`, which is how a first
+//! correction is applied; later ones are applied to stored vectors only.
+
+use super::{Bdf, Part, coefficients, kernels};
+use crate::dae::{Dae, EvalError, Predicted};
+use crate::two::in_halves;
+use acausal_cpu::{Pair, Shared};
+use std::ops::Range;
+
+impl Bdf {
+    /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on.
+    fn predict(&mut self, pair: Option<&mut Pair>, first_scaled: usize) {
+        self.predict_by(first_scaled, |pass, [y, yp, _]| pass.run(pair, [y, yp]));
+        self.absent = false;
+    }
+
+    /// Predicts for a new attempt. Where nobody is likely to need y and y' but the residual, that is evaluated on the way, if the model does so.
+    pub(super) fn predict_and_evaluate<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+    ) -> Option<Result<(), EvalError>> {
+        let first_scaled = self.c.steps_constant;
+        let for_matrix = self.needs_new_matrix() && dae.jacobian_needs_point();
+        if dae.roots_len() > 0 || for_matrix {
+            self.predict(dae.pair(), first_scaled);
+            return None;
+        }
+        let evaluated = self.predict_by(first_scaled, |pass, [y, yp, r]| {
+            let predict = pass.part;
+            let evaluated = dae.predicted_residual(t, Predicted { y, yp, r, predict });
+            if evaluated.is_none() {
+                pass.run(dae.pair(), [y, yp]);
+            }
+            evaluated
+        });
+        self.absent = evaluated.is_some();
+        evaluated
+    }
+
+    /// Evaluates the residual with the first correction applied, on the way of a prediction once more, where the first residual was evaluated so. Nothing, and
+    /// nothing done, where it was not.
+    pub(super) fn evaluate_corrected<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+    ) -> Option<Result<(), EvalError>> {
+        let factor = self.held.filter(|_| self.absent && !self.applied)?;
+        let how = self.last_prediction();
+        let places = [&mut self.y, &mut self.yp, &mut self.d, &mut self.e];
+        let [y, yp, d, e] = places.map(|v| Shared::new(v));
+        let cj = self.c.cj;
+        let evaluated = kernels::predict(&mut self.phi, how, |pass| {
+            let predict = |range: Range<usize>, [y, yp]: [&mut [f64]; 2]| {
+                (pass.part)(range.clone(), [&mut *y, &mut *yp]);
+                // SAFETY: each unknown is predicted once, before the residual takes the place of its correction.
+                let (d, e) = unsafe { (d.part(range.clone()), e.part(range)) };
+                kernels::correct_part(true, -factor, cj, d, e, y, yp);
+            };
+            let predict: &Part<'_> = &predict;
+            let r = d;
+            dae.predicted_residual(t, Predicted { y, yp, r, predict })
+        });
+        if evaluated.is_some() {
+            (self.held, self.applied) = (None, true);
+        }
+        evaluated
+    }
+
+    /// Makes up for y and y' of a point that was computed for its residual only, from the history that is still the one of that prediction.
+    pub(super) fn complete(&mut self, mut pair: Option<&mut Pair>) {
+        if !std::mem::take(&mut self.absent) {
+            return;
+        }
+        let how = self.last_prediction();
+        let [y, yp] = [&mut self.y, &mut self.yp].map(|v| Shared::new(v));
+        kernels::predict(&mut self.phi, how, |pass| {
+            pass.run(pair.as_deref_mut(), [y, yp]);
+        });
+        if self.applied {
+            let (cj, e) = (self.c.cj, &self.e);
+            in_halves(pair, (self.n, 5), |range| {
+                // SAFETY: ranges are apart.
+                let (y, yp) = unsafe { (y.part(range.clone()), yp.part(range.clone())) };
+                for ((y, yp), e) in y.iter_mut().zip(yp).zip(&e[range]) {
+                    *y += e;
+                    *yp += cj * e;
+                }
+            });
+        }
+    }
+
+    /// The prediction of this step, or of the last one if it was accepted, without rescaling the history.
+    fn last_prediction(&self) -> kernels::Prediction {
+        kernels::Prediction {
+            k: if self.pending { self.k_used } else { self.k },
+            first_scaled: usize::MAX,
+            scale: [1.0; coefficients::LEN],
+            gamma: self.c.gamma,
+        }
+    }
+
+    /// A prediction whose pass is made by `then`, which gets y, y' and the residual as well. The correction of the last step is taken
+    /// into the history in the same pass if that is still to be done.
+    fn predict_by<R>(
+        &mut self,
+        first_scaled: usize,
+        then: impl FnOnce(kernels::Pass<'_>, [Shared<'_>; 3]) -> R,
+    ) -> R {
+        let how = kernels::Prediction {
+            k: self.k,
+            first_scaled,
+            scale: self.c.beta,
+            gamma: self.c.gamma,
+        };
+        let (y, yp) = (Shared::new(&mut self.y), Shared::new(&mut self.yp));
+        let phi = &mut self.phi;
+        let done = if std::mem::take(&mut self.pending) {
+            let held = self.held.take();
+            let update = |earlier| kernels::Update {
+                k: self.k_used,
+                earlier,
+                scale: held.map_or(1.0, |f| -f),
+                keep: self.k_used < self.options.max_order,
+            };
+            match held {
+                Some(_) => {
+                    let update = update(self.applied.then_some(&self.e[..]));
+                    // The residual may take the place of the correction.
+                    let with_last = |pass: kernels::Pass<'_>| {
+                        let r = pass.last.unwrap_or(Shared::new(&mut []));
+                        then(pass, [y, yp, r])
+                    };
+                    let last = &mut self.d;
+                    kernels::update_and_predict(phi, last, update, how, with_last)
+                }
+                None => {
+                    let (last, r) = (&mut self.e, Shared::new(&mut self.d));
+                    let with_other = |pass: kernels::Pass<'_>| then(pass, [y, yp, r]);
+                    kernels::update_and_predict(phi, last, update(None), how, with_other)
+                }
+            }
+        } else {
+            let r = Shared::new(&mut self.d);
+            kernels::predict(phi, how, |pass| then(pass, [y, yp, r]))
+        };
+        self.forget_correction();
+        done
+    }
+
+    /// Predicts without rescaling the history once more.
+    pub(super) fn predict_again(&mut self, pair: Option<&mut Pair>) {
+        self.predict(pair, self.k + 1);
+    }
+}
