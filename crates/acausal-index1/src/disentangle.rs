@@ -34,11 +34,13 @@ fn left_sets(plan: &Plan) -> LeftSets {
     )
 }
 
-/// Whether some pieces of a block are left over although each of their elements can be solved for an element of an array.
+/// Whether some pieces of a block are left over although each of their elements can be solved for an element of an array, and not
+/// because errors would grow along them: single elements would be no better.
 fn is_left_over(plan: &Plan, sets: &LeftSets, equations: &[EqId]) -> bool {
     let graph = &plan.pieces.differentiated.graph;
     equations.iter().any(|e| {
         graph.elen[e.index()] > 1
+            && !plan.selection.given_up.iter().any(|g| g.equation == *e)
             && plan.solvable.is_solvable_by_element(*e)
             && (sets.0.contains(e) || graph.row(*e).iter().any(|v| sets.1.contains(v)))
     })

@@ -20,6 +20,7 @@
 //! Worked example: `u = R*i` can be solved for u (literal 1), and with `parameter Real R = 100` for i; with `R = 0` only
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
+mod magnitudes;
 #[cfg(test)]
 mod tests;
 
@@ -72,11 +73,20 @@ pub struct Solvable {
     ends: Vec<u32>,
     constant_linear: Vec<bool>,
     by_element: Vec<bool>,
+    /// Of the accesses of equations in loops: how large their coefficients are.
+    magnitudes: Vec<magnitudes::Magnitude>,
+    /// Per equation: where its magnitudes begin.
+    magnitude_starts: Vec<Option<u32>>,
 }
 
 impl Solvable {
-    /// Looks at pairs of original equations and variables.
-    pub fn new(flat: &mut FlatModel, nodes: &Nodes, scope: Scope) -> Solvable {
+    /// Looks at pairs of original equations and variables. `in_loop` says of which equations the coefficients are kept.
+    pub fn new(
+        flat: &mut FlatModel,
+        nodes: &Nodes,
+        scope: Scope,
+        in_loop: impl Fn(EqId) -> bool,
+    ) -> Solvable {
         let mut out = Solvable::default();
         let original = nodes.differentiated.original_variables;
         let mut sum = Sum::default();
@@ -91,6 +101,13 @@ impl Solvable {
                     row.len() == 1 || names && is_name_of_derivative(flat, eq, &coefficients)
                 }
             };
+            if in_loop(id) {
+                let start = out.magnitudes.len() as u32;
+                out.magnitude_starts.resize(e, None);
+                out.magnitude_starts.push(Some(start));
+                let own = magnitudes::magnitudes(flat, eq, &coefficients);
+                out.magnitudes.extend(own);
+            }
             let literal = |c: &Coefficient| c.literal(&flat.exprs).is_some();
             out.constant_linear.push(
                 scope == Scope::All

@@ -3,8 +3,11 @@
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_expr::{Kind, Printer, VarId, memory};
 use acausal_structure::blt::{Blocks, highest_blocks};
+use acausal_structure::pantelides::Differentiated;
 use acausal_structure::segments::{Error, analyse};
-use acausal_structure::state_selection::{Form, Selection, Sorted, select, select_pieces, sort};
+use acausal_structure::state_selection::{
+    Form, Knowledge, Selection, Sorted, select_knowing, sort,
+};
 use acausal_syntax::{Diagnostic, Span};
 
 use crate::disentangle::{disentangled, ignored_wishes, is_entangled, taken_apart};
@@ -23,6 +26,8 @@ pub struct Options {
     pub scalarise: bool,
     /// Keep all constraints and stabilise them: the full form (17).
     pub no_state_selection: bool,
+    /// Leave every loop of algebraic unknowns to the solver as it is: the oracle for tearing.
+    pub no_tearing: bool,
     /// In the full form: a name for a derivative (`v = der(x)`) is no unknown of its own. With state selection it never
     /// is.
     pub derivative_names: bool,
@@ -289,21 +294,30 @@ impl Plan {
         } else {
             Scope::All
         };
-        let solvable = Solvable::new(flat, &pieces, scope);
-        watch.lap("pivots");
         let d = &pieces.differentiated;
         let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;
         watch.lap("blocks");
+        let in_loop = equations_of_loops(d, &blocks);
+        let solvable = Solvable::new(flat, &pieces, scope, |e| in_loop[e.index()]);
+        watch.lap("pivots");
         let preferences = preferences(flat, &pieces, &blocks, options);
         let pivot = |e, v| solvable.pivot(e, v);
         let linear = |e| solvable.is_constant_linear(e);
+        let terms = |e| solvable.terms(&pieces, e);
+        let mut knowledge = Knowledge {
+            terms: Some(&terms),
+            tearing: !options.no_tearing,
+            ..Knowledge::default()
+        };
         let selection = if pieces.directions.is_empty() {
-            select(d, &blocks, &preferences, pivot, linear)
+            select_knowing(d, &blocks, &preferences, pivot, linear, knowledge)
         } else {
             let distances = Distances::new(&pieces, &solvable);
             let gaps = |e, v, w| distances.gaps(e, v, w);
             let hints = solvable.hints(&pieces);
-            select_pieces(d, &blocks, &preferences, pivot, linear, &gaps, &hints)
+            knowledge.gaps = Some(&gaps);
+            knowledge.hints = &hints;
+            select_knowing(d, &blocks, &preferences, pivot, linear, knowledge)
         };
         watch.lap("state selection");
         let sorted =
@@ -319,6 +333,19 @@ impl Plan {
             form,
         })
     }
+}
+
+/// Per original equation: whether it, or a derivative of it, is solved together with others.
+fn equations_of_loops(d: &Differentiated, blocks: &Blocks) -> Vec<bool> {
+    let integral = d.eq_integral();
+    let mut out = vec![false; d.original_equations];
+    for (equations, _) in blocks.iter().filter(|b| b.0.len() > 1) {
+        for &e in equations {
+            let root = std::iter::successors(Some(e), |e| integral[e.index()]).last();
+            out[root.unwrap_or(e).index()] = true;
+        }
+    }
+    out
 }
 
 /// A wish for a state that does not exist is a mistake of the user.

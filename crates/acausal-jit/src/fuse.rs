@@ -16,6 +16,8 @@
 //!
 //! Example: `a[i] := y[i]; b[i] := -a[i]; out[i] := b[i] + b[i+1]` becomes `out[i] := -y[i] + -y[i+1]`.
 
+use acausal_cpu::LEAST_LARGE;
+
 use crate::dependence::{element, extent};
 use crate::halves::{nanoseconds, points};
 use crate::kernel::{Address, Bank, Call, Kernel, NodeIx, Op, Program, Store};
@@ -25,10 +27,9 @@ use std::collections::BTreeMap;
 /// Nanoseconds that an expression may cost to be repeated in all its readers; a pass over memory costs about as much.
 const CHEAP: f64 = 1.0;
 
-/// The same for calls that find nothing in any cache, with so many repetitions: without the pass residuals can be evaluated while unknowns are
+/// The same for calls that find nothing in any cache ([`LEAST_LARGE`]): without the pass residuals can be evaluated while unknowns are
 /// predicted ([`crate::tiles`]), which saves two more.
 const CHEAP_IF_LONG: f64 = 3.0;
-const LONG: usize = 250_000;
 
 /// Repetitions from which on a call is worth the trouble.
 const LEAST_COUNT: usize = 64;
@@ -228,7 +229,7 @@ impl Producers {
         let [(Address::Affine { base, stride, .. }, _)] = made.call.outputs[..] else {
             return;
         };
-        let cheap = match made.call.count < LONG {
+        let cheap = match made.call.count < LEAST_LARGE {
             true => CHEAP,
             false => CHEAP_IF_LONG,
         };

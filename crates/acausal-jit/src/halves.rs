@@ -12,7 +12,7 @@
 //! Example: `v[i] := p[i] - p[i+1]; q[i] := G*v[i]; r[i] := q[i] - q[i-1]` has three phases, since `q` is read at a place
 //! that the other half sets, and `v` is read where it is set, which the extents of the calls do not tell apart.
 
-use acausal_cpu::Pair;
+use acausal_cpu::{LEAST_SHARED, Pair};
 
 use crate::dependence::{Extent, extent, may_meet};
 use crate::error::{CodegenError, RunError};
@@ -25,9 +25,6 @@ const LEAST_WORK: f64 = 300_000.0;
 
 /// Nanoseconds of one repetition below which a long call is bound by the memory.
 const LEAST_REPETITION: f64 = 10.0;
-
-/// Repetitions from which on a call does not find its numbers in a cache.
-const LEAST_LONG: usize = 50_000;
 
 /// Whether a second thread is likely to gain more than it costs, for a call whose repetitions are independent.
 pub fn pays(kernel: &Kernel, call: &Call) -> bool {
@@ -42,7 +39,7 @@ pub fn pays(kernel: &Kernel, call: &Call) -> bool {
 
 /// Whether a call is so long that it does not find its numbers in a cache: two cores get more from memory than one.
 pub fn is_long(_: &Kernel, call: &Call) -> bool {
-    call.count >= LEAST_LONG
+    call.count >= LEAST_SHARED
 }
 
 /// What an operation costs, about.

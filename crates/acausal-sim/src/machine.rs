@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use acausal_codegen::{Compiled, Loc, Schedule, fixed};
-use acausal_cpu::Pair;
+use acausal_cpu::{LEAST_LARGE, LEAST_SHARED, Pair};
 use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
@@ -217,7 +217,7 @@ impl Machine {
             halves.residuals = long(residuals, m.n, pays)?;
             halves.partials = long(partials, m.jacobian.partials_len, is_long)?;
         }
-        if m.n >= acausal_solver::LEAST_LARGE {
+        if m.n >= LEAST_LARGE {
             let lengths = BankLengths {
                 y: m.n,
                 yp: m.n,
@@ -231,7 +231,7 @@ impl Machine {
             halves.tiles = Tiles::bind(&*code, kernels, &all, lengths).map_err(SimError::Code)?;
         }
         let any = halves.locals.is_some() || halves.residuals.is_some();
-        let long = threads > 1 && m.n >= acausal_solver::LEAST_SHARED;
+        let long = threads > 1 && m.n >= LEAST_SHARED;
         let pair = if any || long { Pair::new() } else { None };
         let e = &m.events;
         let mut actions = Vec::new();
@@ -266,7 +266,7 @@ impl Machine {
                 Some(_) => Update::Never,
             },
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
-            partials_need_point: m.n < acausal_solver::LEAST_LARGE
+            partials_need_point: m.n < LEAST_LARGE
                 || m.jacobian.partials.iter().any(reads_unknowns)
                 || reads(&m.jacobian.partials, &m.locals),
             initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,

@@ -29,4 +29,3 @@ pub use ida::Ida;
 pub use integrator::Integrator;
 pub use newton::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
 pub use pattern::{Pattern, PatternError};
-pub use two::{LEAST_LARGE, LEAST_SHARED};

@@ -4,18 +4,11 @@
 //! cores get more from these than one. That is decided for each loop by the bytes it moves ([`LEAST_BYTES`]).
 
 use crate::dae::Dae;
-use acausal_cpu::Pair;
+use acausal_cpu::{LEAST_SHARED, Pair};
 use std::ops::Range;
 
 /// Bytes from which on a loop is shared: several times what the second cache of a core holds.
 const LEAST_BYTES: usize = 2_000_000;
-
-/// Number of unknowns below which no loop is shared, nor a linear system.
-pub const LEAST_SHARED: usize = 50_000;
-
-/// Number of unknowns from which on the vectors of the integrator do not stay in any cache, so that less memory is worth more work: the history is
-/// narrow ([`crate::bdf`]), and models evaluate residuals while unknowns are predicted ([`Dae::predicted_residual`]).
-pub const LEAST_LARGE: usize = 250_000;
 
 /// The second thread, for linear systems.
 pub(crate) fn second<D: Dae + ?Sized>(dae: &mut D, n: usize) -> Option<&mut Pair> {

@@ -22,7 +22,7 @@ mod regular;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{LEAST_SHARED, Pair, Shared};
 use acausal_jit::kernel::Bank;
 
 use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
@@ -78,7 +78,9 @@ impl Grouped {
         for &(end, rows) in &self.groups {
             let runs = &self.runs[first..end as usize];
             first = end as usize;
-            let pair = pair.as_deref_mut().filter(|_| rows >= LEAST_PAIRED);
+            let pair = pair
+                .as_deref_mut()
+                .filter(|_| rows as usize >= LEAST_SHARED);
             match pair.filter(|_| apart(runs)) {
                 Some(pair) => {
                     let middle = (rows / 2).next_multiple_of(ROWS);
@@ -110,9 +112,6 @@ fn some_rows(runs: &[MulAdds], rows: Range<u32>, f: impl Fn(&MulAdds)) {
         }
     }
 }
-
-/// Rows of a block from which on two threads share it: neither finds them in a cache.
-const LEAST_PAIRED: u32 = 50_000;
 
 /// Rows that are taken at a time: the entries of a few columns of them fit the first-level cache.
 const ROWS: u32 = 512;
@@ -426,7 +425,7 @@ impl Schedule {
         self.locals.for_each(pair.as_deref_mut(), apart, fill);
         if self.clears_values {
             match pair.as_deref_mut() {
-                Some(pair) if values.len() >= LEAST_PAIRED as usize => {
+                Some(pair) if values.len() >= LEAST_SHARED => {
                     let (front, back) = values.split_at_mut(values.len() / 2);
                     pair.both(|| front.fill(0.0), || back.fill(0.0));
                 }

@@ -79,8 +79,8 @@ impl Cut {
             let at = |k: usize| (c.count * k / tiles).next_multiple_of(LINE).min(c.count);
             points(c, at(k), if k + 1 == tiles { c.count } else { at(k + 1) })
         };
-        let mut calls: Vec<Call> = self.long.iter().map(part).collect();
-        calls.retain(|c| c.count > 0);
+        let calls = self.long.iter().map(part).filter(|c| c.count > 0);
+        let calls: Vec<Call> = calls.collect();
         let mut needed = Cover::default();
         for call in &calls {
             let rows = call.outputs.iter().filter_map(|o| range(&o.0, call.count));
@@ -92,20 +92,12 @@ impl Cut {
             self.rest.extend(calls);
             return;
         };
-        for call in &mut calls {
-            for slot in &mut call.slots {
-                if let Some(range) = range(slot, call.count)
-                    && let Address::Affine {
-                        bank: Bank::Y | Bank::Yp,
-                        base,
-                        ..
-                    } = slot
-                    && let Some((own, at)) = placed(&plan.window, &range)
-                {
-                    *base = *base - own + at;
-                }
-            }
-        }
+        let in_window: Option<Vec<Call>> =
+            (calls.iter()).map(|c| to_window(c, &plan.window)).collect();
+        let calls = in_window.unwrap_or_else(|| {
+            self.rest.extend(calls);
+            Vec::new()
+        });
         self.lists[thread].push(Plan { calls, ..plan });
     }
 
@@ -201,6 +193,24 @@ impl Cut {
             }
         }
     }
+}
+
+/// A call whose unknowns are in a window; nothing if the window lacks one.
+fn to_window(call: &Call, window: &[Range<usize>]) -> Option<Call> {
+    let mut call = call.clone();
+    for slot in &mut call.slots {
+        let range = range(slot, call.count);
+        if let Address::Affine {
+            bank: Bank::Y | Bank::Yp,
+            base,
+            ..
+        } = slot
+        {
+            let (own, at) = placed(window, &range?)?;
+            *base = *base - own + at;
+        }
+    }
+    Some(call)
 }
 
 /// The range of a window that holds another one: where it begins, and at which place.

@@ -57,7 +57,7 @@ pub use trace::{Move, Profile};
 use crate::dae::Dae;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
-use crate::two::LEAST_LARGE;
+use acausal_cpu::LEAST_LARGE;
 use coefficients::Coefficients;
 pub(crate) use kernels::Part;
 #[cfg(feature = "sundials")]

@@ -133,16 +133,14 @@ impl Bdf {
                 Some(_) => {
                     let update = update(self.applied.then_some(&self.e[..]));
                     // The residual may take the place of the correction.
-                    let with_last = |pass: kernels::Pass<'_>| {
-                        let r = pass.last.unwrap_or(Shared::new(&mut []));
-                        then(pass, [y, yp, r])
-                    };
+                    let with_last = |pass: kernels::Pass<'_>, r: Shared<'_>| then(pass, [y, yp, r]);
                     let last = &mut self.d;
                     kernels::update_and_predict(phi, last, update, how, with_last)
                 }
                 None => {
                     let (last, r) = (&mut self.e, Shared::new(&mut self.d));
-                    let with_other = |pass: kernels::Pass<'_>| then(pass, [y, yp, r]);
+                    let with_other =
+                        |pass: kernels::Pass<'_>, _: Shared<'_>| then(pass, [y, yp, r]);
                     kernels::update_and_predict(phi, last, update(None), how, with_other)
                 }
             }

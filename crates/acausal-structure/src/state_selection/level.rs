@@ -11,6 +11,11 @@
 //! ([`crate::tearing::cellier`], with trials in small blocks and a bounded number of choices in large ones). The first
 //! plan with the fewest open unknowns is taken. Plans depend on ranks, not on the numbering, as far as ranks differ.
 //!
+//! Where something is left over, equations feed back on what they are computed from, and errors may grow along a chain of
+//! solved pairs. If coefficients are given, each plan loses the pairs that [`crate::tearing::growth`] gives up before it is
+//! compared with the others: on the last level also those whose coefficients are not known; below it those stay, because
+//! formulas that give positions from coordinates are no choice of the solver.
+//!
 //! Worked example, `x1 + z = 4, x1 + x2 + 2z = 5, 2x1 - x2 + x3 + 3z = 6, x1 + x2 + x3 + z = 7` (Mattsson 1986, chapter 6):
 //! if the third equation is solved for z first, everything else closes a cycle and three unknowns stay open. The greedy
 //! plan tears z (it occurs in all equations) and solves the first three equations for x1, x2, x3.
@@ -18,11 +23,14 @@
 //! Cost: the incidences of the level times the logarithm of their number; the greedy plan is quadratic in the size of a
 //! small block, and costs a bounded number of passes over a large one.
 
-use super::{Pivot, Preferences, Sets, Solved};
+use std::cell::OnceCell;
+
+use super::{Pivot, Preferences, Sets, Solved, Terms};
 use crate::blt::Level;
 use crate::flow::Graph;
 use crate::tearing::TearSet;
 use crate::tearing::cellier::{tear_greedily, tear_in_order, tear_some};
+use crate::tearing::growth::{GivenUp, Growth};
 use crate::{EqId, Rows, VarId};
 
 /// Largest number of equations of a level for which the greedy plan tries every candidate.
@@ -40,6 +48,10 @@ pub(super) struct Task<'a> {
     pub top: bool,
     /// Per original equation: what it should be solved for below the last level.
     pub hints: &'a [Option<VarId>],
+    /// The coefficients of an equation, if growth is to be bounded.
+    pub terms: Option<Terms<'a>>,
+    /// Whether loops of the last level are torn at all.
+    pub tearing: bool,
 }
 
 /// A pair that may be solved, with what decides about its turn.
@@ -86,24 +98,18 @@ impl Task<'_> {
         pairs.sort_by_key(|p| p.key);
         let lifted = std::mem::take(&mut solved.pairs);
         let long = |e: &EqId| self.graph.elen[e.index()] > 1;
-        let mut best = self.plan(
-            sets.of(solved.loops),
-            &unknowns,
-            &lifted,
-            &order,
+        let set = Set {
+            task: self,
+            unknowns: &unknowns,
+            lifted: &lifted,
+            order: &order,
             preferences,
-            &pairs,
-        );
+            growth: OnceCell::new(),
+        };
+        let mut best = set.plan(sets.of(solved.loops), &pairs);
         let left = !self.top && !best.residuals.is_empty();
         if left && !solved.loops && sets.loops.is_some() && order.iter().any(long) {
-            let plan = self.plan(
-                sets.of(true),
-                &unknowns,
-                &lifted,
-                &order,
-                preferences,
-                &pairs,
-            );
+            let plan = set.plan(sets.of(true), &pairs);
             if plan.open < best.open {
                 best = plan;
                 solved.loops = true;
@@ -112,65 +118,78 @@ impl Task<'_> {
         solved.pairs = best.solved;
         solved.residuals.extend(best.residuals);
         solved.open = best.unsolved;
-    }
-
-    /// The best plan that one way of accepting pairs gives.
-    fn plan(
-        &self,
-        tear: &mut dyn TearSet,
-        unknowns: &[VarId],
-        lifted: &[(EqId, VarId)],
-        order: &[EqId],
-        preferences: &Preferences,
-        pairs: &[Pair],
-    ) -> Plan {
-        let hints: Vec<(EqId, VarId)> = match self.top {
-            true => Vec::new(),
-            false => pairs
-                .iter()
-                .filter(|p| self.is_hint(p))
-                .map(Pair::pair)
-                .collect(),
-        };
-        let mut best = Plan::new(tear, unknowns, lifted, order, &hints, pairs.iter());
-        if !self.top && !best.residuals.is_empty() {
-            // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
-            // way later; taking states from the most preferred one on leaves that open.
-            let usable: Vec<&Pair> = pairs.iter().collect();
-            let hints = self.greedy(unknowns, lifted, order, preferences, &usable);
-            let plan = Plan::new(tear, unknowns, lifted, order, &hints, usable.into_iter());
-            if plan.open < best.open {
-                best = plan;
-            }
-        }
-        if self.top && best.open > 0 {
-            best = self.tear_loop(tear, unknowns, lifted, order, preferences, pairs);
-        }
-        best
+        solved.given_up = best.given_up;
     }
 
     fn is_hint(&self, pair: &Pair) -> bool {
         self.hints.get(pair.equation.index()) == Some(&Some(pair.variable))
     }
 
+    /// The unknowns of the level without those of linear sets.
+    fn unknowns(&self, solved: &Solved) -> Vec<VarId> {
+        let mut by_linear: Vec<VarId> = solved
+            .linear
+            .iter()
+            .flat_map(|l| l.unknowns.iter().copied())
+            .collect();
+        by_linear.sort_unstable();
+        let unknowns = self.level.unknowns.iter().copied();
+        unknowns
+            .filter(|v| by_linear.binary_search(v).is_err())
+            .collect()
+    }
+}
+
+/// The level with what all plans share.
+struct Set<'a> {
+    task: &'a Task<'a>,
+    unknowns: &'a [VarId],
+    lifted: &'a [(EqId, VarId)],
+    order: &'a [EqId],
+    preferences: &'a Preferences,
+    growth: OnceCell<Growth>,
+}
+
+impl Set<'_> {
+    /// The best plan that one way of accepting pairs gives.
+    fn plan(&self, tear: &mut dyn TearSet, pairs: &[Pair]) -> Plan {
+        let top = self.task.top;
+        let hints: Vec<(EqId, VarId)> = match top {
+            true => Vec::new(),
+            false => pairs
+                .iter()
+                .filter(|p| self.task.is_hint(p))
+                .map(Pair::pair)
+                .collect(),
+        };
+        let mut best = self.solve(tear, &hints, pairs.iter());
+        if best.residuals.is_empty() || top && best.open == 0 {
+            return best;
+        }
+        if top {
+            return self.tear_loop(tear, pairs);
+        }
+        best = self.reliable(best);
+        // Taking dummy states from the least preferred variable on fixes an equation for each, which may be in the
+        // way later; taking states from the most preferred one on leaves that open.
+        let usable: Vec<&Pair> = pairs.iter().collect();
+        let hints = self.greedy(&usable);
+        let plan = self.reliable(self.solve(tear, &hints, usable.into_iter()));
+        if plan.open < best.open { plan } else { best }
+    }
+
     /// The first plan with the fewest open unknowns: without conditional pivots before with them, dominant pivots first
     /// before preferences first, the greedy choice last.
-    fn tear_loop(
-        &self,
-        tear: &mut dyn TearSet,
-        unknowns: &[VarId],
-        lifted: &[(EqId, VarId)],
-        order: &[EqId],
-        preferences: &Preferences,
-        by_rank: &[Pair],
-    ) -> Plan {
+    fn tear_loop(&self, tear: &mut dyn TearSet, by_rank: &[Pair]) -> Plan {
+        let is_candidate =
+            |p: &&Pair| self.task.tearing && self.growth().is_none_or(|g| g.is_known(p.equation));
+        let by_rank: Vec<&Pair> = by_rank.iter().filter(is_candidate).collect();
         // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
         let mut solvable: Vec<VarId> = by_rank.iter().map(|p| p.variable).collect();
         solvable.sort_unstable();
         solvable.dedup();
-        let unsolvable = (unknowns.len() - lifted.len()).saturating_sub(solvable.len());
-        let least = unsolvable.max((order.len() > 1) as usize);
-        let by_rank: Vec<&Pair> = by_rank.iter().collect();
+        let unsolvable = (self.unknowns.len() - self.lifted.len()).saturating_sub(solvable.len());
+        let least = unsolvable.max((self.order.len() > 1) as usize);
         let mut by_pivot = by_rank.clone();
         by_pivot.sort_by_key(|p| (p.key.1, p.key));
         let plans = [
@@ -191,108 +210,63 @@ impl Task<'_> {
                 .filter(|p| conditional || p.key.1 != Pivot::Conditional)
                 .collect();
             let hints = if greedy {
-                self.greedy(unknowns, lifted, order, preferences, &usable)
+                self.greedy(&usable)
             } else {
                 Vec::new()
             };
-            let plan = Plan::new(tear, unknowns, lifted, order, &hints, usable.into_iter());
+            let plan = self.reliable(self.solve(tear, &hints, usable.into_iter()));
             if best.as_ref().is_none_or(|p| plan.open < p.open) {
                 best = Some(plan);
             }
         }
-        best.unwrap_or_else(|| Plan::new(tear, unknowns, lifted, order, &[], std::iter::empty()))
+        best.unwrap_or_else(|| self.solve(tear, &[], std::iter::empty()))
     }
 
-    /// The pairs of the greedy choice. Numbers are local, so that the cost does not depend on the rest of the model.
-    fn greedy(
-        &self,
-        unknowns: &[VarId],
-        lifted: &[(EqId, VarId)],
-        order: &[EqId],
-        preferences: &Preferences,
-        usable: &[&Pair],
-    ) -> Vec<(EqId, VarId)> {
-        let equations: Vec<EqId> = order
-            .iter()
-            .copied()
-            .chain(lifted.iter().map(|p| p.0))
-            .collect();
-        let mut by_rank = unknowns.to_vec();
-        by_rank.sort_by_key(|&v| (preferences.variable(v), v));
-        if self.top {
-            by_rank.reverse();
-        }
-        let mut local: Vec<(VarId, usize)> = by_rank.iter().copied().zip(0..).collect();
-        local.sort_unstable();
-        let number = |v: VarId| {
-            let k = local.binary_search_by_key(&v, |l| l.0).ok()?;
-            Some(VarId::new(local[k].1))
+    /// The coefficients of the level, if they are given.
+    fn growth(&self) -> Option<&Growth> {
+        let terms = self.task.terms?;
+        Some(self.growth.get_or_init(|| {
+            let lifted = self.lifted.iter().map(|p| p.0);
+            let equations: Vec<EqId> = self.order.iter().copied().chain(lifted).collect();
+            Growth::new(self.unknowns, &equations, terms)
+        }))
+    }
+
+    /// A plan without the pairs along which errors grow.
+    fn reliable(&self, mut plan: Plan) -> Plan {
+        let Some(growth) = self.growth() else {
+            return plan;
         };
-        let mut rows: Rows<VarId> = Rows::new();
-        for &e in &equations {
-            rows.push(self.graph.row(e).iter().filter_map(|&v| number(v)));
+        let mut lifted: Vec<EqId> = self.lifted.iter().map(|p| p.0).collect();
+        lifted.sort_unstable();
+        let fixed =
+            |e: EqId| lifted.binary_search(&e).is_ok() || !self.task.top && !growth.is_known(e);
+        let checked = growth.check(&plan.solved, fixed);
+        if checked.given_up.is_empty() {
+            return plan;
         }
-        // The third part of a key is the position of the equation in the order.
-        let mut admissible: Vec<(EqId, VarId)> = usable
-            .iter()
-            .filter_map(|p| Some((EqId::new(p.key.2), number(p.variable)?)))
-            .collect();
-        for (k, (_, v)) in lifted.iter().enumerate() {
-            admissible.extend(number(*v).map(|v| (EqId::new(order.len() + k), v)));
-        }
-        admissible.sort_unstable();
-        let unknowns: Vec<VarId> = (0..by_rank.len()).map(VarId::new).collect();
-        let numbers: Vec<EqId> = (0..equations.len()).map(EqId::new).collect();
-        let may = |e, v| admissible.binary_search(&(e, v)).is_ok();
-        let torn = if !self.top {
-            tear_in_order(&rows, by_rank.len(), &unknowns, &numbers, may)
-        } else if order.len() <= GREEDY_MOST {
-            tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, may)
-        } else {
-            tear_some(&rows, by_rank.len(), &unknowns, &numbers, may, SOME)
-        };
-        let solved = torn.solved.iter();
-        solved
-            .map(|(e, v)| (equations[e.index()], by_rank[v.index()]))
-            .collect()
+        plan.solved = checked.kept;
+        plan.given_up = checked.given_up;
+        plan.open += plan.given_up.len();
+        plan.residuals
+            .extend(plan.given_up.iter().map(|g| g.equation));
+        plan.residuals
+            .sort_by_key(|&e| (self.preferences.equation(e), e));
+        plan.unsolved
+            .extend(plan.given_up.iter().map(|g| g.variable));
+        plan.unsolved.sort_unstable();
+        plan
     }
 
-    /// The unknowns of the level without those of linear sets.
-    fn unknowns(&self, solved: &Solved) -> Vec<VarId> {
-        let mut by_linear: Vec<VarId> = solved
-            .linear
-            .iter()
-            .flat_map(|l| l.unknowns.iter().copied())
-            .collect();
-        by_linear.sort_unstable();
-        let unknowns = self.level.unknowns.iter().copied();
-        unknowns
-            .filter(|v| by_linear.binary_search(v).is_err())
-            .collect()
-    }
-}
-
-/// One way to tear a level.
-struct Plan {
-    solved: Vec<(EqId, VarId)>,
-    residuals: Vec<EqId>,
-    unsolved: Vec<VarId>,
-    /// Number of unsolved variables: the unknowns of a level differ from plan to plan in nothing else.
-    open: usize,
-}
-
-impl Plan {
     /// Solves the lifted pairs, then the hints, then the pairs in their order, as far as no cycle arises.
-    fn new<'p>(
+    fn solve<'p>(
+        &self,
         tear: &mut dyn TearSet,
-        unknowns: &[VarId],
-        lifted: &[(EqId, VarId)],
-        order: &[EqId],
         hints: &[(EqId, VarId)],
         pairs: impl Iterator<Item = &'p Pair>,
     ) -> Plan {
-        tear.begin(unknowns);
-        for &(e, v) in lifted {
+        tear.begin(self.unknowns);
+        for &(e, v) in self.lifted {
             // The derivatives use each other as the lower equations do: no cycle can arise.
             let accepted = tear.try_solve(e, v);
             debug_assert!(
@@ -306,12 +280,78 @@ impl Plan {
         for p in pairs {
             tear.try_solve(p.equation, p.variable);
         }
-        let torn = tear.finish(order);
+        let torn = tear.finish(self.order);
         Plan {
             open: torn.tearing.len(),
             solved: torn.solved,
             residuals: torn.residuals,
             unsolved: torn.tearing,
+            given_up: Vec::new(),
         }
     }
+
+    /// The pairs of the greedy choice. Numbers are local, so that the cost does not depend on the rest of the model.
+    fn greedy(&self, usable: &[&Pair]) -> Vec<(EqId, VarId)> {
+        let &Set {
+            task,
+            order,
+            lifted,
+            preferences,
+            ..
+        } = self;
+        let equations: Vec<EqId> = order
+            .iter()
+            .copied()
+            .chain(lifted.iter().map(|p| p.0))
+            .collect();
+        let mut by_rank = self.unknowns.to_vec();
+        by_rank.sort_by_key(|&v| (preferences.variable(v), v));
+        if task.top {
+            by_rank.reverse();
+        }
+        let mut local: Vec<(VarId, usize)> = by_rank.iter().copied().zip(0..).collect();
+        local.sort_unstable();
+        let number = |v: VarId| {
+            let k = local.binary_search_by_key(&v, |l| l.0).ok()?;
+            Some(VarId::new(local[k].1))
+        };
+        let mut rows: Rows<VarId> = Rows::new();
+        for &e in &equations {
+            rows.push(task.graph.row(e).iter().filter_map(|&v| number(v)));
+        }
+        // The third part of a key is the position of the equation in the order.
+        let mut admissible: Vec<(EqId, VarId)> = usable
+            .iter()
+            .filter_map(|p| Some((EqId::new(p.key.2), number(p.variable)?)))
+            .collect();
+        for (k, (_, v)) in lifted.iter().enumerate() {
+            admissible.extend(number(*v).map(|v| (EqId::new(order.len() + k), v)));
+        }
+        admissible.sort_unstable();
+        let unknowns: Vec<VarId> = (0..by_rank.len()).map(VarId::new).collect();
+        let numbers: Vec<EqId> = (0..equations.len()).map(EqId::new).collect();
+        let may = |e, v| admissible.binary_search(&(e, v)).is_ok();
+        let torn = if !task.top {
+            tear_in_order(&rows, by_rank.len(), &unknowns, &numbers, may)
+        } else if order.len() <= GREEDY_MOST {
+            tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, may)
+        } else {
+            tear_some(&rows, by_rank.len(), &unknowns, &numbers, may, SOME)
+        };
+        let solved = torn.solved.iter();
+        solved
+            .map(|(e, v)| (equations[e.index()], by_rank[v.index()]))
+            .collect()
+    }
+}
+
+/// One way to tear a level.
+struct Plan {
+    solved: Vec<(EqId, VarId)>,
+    residuals: Vec<EqId>,
+    unsolved: Vec<VarId>,
+    /// Number of unsolved variables: the unknowns of a level differ from plan to plan in nothing else.
+    open: usize,
+    /// Pairs that could have been solved.
+    given_up: Vec<GivenUp>,
 }

@@ -37,6 +37,7 @@ pub use form::{Form, Sorted, sort};
 
 use crate::blt::{Blocks, constraint_sets};
 use crate::pantelides::Differentiated;
+use crate::tearing::growth::{GivenUp, Term};
 use crate::tearing::loops::{Gaps, LoopTear};
 use crate::tearing::{Tear, TearSet};
 use crate::{EqId, VarId};
@@ -72,7 +73,7 @@ pub struct LinearSet {
 }
 
 /// The outcome of state selection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Variables with a derivative that were not solved for.
     pub states: Vec<VarId>,
@@ -93,6 +94,8 @@ pub struct Selection {
     pub dropped: Vec<EqId>,
     /// Algebraic variables that stay unknowns.
     pub torn: Vec<VarId>,
+    /// Pairs that are not solved because errors would grow ([`crate::tearing::growth`]).
+    pub given_up: Vec<GivenUp>,
 }
 
 /// Whether an equation may be solved for a variable.
@@ -116,32 +119,33 @@ impl From<bool> for Pivot {
     }
 }
 
-/// Selects states among pieces of arrays: like [`select`], but recurrences between pieces count as solved. `gaps` says how
-/// far apart the elements are that an equation relates ([`crate::tearing::loops`]); `hints` are pairs that are tried before all
-/// others.
-pub fn select_pieces<P: Into<Pivot>>(
-    d: &Differentiated,
-    blocks: &Blocks,
-    preferences: &Preferences,
-    solvable: impl Fn(EqId, VarId) -> P,
-    constant_linear: impl Fn(EqId) -> bool,
-    gaps: Gaps<'_>,
-    hints: &[(EqId, VarId)],
-) -> Selection {
-    let loops = LoopTear::new(&d.graph.incidence, d.graph.vlen.len(), gaps);
-    let mut by_equation = vec![None; d.original_equations];
-    for (e, v) in hints {
-        by_equation[e.index()] = Some(*v);
+/// The coefficients of an original equation.
+pub type Terms<'a> = &'a dyn Fn(EqId) -> Vec<Term>;
+
+/// What state selection may know beyond the graph.
+#[derive(Clone, Copy)]
+pub struct Knowledge<'a> {
+    /// How far apart the elements are that an equation relates ([`crate::tearing::loops`]): recurrences between pieces of
+    /// arrays then count as solved.
+    pub gaps: Option<Gaps<'a>>,
+    /// Pairs that are tried before all others.
+    pub hints: &'a [(EqId, VarId)],
+    /// The coefficients of an original equation: errors then do not grow along what is solved
+    /// ([`crate::tearing::growth`]).
+    pub terms: Option<Terms<'a>>,
+    /// Whether loops of algebraic unknowns are torn.
+    pub tearing: bool,
+}
+
+impl Default for Knowledge<'_> {
+    fn default() -> Self {
+        Knowledge {
+            gaps: None,
+            hints: &[],
+            terms: None,
+            tearing: true,
+        }
     }
-    select_by(
-        d,
-        blocks,
-        preferences,
-        solvable,
-        constant_linear,
-        Some(loops),
-        &by_equation,
-    )
 }
 
 /// Selects states. `solvable(e, v)` says whether original equation `e` can be solved for `v` (asked only for equal
@@ -154,24 +158,36 @@ pub fn select<P: Into<Pivot>>(
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
 ) -> Selection {
-    select_by(d, blocks, preferences, solvable, constant_linear, None, &[])
+    let knowledge = Knowledge::default();
+    select_knowing(d, blocks, preferences, solvable, constant_linear, knowledge)
 }
 
-fn select_by<P: Into<Pivot>>(
+/// The same with more knowledge.
+pub fn select_knowing<P: Into<Pivot>>(
     d: &Differentiated,
     blocks: &Blocks,
     preferences: &Preferences,
     solvable: impl Fn(EqId, VarId) -> P,
     constant_linear: impl Fn(EqId) -> bool,
-    loops: Option<LoopTear<'_>>,
-    hints: &[Option<VarId>],
+    knowledge: Knowledge<'_>,
 ) -> Selection {
+    let (rows, variables) = (&d.graph.incidence, d.graph.vlen.len());
+    let loops = knowledge.gaps.map(|g| LoopTear::new(rows, variables, g));
+    let mut hints = vec![None; d.original_equations];
+    for (e, v) in knowledge.hints {
+        hints[e.index()] = Some(*v);
+    }
     let var_integral = d.var_integral();
     let eq_integral = d.eq_integral();
+    let lifted = |e: EqId| terms_of(d, &eq_integral, knowledge.terms, e);
+    let terms: Option<Terms<'_>> = match knowledge.terms {
+        Some(_) => Some(&lifted),
+        None => None,
+    };
     let mut out = Selection::default();
     let mut is_dummy = vec![false; d.graph.vlen.len()];
     let mut sets = Sets {
-        plain: Tear::new(&d.graph.incidence, d.graph.vlen.len()),
+        plain: Tear::new(rows, variables),
         loops,
     };
     for levels in constraint_sets(d, blocks) {
@@ -199,7 +215,9 @@ fn select_by<P: Into<Pivot>>(
                 level,
                 new: &new,
                 top,
-                hints,
+                hints: &hints,
+                terms,
+                tearing: knowledge.tearing,
             };
             task.tear(&mut sets, &mut solved, preferences, pivot);
             let supply: u64 = level
@@ -262,6 +280,7 @@ fn select_by<P: Into<Pivot>>(
                 out.dummies.extend_from_slice(&solved.pairs);
             }
             out.linear.extend_from_slice(&solved.linear);
+            out.given_up.append(&mut solved.given_up);
             below = solved;
         }
     }
@@ -312,6 +331,7 @@ struct Solved {
     linear: Vec<LinearSet>,
     residuals: Vec<EqId>,
     open: Vec<VarId>,
+    given_up: Vec<GivenUp>,
 }
 
 /// The derivatives of what the level below has solved, and of its residuals.
@@ -336,7 +356,29 @@ fn lift(d: &Differentiated, below: &Solved) -> Solved {
             .collect(),
         residuals: below.residuals.iter().map(|&e| equation(e)).collect(),
         open: Vec::new(),
+        given_up: Vec::new(),
     }
+}
+
+/// The coefficients of an equation or a derivative of one: a derivative is linear in the highest derivatives, with the
+/// coefficients that its integral has, where that is linear.
+fn terms_of(
+    d: &Differentiated,
+    eq_integral: &[Option<EqId>],
+    terms: Option<Terms<'_>>,
+    e: EqId,
+) -> Vec<Term> {
+    let (mut root, mut times) = (e, 0);
+    while let Some(i) = eq_integral[root.index()] {
+        (root, times) = (i, times + 1);
+    }
+    let derivative = |v: VarId| (0..times).try_fold(v, |v, _| d.var_derivative[v.index()]);
+    let mut out = terms.map_or_else(Vec::new, |terms| terms(root));
+    for t in &mut out {
+        t.variables = t.variables.iter().filter_map(|v| derivative(*v)).collect();
+        t.solves = t.solves.and_then(derivative);
+    }
+    out
 }
 
 fn origin(e: EqId, eq_integral: &[Option<EqId>]) -> EqId {

@@ -5,7 +5,7 @@
 //! unknowns, the order in which equations are tried, and which pairs are admissible (explicitly solvable without losing
 //! solutions, equal length). Out: [`Torn`]: solved pairs in evaluation order, residual equations, tearing variables.
 //! [`cellier`] has the greedy heuristic of Cellier & Kofman for small sets, which needs no given order; [`loops`] accepts
-//! recurrences between pieces of arrays as well.
+//! recurrences between pieces of arrays as well, and [`growth`] gives up pairs along which errors would grow.
 //!
 //! Invariant: for every accepted pair (v from e) and every other unknown w of e, `level(v) < level(w)`. A new pair whose
 //! variable nobody uses yet gets a level below all others at once; otherwise levels are raised along the arcs until they
@@ -27,6 +27,7 @@
 //! ```
 
 pub mod cellier;
+pub mod growth;
 pub mod loops;
 
 use std::fmt;

@@ -53,6 +53,9 @@ pub struct Structure {
     /// Keep all constraints as equations and stabilise them instead of selecting states
     #[arg(long)]
     pub no_state_selection: bool,
+    /// Leave every loop of algebraic unknowns to the solver as it is (slower; a check of tearing)
+    #[arg(long)]
+    pub no_tearing: bool,
     /// With --no-state-selection: a name for a derivative (v = der(x)) is no unknown of its own
     #[arg(long, requires = "no_state_selection")]
     pub derivative_names: bool,
@@ -67,6 +70,7 @@ impl Structure {
         acausal_index1::Options {
             scalarise: self.scalarise,
             no_state_selection: self.no_state_selection,
+            no_tearing: self.no_tearing,
             derivative_names: self.derivative_names,
             prefer_states: self.prefer_state.clone(),
             ..acausal_index1::Options::default()

@@ -17,8 +17,6 @@ pub struct Pass<'a> {
     /// The number of unknowns, and of vectors that are read or written.
     size: (usize, usize),
     pub part: &'a Part<'a>,
-    /// The vector that held the last correction, which is of no use any more for the unknowns that were passed.
-    pub last: Option<Shared<'a>>,
 }
 
 impl Pass<'_> {
@@ -78,7 +76,6 @@ pub fn predict<R>(phi: &mut Rows, how: Prediction, then: impl FnOnce(Pass<'_>) -
             then(Pass {
                 size: (n, 2 * $k1 + 2),
                 part: &part,
-                last: None,
             })
         }};
     }
@@ -207,7 +204,7 @@ impl Update<'_> {
 
 /// Takes the accepted correction into the history.
 pub fn update(phi: &mut Rows, last: &mut Vector, update: Update<'_>) {
-    let all = |pass: Pass<'_>| pass.run(None, [Shared::new(&mut []); 2]);
+    let all = |pass: Pass<'_>, _: Shared<'_>| pass.run(None, [Shared::new(&mut []); 2]);
     match update.k {
         1 => advance::<2, 1, ()>(phi, last, update, None, all),
         2 => advance::<3, 1, ()>(phi, last, update, None, all),
@@ -217,13 +214,14 @@ pub fn update(phi: &mut Rows, last: &mut Vector, update: Update<'_>) {
     }
 }
 
-/// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down.
+/// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down. `then` also gets the vector that
+/// held the last correction, which is of no use any more for unknowns that were passed.
 pub fn update_and_predict<R>(
     phi: &mut Rows,
     last: &mut Vector,
     update: Update<'_>,
     how: Prediction,
-    then: impl FnOnce(Pass<'_>) -> R,
+    then: impl FnOnce(Pass<'_>, Shared<'_>) -> R,
 ) -> R {
     macro_rules! in_one_pass {
         ($k:literal, $next:literal) => {
@@ -246,8 +244,8 @@ pub fn update_and_predict<R>(
         (5, 5) => in_one_pass!(5, 5),
         _ => {
             self::update(phi, last, update);
-            let last = Some(Shared::new(last));
-            predict(phi, how, |pass| then(Pass { last, ..pass }))
+            let last = Shared::new(last);
+            predict(phi, how, |pass| then(pass, last))
         }
     }
 }
@@ -261,7 +259,7 @@ fn advance<const K1: usize, const N1: usize, R>(
     last: &mut Vector,
     update: Update<'_>,
     next: Option<Prediction>,
-    then: impl FnOnce(Pass<'_>) -> R,
+    then: impl FnOnce(Pass<'_>, Shared<'_>) -> R,
 ) -> R {
     let are_narrow = phi.are_narrow();
     let Parts {
@@ -293,11 +291,8 @@ fn advance<const K1: usize, const N1: usize, R>(
             true => advance_order::<K1, N1, FIRST_NARROW>(p, e, kept, update, next),
         }
     };
-    then(Pass {
-        size: (e.len(), 2 * K1 + 4),
-        part: &part,
-        last: Some(last),
-    })
+    let size = (e.len(), 2 * K1 + 4);
+    then(Pass { size, part: &part }, last)
 }
 
 vectorised! {
