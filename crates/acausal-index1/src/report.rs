@@ -68,6 +68,8 @@ pub struct BlockReport {
     pub torn: Vec<String>,
     /// Its equations.
     pub equations: Vec<String>,
+    /// Why unknowns that an equation could be solved for are iterated on all the same.
+    pub kept: Vec<String>,
 }
 
 /// Counts of the special index-one form (17).
@@ -405,9 +407,18 @@ impl Report {
             .map(|p| p.1)
             .chain(selection.linear.iter().flat_map(|l| l.unknowns.clone()))
             .collect();
+        let mut given_up = selection.given_up.clone();
+        given_up.sort_by_key(|g| (g.variable, g.equation));
+        given_up.dedup_by_key(|g| g.variable);
+        let reasons = |unknowns: &[NodeId]| {
+            let own = given_up.iter().filter(|g| unknowns.contains(&g.variable));
+            own.map(|g| kept(&name(g.variable), &text(g.equation), g.growth))
+                .collect()
+        };
         let block_reports = blocks
             .iter()
             .map(|(equations, unknowns)| BlockReport {
+                kept: reasons(unknowns),
                 size: equations.iter().map(|e| d.graph.elen[e.index()]).sum(),
                 unknowns: unknowns.iter().map(|v| name(*v)).collect(),
                 torn: if equations.len() > 1 {
@@ -462,4 +473,14 @@ impl Report {
             },
         }
     }
+}
+
+/// Why a variable is not computed from an equation of its loop.
+fn kept(variable: &str, equation: &str, growth: Option<f64>) -> String {
+    let why = match growth {
+        Some(g) if g.is_finite() => format!("could make errors {g:.0} times larger"),
+        Some(_) => "would make errors grow along the array".to_string(),
+        None => "could amplify errors by factors that are not known before the run".to_string(),
+    };
+    format!("{variable} stays an unknown: to solve `{equation}` for it {why}")
 }

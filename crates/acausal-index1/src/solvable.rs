@@ -21,6 +21,7 @@
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
 mod magnitudes;
+mod slope;
 #[cfg(test)]
 mod tests;
 

@@ -1,9 +1,10 @@
 //! How large the coefficients of an equation are, for the growth of errors in loops ([`acausal_structure::tearing::growth`]).
 //!
 //! In: the coefficients of the accesses. Out: for each access the smallest and the largest absolute value over the elements of
-//! the piece, (0, ∞) where it is not known now: nonlinear accesses, coefficients of variables or of time, sums over arrays, and
-//! values of parameters that are computed at the start. Parameters count with their present value. Coefficients that differ from
-//! element to element are looked at one by one in short pieces only, as pivots are.
+//! the piece. Parameters count with their present value. What is no number (a nonlinear access, a coefficient of variables or of
+//! time) counts with the bound of its slope ([`super::slope`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
+//! for what is not known now: unbounded slopes, sums over arrays, and parameters that are computed at the start. Coefficients
+//! that differ from element to element are looked at one by one in short pieces only, as pivots are.
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, IterId, Node};
@@ -11,8 +12,10 @@ use acausal_structure::segments::Span;
 use acausal_structure::tearing::growth::Term;
 use acausal_structure::{EqId, VarId as NodeId};
 
+use super::slope::slope;
 use super::{Coefficient, MOST_POINTS, Solvable, is_alike};
 use crate::nodes::{EquationNode, Nodes, Touched};
+use crate::regularise::evaluate;
 
 /// Smallest and largest absolute value.
 pub(super) type Magnitude = (f64, f64);
@@ -36,31 +39,58 @@ fn magnitude(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) 
     if let Some(c) = c.literal(&flat.exprs) {
         return (c.abs(), c.abs());
     }
-    if !c.is_of_parameters(flat) {
-        return UNKNOWN;
-    }
+    let is_number = c.is_of_parameters(flat);
     let alike = match *c {
-        Coefficient::Expression(c) => is_alike(flat, eq, c),
+        Coefficient::Expression(c) => is_number && is_alike(flat, eq, c),
+        Coefficient::Unusable => false,
         _ => true,
     };
     let mut out = (f64::INFINITY, 0.0f64);
     let mut look = |point: &[i64]| {
         let iters = eq.piece.domain.iter().map(|d| d.0);
         let at: Vec<(IterId, i64)> = iters.zip(point.iter().copied()).collect();
-        match c.value(flat, &at).map(f64::abs) {
-            Some(v) if v.is_finite() => out = (out.0.min(v), out.1.max(v)),
-            _ => out = UNKNOWN,
-        }
+        let (least, most) = match c.value(flat, &at).filter(|_| is_number) {
+            Some(v) => (v.abs(), v.abs()),
+            None => bound(flat, eq, t.node, &at),
+        };
+        out = match most.is_finite() {
+            true => (out.0.min(least), out.1.max(most)),
+            false => UNKNOWN,
+        };
     };
-    if alike {
+    if alike || eq.piece.len() > MOST_POINTS {
         let first: Vec<i64> = eq.piece.domain.iter().map(|(_, r)| r.start).collect();
         look(&first);
-    } else if eq.piece.len() <= MOST_POINTS {
-        crate::element::for_each_point(&eq.piece.domain, look);
+        if !alike && is_number {
+            return UNKNOWN;
+        }
     } else {
-        out = UNKNOWN;
+        crate::element::for_each_point(&eq.piece.domain, look);
     }
     out
+}
+
+/// The bound of the slope of an equation in an access. In long pieces parameters that differ from element to element are not known.
+fn bound(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i64)]) -> Magnitude {
+    let long = eq.piece.len() > MOST_POINTS;
+    let parameter = |p: ExprId| match long && !is_alike(flat, eq, p) {
+        true => None,
+        false => evaluate::value(flat, p, at),
+    };
+    let side = |e: ExprId| slope(flat, e, access, parameter);
+    let ((a, b), (c, d)) = (side(eq.piece.lhs), side(eq.piece.rhs));
+    let (lo, hi) = (a - d, b - c);
+    let least = if lo > 0.0 || hi < 0.0 {
+        lo.abs().min(hi.abs())
+    } else {
+        0.0
+    };
+    let most = lo.abs().max(hi.abs());
+    if most.is_nan() {
+        UNKNOWN
+    } else {
+        (least, most)
+    }
 }
 
 /// Whether one element of the equation reads several elements through an access: a subscript has an iterator that is not one of

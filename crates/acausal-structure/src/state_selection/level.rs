@@ -181,9 +181,11 @@ impl Set<'_> {
     /// The first plan with the fewest open unknowns: without conditional pivots before with them, dominant pivots first
     /// before preferences first, the greedy choice last.
     fn tear_loop(&self, tear: &mut dyn TearSet, by_rank: &[Pair]) -> Plan {
-        let is_candidate =
-            |p: &&Pair| self.task.tearing && self.growth().is_none_or(|g| g.is_known(p.equation));
-        let by_rank: Vec<&Pair> = by_rank.iter().filter(is_candidate).collect();
+        let is_known = |p: &&Pair| self.growth().is_none_or(|g| g.is_known(p.equation));
+        let (mut by_rank, unbounded): (Vec<&Pair>, Vec<&Pair>) = by_rank.iter().partition(is_known);
+        if !self.task.tearing {
+            by_rank.clear();
+        }
         // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
         let mut solvable: Vec<VarId> = by_rank.iter().map(|p| p.variable).collect();
         solvable.sort_unstable();
@@ -219,7 +221,21 @@ impl Set<'_> {
                 best = Some(plan);
             }
         }
-        best.unwrap_or_else(|| self.solve(tear, &[], std::iter::empty()))
+        let mut best = best.unwrap_or_else(|| self.solve(tear, &[], std::iter::empty()));
+        // What could have been solved if its coefficients were known.
+        let (mut open, mut left) = (best.unsolved.clone(), best.residuals.clone());
+        open.sort_unstable();
+        left.sort_unstable();
+        let missed = unbounded.into_iter().filter(|p| {
+            open.binary_search(&p.variable).is_ok() && left.binary_search(&p.equation).is_ok()
+        });
+        let missed = missed.map(|p| GivenUp {
+            equation: p.equation,
+            variable: p.variable,
+            growth: None,
+        });
+        best.given_up.extend(missed);
+        best
     }
 
     /// The coefficients of the level, if they are given.

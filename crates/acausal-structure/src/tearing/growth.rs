@@ -8,23 +8,26 @@
 //!   `‖S‖ <= ‖E‖ + ‖B⁻¹C‖ ‖D‖`: its condition is at most `1 + ‖B⁻¹C‖` times that of A (Higham, *Accuracy and Stability of
 //!   Numerical Algorithms*, §13.3).
 //!
-//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by
-//! `g(v) = Σ |c_w / c_v| g(w)`, with g = 1 for open variables. **Invariant:** what remains solved has `g <= MOST_GROWTH`. A pair that
+//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = b + Σ |c_w / c_v| g(w)`: b is the
+//! sum of the ratios of the open variables, and the sum goes over the solved ones. A step that does not expand (the ratios of
+//! its solved variables sum up to at most one) adds to errors what its own open variables bring: along n such steps errors grow
+//! at most n times, as in every sum of n terms, and never exponentially; it counts as `g(v) = max(b, g(w))`. The moments along a rigid
+//! shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such a sum. **Invariant:** what remains solved has `g <= MOST_GROWTH`. A pair that
 //! exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
 //! A coefficient that is not known now has no bound, and its equation is given up, too.
 //!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
 //!
-//! *Recurrences.* In pieces of arrays an access reaches elements of several pieces, of which each element uses one. For a
-//! component of pieces that use each other along the array, with ratios summing to at most ρ inside of it, e outside, and m for the
-//! elements that the recurrence starts from: `g <= max(m, e/(1 - ρ))` if ρ < 1, `g <= m` if ρ = 1 and e = 0, and no bound for all
-//! lengths otherwise. `T[i + 1] = 2.5*T[i] - T[i - 1]` has ρ = 3.5.
+//! *Recurrences.* In pieces of arrays an access reaches elements of several pieces, of which each element uses one. A component of
+//! pieces that use each other along the array is one step for each of its elements: if its ratios of solved variables sum up to
+//! at most one the bound holds for every length, otherwise there is none. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum 3.5. So the length
+//! of an array does not decide.
 //!
 //! Cost: linear in the coefficients of the loop.
 //!
 //! Worked example: the chain `z1 = 3 z0`, `z2 = 3 z1 - 3 z0`, `z3 = 3 z2 - 3 z1`, closed by `z3 = -3 z0`. Column scales stay of one
-//! size; g(z1) = 3, g(z2) = 12: z2 is open.
+//! size; g(z1) = 3, g(z2) = 3 + 3*3: z2 is open.
 //! ```
 //! use acausal_structure::{EqId, VarId, tearing::growth::{Growth, Term}};
 //! let row = |terms: &[(usize, f64)]| terms.iter().map(|&(v, c)| Term::scalar(VarId::new(v), c)).collect::<Vec<_>>();
@@ -81,8 +84,8 @@ pub struct GivenUp {
     pub equation: EqId,
     /// The variable, which stays an unknown.
     pub variable: VarId,
-    /// The bound of the growth; infinite if coefficients are not known, or if it depends on the length of an array.
-    pub growth: f64,
+    /// The bound of the growth; infinite if it follows the length of an array, none if coefficients are not known.
+    pub growth: Option<f64>,
 }
 
 /// What is left of a plan.
@@ -193,34 +196,37 @@ impl Growth {
             let used = others.flat_map(|t| t.variables.iter());
             used.filter_map(|w| pair_of[self.number(*w)].map(|p| p as usize))
         };
-        let components = strong_components(solved.len(), uses);
-        let mut growth = vec![1.0f64; self.unknowns.len()];
-        let mut inside = vec![false; self.unknowns.len()];
+        let mut state = Progress {
+            is_solved: pair_of.iter().map(Option::is_some).collect(),
+            growth: vec![1.0; self.unknowns.len()],
+            inside: vec![false; self.unknowns.len()],
+        };
         let mut out = Checked::default();
-        for component in components.iter() {
+        for component in strong_components(solved.len(), uses).iter() {
             let members = component.iter().map(|&k| self.number(solved[k].1));
             for v in members.clone() {
-                inside[v] = true;
+                state.inside[v] = true;
             }
-            let bounds = component
-                .iter()
-                .map(|&k| self.bound(solved[k], &growth, &inside));
-            let bound = bounds.fold(Bound::default(), Bound::worse).growth();
+            let cyclic = component.len() > 1 || uses(component[0]).any(|k| k == component[0]);
+            let steps = component.iter().map(|&k| self.step(solved[k], &state));
+            let bound = steps.map(|s| s.growth(cyclic)).fold(0.0, f64::max);
             for v in members {
-                inside[v] = false;
+                state.inside[v] = false;
             }
             for &k in component {
                 let (equation, variable) = solved[k];
+                let v = self.number(variable);
                 if bound <= MOST_GROWTH {
-                    growth[self.number(variable)] = bound;
+                    state.growth[v] = bound;
                     out.kept.push((equation, variable));
                 } else if fixed(equation) {
                     out.kept.push((equation, variable));
                 } else {
+                    state.is_solved[v] = false;
                     out.given_up.push(GivenUp {
                         equation,
                         variable,
-                        growth: bound,
+                        growth: self.is_known(equation).then_some(bound),
                     });
                 }
             }
@@ -228,63 +234,71 @@ impl Growth {
         out
     }
 
-    /// The ratios of one pair to its pivot, in scaled variables.
-    fn bound(&self, (e, v): (EqId, VarId), growth: &[f64], inside: &[bool]) -> Bound {
+    /// What one assignment does to errors.
+    fn step(&self, (e, v): (EqId, VarId), state: &Progress) -> Step {
         let row = self.row(e);
-        let mut bound = Bound::default();
+        let mut step = Step::default();
         let Some(pivot) = row.iter().find(|t| t.solves == Some(v)) else {
-            bound.outside = f64::INFINITY;
-            return bound;
+            step.open = f64::INFINITY;
+            return step;
         };
         let pivot_size = pivot.least * self.scale[self.number(v)];
         for t in row.iter().filter(|t| t.solves != Some(v)) {
-            let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
             let reached = || t.variables.iter().map(|w| self.number(*w));
-            let outside = reached().filter(|&w| !inside[w]);
-            let outside = outside.map(|w| ratio(w) * growth[w]).fold(0.0, f64::max);
-            let within = reached().filter(|&w| inside[w]).map(ratio);
-            match within.reduce(f64::max) {
-                Some(r) => {
-                    bound.inside += r;
-                    bound.start += outside;
-                }
-                None => bound.outside += outside,
+            let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
+            let most = |of: &dyn Fn(usize) -> f64| reached().map(of).fold(0.0, f64::max);
+            if reached().any(|w| state.is_solved[w]) {
+                step.ratios += most(&ratio);
+                // Elements of the component itself start from those outside.
+                let from = |w: usize| {
+                    if state.inside[w] {
+                        0.0
+                    } else {
+                        state.growth[w]
+                    }
+                };
+                step.before = step.before.max(most(&from));
+                step.sum += most(&|w| ratio(w) * from(w));
+            } else {
+                step.open += most(&ratio);
             }
         }
-        bound
+        step
     }
 }
 
-/// What bounds the growth of a component.
+/// What is known so far about each unknown.
+struct Progress {
+    is_solved: Vec<bool>,
+    growth: Vec<f64>,
+    /// It belongs to the component at hand.
+    inside: Vec<bool>,
+}
+
+/// What one assignment does to errors.
 #[derive(Clone, Copy, Default)]
-struct Bound {
-    /// Ratios of what lies inside of the component.
-    inside: f64,
-    /// Growth through accesses to what lies outside.
-    outside: f64,
-    /// Growth of the elements that a recurrence starts from.
-    start: f64,
+struct Step {
+    /// Sum of the ratios of open variables.
+    open: f64,
+    /// Sum of the ratios of solved variables.
+    ratios: f64,
+    /// Largest growth of a solved variable.
+    before: f64,
+    /// Sum of ratios times growth.
+    sum: f64,
 }
 
-impl Bound {
-    fn worse(self, other: Bound) -> Bound {
-        Bound {
-            inside: self.inside.max(other.inside),
-            outside: self.outside.max(other.outside),
-            start: self.start.max(other.start),
-        }
-    }
-
-    fn growth(self) -> f64 {
+impl Step {
+    fn growth(self, cyclic: bool) -> f64 {
         // Scales are square roots: equal ratios may differ in their last bits.
         const ROUNDING: f64 = 1e-9;
-        let own = match self.inside {
-            0.0 => self.outside,
-            r if r < 1.0 - ROUNDING => self.outside / (1.0 - r),
-            r if r <= 1.0 + ROUNDING && self.outside == 0.0 => 0.0,
-            _ => f64::INFINITY,
+        let growth = if self.ratios <= 1.0 + ROUNDING {
+            self.open.max(self.before)
+        } else if cyclic {
+            f64::INFINITY
+        } else {
+            self.open + self.sum
         };
-        let growth = own.max(self.start);
         if growth.is_nan() {
             f64::INFINITY
         } else {

@@ -186,6 +186,7 @@ fn write_facts(text: &mut String, facts: &Report) {
         }
         text.push('\n');
         lines(text, "         ", &b.equations);
+        lines(text, "       - ", &b.kept);
     }
     if singles > 0 {
         let _ = writeln!(
@@ -287,7 +288,7 @@ fn json_facts(facts: &Report, form: &FinalForm) -> serde_json::Value {
         "steps": facts.steps.iter()
             .map(|s| json!({"equations": s.equations, "unknowns": s.unknowns})).collect::<Vec<_>>(),
         "blocks": facts.blocks.iter()
-            .map(|b| json!({"size": b.size, "unknowns": b.unknowns, "torn": b.torn, "equations": b.equations}))
+            .map(|b| json!({"size": b.size, "unknowns": b.unknowns, "torn": b.torn, "kept": b.kept, "equations": b.equations}))
             .collect::<Vec<_>>(),
         "states": facts.states,
         "index_one": {

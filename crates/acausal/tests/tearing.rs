@@ -1,0 +1,127 @@
+//! Loops give what a direct solve gives, at every size and in every form: errors do not grow along assignments.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use acausal::{Load, Model};
+use acausal_index1::Options;
+
+/// `T[i+1] - 2*T[i] + T[i-1] = 0.5*T[i]` between a given end and one with a loss. Solved for `T[i+1]`, errors grow as 2^N.
+fn chain(n: usize, middle: &str) -> String {
+    format!(
+        "model Chain parameter Integer N = {n}; Real T[N], x(start = 0, fixed = true);
+         equation der(x) = T[N] - x; T[1] = 100*time;
+         for i in 2:N-1 loop T[i+1] - {middle}*T[i] + T[i-1] = 0.5*T[i]; end for;
+         T[N] - T[N-1] = -0.1*T[N];
+         annotation(experiment(StopTime = 1)); end Chain;"
+    )
+}
+
+/// The solution at `T[1] = 100` by elimination from the far end, where every pivot dominates.
+fn exact(n: usize, middle: f64) -> Vec<f64> {
+    // T[i+1] = c[i]*T[i]: from T[N] = T[N-1]/1.1 backwards.
+    let mut c = vec![0.0; n];
+    c[n - 2] = 1.0 / 1.1;
+    for i in (0..n - 2).rev() {
+        c[i] = 1.0 / (middle + 0.5 - c[i + 1]);
+    }
+    let mut t = vec![100.0; n];
+    for i in 1..n {
+        t[i] = c[i - 1] * t[i - 1];
+    }
+    t
+}
+
+fn options() -> [(&'static str, Options); 4] {
+    let plain = Options::default;
+    [
+        ("arrays", plain()),
+        (
+            "scalarise",
+            Options {
+                scalarise: true,
+                ..plain()
+            },
+        ),
+        (
+            "no state selection",
+            Options {
+                no_state_selection: true,
+                ..plain()
+            },
+        ),
+        (
+            "no tearing",
+            Options {
+                no_tearing: true,
+                ..plain()
+            },
+        ),
+    ]
+}
+
+fn run(text: &str, options: &Options) -> acausal::InMemory {
+    let load = Load {
+        structure: options.clone(),
+        ..Load::default()
+    };
+    let model = Model::from_text("Test.mo", text, &load).unwrap_or_else(|f| panic!("{f}"));
+    let settings = model.settings();
+    model
+        .simulate_in_memory(&settings)
+        .unwrap_or_else(|f| panic!("{f}"))
+}
+
+#[test]
+fn a_chain_whose_recurrence_doubles_errors_is_solved_at_every_length() {
+    for n in [3, 5, 10, 20, 40, 100, 400] {
+        // With coefficients that are known, that depend on a parameter, and that are known at run time only.
+        for (middle, value) in [("2", 2.0), ("(2 + 0*time)", 2.0), ("(1 + N/N)", 2.0)] {
+            let expected = exact(n, value);
+            for (form, options) in options() {
+                let found = run(&chain(n, middle), &options);
+                for i in [1, 2, n / 2, n - 1, n] {
+                    let i = i.max(1);
+                    let t = common::last(&found, &format!("T[{i}]"));
+                    let error = (t - expected[i - 1]).abs();
+                    assert!(
+                        error < 1e-6 * 100.0,
+                        "N = {n}, {middle}, {form}: T[{i}] off by {error:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_size_decides_about_the_form() {
+    for n in [5, 50, 500, 5000] {
+        let found = run(&chain(n, "2"), &Options::default());
+        // Of T[1] = 100*time nothing depends, and T[N] follows from T[N-1] by a pivot that dominates.
+        assert_eq!(found.summary.unknowns, n - 2 + 1, "N = {n}");
+    }
+}
+
+#[test]
+fn constraints_that_amplify_are_not_followed_blindly() {
+    // The chain as a constraint between states: one of them moves, the others follow.
+    let text = "model States parameter Integer N = 40; Real T[N], w[N];
+      equation T[1] = 100*sin(time);
+      for i in 2:N-1 loop T[i+1] - 2*T[i] + T[i-1] = 0.5*T[i]; end for;
+      T[N] - T[N-1] = -0.1*T[N];
+      der(T) = w;
+      annotation(experiment(StopTime = 1)); end States;";
+    let found = run(text, &Options::default());
+    let expected = exact(40, 2.0);
+    for i in [1, 2, 20, 40] {
+        let scale = 1f64.sin();
+        common::near(
+            common::last(&found, &format!("T[{i}]")),
+            expected[i - 1] * scale,
+            1e-3,
+        );
+        let speed = common::last(&found, &format!("w[{i}]"));
+        common::near(speed, expected[i - 1] * 1f64.cos(), 1e-2);
+    }
+}
