@@ -118,20 +118,52 @@ impl Run {
         first_step
     }
 
+    /// Where a relation has changed inside of a step, algebraic unknowns and derivatives are given the values they had when that was
+    /// found: the left limit satisfies the equations.
+    pub(crate) fn correct_crossing(&mut self, bdf: &mut dyn Integrator) {
+        if !self.corrects_rows {
+            return;
+        }
+        let slopes = self.machine.watches_slopes;
+        let mut at = Point {
+            machine: &mut self.machine,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        };
+        let border = self.border.as_ref();
+        let interior = &mut self.interior;
+        let factors = bdf.factors();
+        if factors.is_some_and(|f| interior.correct(&mut at, border, f, slopes)) {
+            interior.restore_states(&mut at);
+        } else {
+            self.restart.refine(&mut at);
+        }
+    }
+
     /// Ends the hysteresis of relations that have left their threshold behind.
-    pub(crate) fn drop_shifts(&mut self) {
+    pub(crate) fn drop_shifts(&mut self, bdf: &mut dyn Integrator) {
         if self.machine.shifts.iter().all(|s| *s == 0.0) {
             return;
         }
         let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
         if self.machine.watches_slopes {
-            self.restart.refine(&mut Point {
+            let mut at = Point {
                 machine: &mut self.machine,
                 t: self.t,
                 y: &mut y,
                 yp: &mut yp,
                 nominal: &self.nominal,
-            });
+            };
+            let border = self.border.as_ref();
+            let interior = &mut self.interior;
+            let factors = bdf.factors();
+            if factors.is_some_and(|f| interior.correct(&mut at, border, f, true)) {
+                interior.restore_states(&mut at);
+            } else {
+                self.restart.refine(&mut at);
+            }
         }
         self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);

@@ -13,6 +13,7 @@ mod event;
 mod few;
 mod initial;
 mod integrator;
+mod interior;
 mod jump;
 mod machine;
 mod output;

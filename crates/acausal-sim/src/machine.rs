@@ -138,6 +138,8 @@ pub struct Machine {
     pub(crate) shifts: Vec<f64>,
     /// Some indicator needs derivatives that satisfy the equations.
     pub(crate) watches_slopes: bool,
+    /// Some indicator needs algebraic unknowns or derivatives that satisfy the equations.
+    pub(crate) watches_algebraic: bool,
     /// Time of evaluations is measured.
     pub(crate) profiles: bool,
     pub(crate) seconds: EvaluationSeconds,
@@ -331,6 +333,7 @@ impl Machine {
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
+            watches_algebraic: e.relations.iter().any(|r| r.algebraic),
             profiles: false,
             seconds: EvaluationSeconds::default(),
             model,
@@ -775,9 +778,7 @@ impl Dae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        if self.programs.residuals_update == Update::Before {
-            self.update_for_residual(t, y, yp);
-        }
+        self.prepare_residual(t, y, yp);
         self.jacobian_after_residual(t, y, yp, cj, values)
     }
 
