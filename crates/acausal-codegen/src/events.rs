@@ -117,6 +117,8 @@ pub struct DelayCode {
     pub len: usize,
     /// Computes values, then delay times, then longest delay times, into `Out`.
     pub arguments: Program,
+    /// The delay time changes between events.
+    pub variable: bool,
     /// An equation that it occurs in.
     pub origin: OriginId,
 }
@@ -273,6 +275,7 @@ impl Lowering<'_> {
                         base: g.base,
                         len: g.len,
                         arguments,
+                        variable: is_continuous(self.flat, time),
                         origin: g.origin,
                     });
                 }

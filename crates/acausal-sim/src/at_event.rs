@@ -50,7 +50,7 @@ impl Run {
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
         self.machine.delays.from_left = false;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+        record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         let (events, mut ctx) = self.context(settings);
         let outcome = match events.handle(&mut ctx, crossings, false) {
             // A subscript out of range shows as equations without a finite value.
@@ -63,7 +63,7 @@ impl Run {
         absorb(summary, outcome);
         self.machine.update(self.t, &self.y, &self.yp);
         self.check_finite(self.t)?;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+        record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         self.row(self.t, sink)?; // right limit
         self.machine.delays.from_left = true;
         self.pass_outputs(settings);
@@ -207,16 +207,28 @@ impl Run {
 }
 
 /// Adds the current values of delayed expressions to their histories.
-pub(crate) fn record_delays(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
+pub(crate) fn record_delays(
+    machine: &mut Machine,
+    t: f64,
+    y: &[f64],
+    yp: &[f64],
+) -> Result<(), SimError> {
     if machine.delays.is_empty() {
-        return;
+        return Ok(());
     }
     let model = machine.model.clone();
     let mut first = 0;
     for (k, code) in model.events.delays.iter().enumerate() {
         machine.run(Which::Delay(k), y, yp);
         let arguments = machine.out[..3 * code.len].to_vec();
-        machine.delays.record(t, first, &arguments, code.len);
+        let recorded = machine.delays.record(t, first, &arguments, code.len);
+        recorded.map_err(|(delay, longest)| SimError::Delay {
+            t,
+            delay,
+            longest,
+            origin: code.origin,
+        })?;
         first += code.len;
     }
+    Ok(())
 }

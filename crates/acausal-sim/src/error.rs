@@ -99,6 +99,17 @@ pub enum SimError {
         /// Where it stands.
         origin: OriginId,
     },
+    /// A delay time that makes no sense.
+    Delay {
+        /// The instant.
+        t: f64,
+        /// The delay time.
+        delay: f64,
+        /// The longest one that was announced.
+        longest: f64,
+        /// Where it stands.
+        origin: OriginId,
+    },
     /// Writing results failed.
     Output(String),
     /// The settings make no sense.
@@ -177,6 +188,28 @@ impl SimError {
             } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
                 standstill(*t, why, what, span)
+            }
+            SimError::Delay {
+                t,
+                delay,
+                longest,
+                origin,
+            } => {
+                let span = model.flat.origin(*origin).span;
+                let (text, hint) = if *delay < 0.0 {
+                    (
+                        format!("the delay time is {delay} at time = {t}; it must not be negative"),
+                        "nobody knows what the expression will be; bound the delay time from below, `max(0, ..)`",
+                    )
+                } else {
+                    (
+                        format!(
+                            "the delay time is {delay} at time = {t}, longer than the longest one, {longest}"
+                        ),
+                        "give a longer one as third argument of `delay`: so much of the past is kept",
+                    )
+                };
+                Diagnostic::error("delay-time", span, text).hint(hint)
             }
             SimError::Assertion { t, message, origin } => Diagnostic::error(
                 "assertion",

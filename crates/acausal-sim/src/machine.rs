@@ -376,7 +376,7 @@ impl Machine {
     /// Brings local assignments up to date.
     pub fn update(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
-        self.delays.write(t, &mut self.mem);
+        self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
         self.run(Which::OtherLocals, y, yp);
     }
@@ -387,14 +387,42 @@ impl Machine {
             self.update_for_residual(t, y, yp);
         } else {
             self.mem[fixed::TIME] = t;
-            self.delays.write(t, &mut self.mem);
+            self.write_delays(t, y, yp);
+        }
+    }
+
+    /// Writes the cells of delays. Where they depend on this point, so do local assignments that their arguments need, and these may need
+    /// other cells: a chain of delays takes as many rounds as it is long.
+    fn write_delays(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        if self.delays.is_empty() {
+            return;
+        }
+        self.delays.write(t, &mut self.mem);
+        if !self.delays.needs_point(t) {
+            return;
+        }
+        let model = self.model.clone();
+        for _ in 0..=self.delays.lines.len() {
+            self.run(Which::Locals, y, yp);
+            self.run(Which::OtherLocals, y, yp);
+            let mut changed = false;
+            let mut first = 0;
+            for (k, code) in model.events.delays.iter().enumerate() {
+                self.run(Which::Delay(k), y, yp);
+                let (lines, mem) = (&self.delays, &mut self.mem);
+                changed |= lines.write_with(t, first, &self.out, code.len, mem);
+                first += code.len;
+            }
+            if !changed {
+                return;
+            }
         }
     }
 
     /// Brings those local assignments up to date that the residuals need.
     fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
-        self.delays.write(t, &mut self.mem);
+        self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
     }
 
@@ -750,6 +778,9 @@ impl Dae for Machine {
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
         let tiles = self.halves.tiles.as_ref()?;
+        if self.delays.needs_point(t) {
+            return None;
+        }
         let clock = self.profiles.then(Instant::now);
         self.mem[fixed::TIME] = t;
         self.delays.write(t, &mut self.mem);

@@ -156,7 +156,7 @@ impl Run {
         let mut events = EventState::new(&mut machine, t)?;
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
-        record_delays(&mut machine, t, &y, &yp);
+        record_delays(&mut machine, t, &y, &yp)?;
         machine.update(t, &y, &yp);
         events.refresh_start(&mut machine, &y, &yp);
         EventState::copy_left_limits(&mut machine, &y, &yp);
@@ -175,7 +175,7 @@ impl Run {
             };
             initial.solve(&mut at, &data, &mut summary.notes)?;
             machine.delays.forget();
-            record_delays(&mut machine, t, &y, &yp);
+            record_delays(&mut machine, t, &y, &yp)?;
             if !machine.delays.change(t, &machine.mem) {
                 break;
             }
@@ -201,7 +201,7 @@ impl Run {
             .notes
             .extend(remarks.map(|text| crate::Note { text }));
         machine.delays.forget();
-        record_delays(&mut machine, t, &y, &yp);
+        record_delays(&mut machine, t, &y, &yp)?;
         // Only events ask for the Jacobian of the start again; it is made anew then.
         machine.initial = Default::default();
         let open = initial.system.loose().cloned();
@@ -442,7 +442,7 @@ impl Run {
                     self.events
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
-                record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+                record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
                 self.drop_shifts(bdf);
             }
             sink.progress(self.t);
