@@ -9,6 +9,7 @@ use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::depart::look_ahead;
 use crate::event::watch::Standstill;
+use crate::impulse::Before;
 use crate::initial::roles;
 use crate::machine::{Machine, Which};
 use crate::simulate::{REACH_INTERVALS, Run, absorb};
@@ -51,6 +52,7 @@ impl Run {
         self.check_standstill(crossings, settings, summary)?;
         self.machine.delays.from_left = false;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
+        let before = Before::new(&self.events, &self.machine, &self.y);
         let (events, mut ctx) = self.context(settings);
         let outcome = match events.handle(&mut ctx, crossings, false) {
             // A subscript out of range shows as equations without a finite value.
@@ -63,6 +65,10 @@ impl Run {
         absorb(summary, outcome);
         self.machine.update(self.t, &self.y, &self.yp);
         self.check_finite(self.t)?;
+        if let Some(before) = before {
+            let (machine, t) = (&mut self.machine, self.t);
+            before.compare(machine, t, &self.y, &self.yp, settings.tolerance)?;
+        }
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         self.row(self.t, sink)?; // right limit
         self.machine.delays.from_left = true;

@@ -110,6 +110,15 @@ pub enum SimError {
         /// Where it stands.
         origin: OriginId,
     },
+    /// An equation that was differentiated jumps.
+    Impulse {
+        /// The instant.
+        t: f64,
+        /// By how much its right side moves against its left side.
+        jump: f64,
+        /// The equation.
+        origin: OriginId,
+    },
     /// Writing results failed.
     Output(String),
     /// The settings make no sense.
@@ -189,6 +198,14 @@ impl SimError {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
                 standstill(*t, why, what, span)
             }
+            SimError::Impulse { t, jump, origin } => Diagnostic::error(
+                "impulse",
+                model.flat.origin(*origin).span,
+                format!(
+                    "this equation jumps by {jump} at time = {t}, but its derivative is needed, which is an impulse there"
+                ),
+            )
+            .hint("let the quantity change continuously, e.g. by a ramp or a filter, or give new values to the states it depends on with `reinit`"),
             SimError::Delay {
                 t,
                 delay,

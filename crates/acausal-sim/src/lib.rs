@@ -11,6 +11,7 @@ mod delay;
 mod error;
 mod event;
 mod few;
+mod impulse;
 mod initial;
 mod integrator;
 mod interior;

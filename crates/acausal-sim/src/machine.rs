@@ -83,6 +83,7 @@ pub(crate) struct Programs {
     pub delays: Vec<BoundProgram>,
     pub asserts: Vec<BoundProgram>,
     pub indexed: Vec<BoundProgram>,
+    pub continuous: Vec<BoundProgram>,
     /// Per clause, branch and action.
     pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
 }
@@ -299,6 +300,11 @@ impl Machine {
                 .iter()
                 .map(|i| bind(&i.values, out_len))
                 .collect::<Result<_, _>>()?,
+            continuous: e
+                .continuous
+                .iter()
+                .map(|c| bind(&c.sides, out_len))
+                .collect::<Result<_, _>>()?,
             asserts: e
                 .asserts
                 .iter()
@@ -470,6 +476,7 @@ impl Machine {
             Which::Delay(k) => &self.programs.delays[k],
             Which::Assert(k) => &self.programs.asserts[k],
             Which::Index(k) => &self.programs.indexed[k],
+            Which::Sides(k) => &self.programs.continuous[k],
             Which::Action(w, b, a) => match &self.programs.actions[w][b][a] {
                 Some(p) => p,
                 None => return,
@@ -725,6 +732,7 @@ pub(crate) enum Which {
     Delay(usize),
     Assert(usize),
     Index(usize),
+    Sides(usize),
     Action(usize, usize, usize),
 }
 
