@@ -201,6 +201,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         let code = low.assert_code(a, &a.domain)?;
         events.asserts.push(code);
     }
+    low.continuity_code(&dae.continuous, &mut events)?;
     low.index_code(&mut events)?;
     low.cell_code(&mut events)?;
     crate::algebraic::mark_relations(
@@ -325,6 +326,7 @@ impl Compiled {
         len = len.max(e.samples.iter().map(|s| 2 * s.len).max().unwrap_or(0));
         len = len.max(e.delays.iter().map(|d| 3 * d.len).max().unwrap_or(0));
         len = len.max(e.asserts.iter().map(|a| a.len).max().unwrap_or(0));
+        len = len.max(e.continuous.iter().map(|c| 2 * c.len).max().unwrap_or(0));
         len = len.max(e.indexed.iter().map(|i| i.len).max().unwrap_or(0));
         for when in &e.whens {
             for branch in &when.branches {

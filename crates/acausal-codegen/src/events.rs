@@ -43,8 +43,21 @@ pub struct EventCode {
     pub asserts: Vec<AssertCode>,
     /// Subscripts that are known at run time only; evaluated to explain a value that is not a number.
     pub indexed: Vec<IndexCode>,
+    /// Equations that were differentiated and must not jump.
+    pub continuous: Vec<ContinuityCode>,
     /// `terminal()` occurs somewhere.
     pub uses_terminal: bool,
+}
+
+/// An equation that was differentiated although it has parts that change at events.
+#[derive(Clone, Debug)]
+pub struct ContinuityCode {
+    /// Computes left sides, then right sides, into `Out`.
+    pub sides: Program,
+    /// Number of points.
+    pub len: usize,
+    /// The equation.
+    pub origin: OriginId,
 }
 
 /// A subscript that is known at run time only, over its points.
@@ -117,6 +130,8 @@ pub struct DelayCode {
     pub len: usize,
     /// Computes values, then delay times, then longest delay times, into `Out`.
     pub arguments: Program,
+    /// The delay time changes between events.
+    pub variable: bool,
     /// An equation that it occurs in.
     pub origin: OriginId,
 }
@@ -273,6 +288,7 @@ impl Lowering<'_> {
                         base: g.base,
                         len: g.len,
                         arguments,
+                        variable: is_continuous(self.flat, time),
                         origin: g.origin,
                     });
                 }
@@ -452,6 +468,26 @@ impl Lowering<'_> {
                 size,
                 array,
                 origin,
+            });
+        }
+        Ok(())
+    }
+
+    /// Code of the sides of equations that must not jump.
+    pub fn continuity_code(
+        &mut self,
+        equations: &[acausal_index1::Continuity],
+        code: &mut EventCode,
+    ) -> Result<(), CodegenError> {
+        for c in equations {
+            let len = domain_len(&c.domain);
+            let [left, right] = c.sides;
+            let mut sides = self.out_program(&c.domain, left, 0, c.origin)?;
+            sides.extend(self.out_program(&c.domain, right, len, c.origin)?);
+            code.continuous.push(ContinuityCode {
+                sides,
+                len,
+                origin: c.origin,
             });
         }
         Ok(())

@@ -104,6 +104,18 @@ pub struct Local {
     pub origin: OriginId,
 }
 
+/// An equation that was differentiated although it has conditions, discrete variables or steps: where they change at an event, the difference of its sides must
+/// not, or its derivative is an impulse.
+#[derive(Clone, Debug)]
+pub struct Continuity {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// Left and right side.
+    pub sides: [ExprId; 2],
+    /// The equation it came from.
+    pub origin: OriginId,
+}
+
 /// `0 = value` for all values of the domain.
 #[derive(Clone, Debug)]
 pub struct Residual {
@@ -172,6 +184,8 @@ pub struct Dae {
     pub hidden: Vec<Residual>,
     /// Equations of discrete variables outside of `when`, in evaluation order.
     pub discrete: Vec<DiscreteEquation>,
+    /// Equations that were differentiated and must not jump at events.
+    pub continuous: Vec<Continuity>,
     /// A derivative enters its equation nonlinearly: solutions may meet, and the equations are singular there.
     pub branching: bool,
 }

@@ -18,10 +18,11 @@ use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::{is_unknown, kind_of, order_of};
+use crate::jumps::{may_jump, visible_jump};
 use crate::nodes::Nodes;
 use crate::solvable::{Order, Solvable};
 use crate::{
-    Dae, DiscreteEquation, FormReport, Local, Part, Residual, Role, RowKind, Unknown,
+    Continuity, Dae, DiscreteEquation, FormReport, Local, Part, Residual, Role, RowKind, Unknown,
     hoist_reductions, linear, stabilise,
 };
 
@@ -66,7 +67,7 @@ pub(crate) fn emit(
     discrete: Vec<DiscreteEquation>,
     places: &[u32],
 ) -> Result<(Dae, GivenBack), Vec<Diagnostic>> {
-    let written = write_equations(&mut flat, nodes)?;
+    let (written, jumping) = write_equations(&mut flat, nodes)?;
     let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
     residual_equations.extend(form.r0d.iter().map(|e| (*e, RowKind::Dynamic)));
     residual_equations.extend(form.r0a.iter().map(|e| (*e, RowKind::Algebraic)));
@@ -197,6 +198,16 @@ pub(crate) fn emit(
             kind: RowKind::Dynamic,
         });
     }
+    let mut continuous = Vec::with_capacity(jumping.len());
+    for e in &jumping {
+        let w = &written[e.index()];
+        let sides = [w.lhs, w.rhs].map(|side| hoist(&mut flat, w, side, &mut locals));
+        continuous.push(Continuity {
+            domain: w.domain.clone(),
+            sides,
+            origin: w.origin,
+        });
+    }
     let mut unknowns = Vec::new();
     let slopes = slope_relations(nodes, selection);
     let stabilised = stabilise::relations(
@@ -245,6 +256,7 @@ pub(crate) fn emit(
         residuals,
         hidden,
         discrete,
+        continuous,
         branching: false,
     };
     Ok((dae, back))
@@ -280,8 +292,12 @@ fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Loca
     )
 }
 
-/// All equations with their derivatives, symbolically.
-fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, Vec<Diagnostic>> {
+/// All equations with their derivatives, symbolically; and those that are differentiated although they may jump.
+fn write_equations(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+) -> Result<(Vec<Written>, Vec<EqId>), Vec<Diagnostic>> {
+    let mut continuous = Vec::new();
     let d = &nodes.differentiated;
     let mut written: Vec<Option<Written>> = vec![None; d.graph.elen.len()];
     let mut errors = Vec::new();
@@ -299,6 +315,12 @@ fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, 
             let next = d.eq_derivative[id.index()];
             written[id.index()] = Some(w.clone());
             let Some(n) = next else { break };
+            if may_jump(flat, w.lhs) || may_jump(flat, w.rhs) {
+                match visible_jump(flat, &w) {
+                    Some(message) => errors.push(message),
+                    None => continuous.push(id),
+                }
+            }
             match differentiate(flat, &w) {
                 Ok((lhs, rhs)) => {
                     w = Written {
@@ -316,7 +338,7 @@ fn write_equations(flat: &mut FlatModel, nodes: &Nodes) -> Result<Vec<Written>, 
     if !errors.is_empty() {
         return Err(errors);
     }
-    Ok(written.into_iter().flatten().collect())
+    Ok((written.into_iter().flatten().collect(), continuous))
 }
 
 fn differentiate(flat: &mut FlatModel, w: &Written) -> Result<(ExprId, ExprId), Diagnostic> {

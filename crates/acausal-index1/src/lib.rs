@@ -11,6 +11,7 @@ mod emit;
 mod gaps;
 mod hoist;
 mod incidence;
+mod jumps;
 mod linear;
 mod nodes;
 mod preferences;
@@ -21,10 +22,13 @@ mod singular;
 mod slopes;
 mod solvable;
 mod stabilise;
+mod starts;
 mod transform;
 mod zeros;
 
-pub use dae::{Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown};
+pub use dae::{
+    Continuity, Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown,
+};
 pub use discrete_start::{discrete_start, discrete_target};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;

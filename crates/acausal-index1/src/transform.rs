@@ -180,6 +180,7 @@ fn run(
     }
     dae.branching = branching;
     dae.locals.extend(aliases);
+    crate::starts::carry_starts(&mut dae);
     report.form.add(back.counts);
     watch.lap("emission");
     report.passes = watch.passes;

@@ -9,6 +9,7 @@ use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::depart::look_ahead;
 use crate::event::watch::Standstill;
+use crate::impulse::Before;
 use crate::initial::roles;
 use crate::machine::{Machine, Which};
 use crate::simulate::{REACH_INTERVALS, Run, absorb};
@@ -50,7 +51,8 @@ impl Run {
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
         self.machine.delays.from_left = false;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+        record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
+        let before = Before::new(&self.events, &self.machine, &self.y);
         let (events, mut ctx) = self.context(settings);
         let outcome = match events.handle(&mut ctx, crossings, false) {
             // A subscript out of range shows as equations without a finite value.
@@ -63,7 +65,11 @@ impl Run {
         absorb(summary, outcome);
         self.machine.update(self.t, &self.y, &self.yp);
         self.check_finite(self.t)?;
-        record_delays(&mut self.machine, self.t, &self.y, &self.yp);
+        if let Some(before) = before {
+            let (machine, t) = (&mut self.machine, self.t);
+            before.compare(machine, t, &self.y, &self.yp, settings.tolerance)?;
+        }
+        record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         self.row(self.t, sink)?; // right limit
         self.machine.delays.from_left = true;
         self.pass_outputs(settings);
@@ -118,20 +124,52 @@ impl Run {
         first_step
     }
 
+    /// Where a relation has changed inside of a step, algebraic unknowns and derivatives are given the values they had when that was
+    /// found: the left limit satisfies the equations.
+    pub(crate) fn correct_crossing(&mut self, bdf: &mut dyn Integrator) {
+        if !self.corrects_rows {
+            return;
+        }
+        let slopes = self.machine.watches_slopes;
+        let mut at = Point {
+            machine: &mut self.machine,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        };
+        let border = self.border.as_ref();
+        let interior = &mut self.interior;
+        let factors = bdf.factors();
+        if factors.is_some_and(|f| interior.correct(&mut at, border, f, slopes)) {
+            interior.restore_states(&mut at);
+        } else {
+            self.restart.refine(&mut at);
+        }
+    }
+
     /// Ends the hysteresis of relations that have left their threshold behind.
-    pub(crate) fn drop_shifts(&mut self) {
+    pub(crate) fn drop_shifts(&mut self, bdf: &mut dyn Integrator) {
         if self.machine.shifts.iter().all(|s| *s == 0.0) {
             return;
         }
         let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
         if self.machine.watches_slopes {
-            self.restart.refine(&mut Point {
+            let mut at = Point {
                 machine: &mut self.machine,
                 t: self.t,
                 y: &mut y,
                 yp: &mut yp,
                 nominal: &self.nominal,
-            });
+            };
+            let border = self.border.as_ref();
+            let interior = &mut self.interior;
+            let factors = bdf.factors();
+            if factors.is_some_and(|f| interior.correct(&mut at, border, f, true)) {
+                interior.restore_states(&mut at);
+            } else {
+                self.restart.refine(&mut at);
+            }
         }
         self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);
@@ -175,16 +213,28 @@ impl Run {
 }
 
 /// Adds the current values of delayed expressions to their histories.
-pub(crate) fn record_delays(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
+pub(crate) fn record_delays(
+    machine: &mut Machine,
+    t: f64,
+    y: &[f64],
+    yp: &[f64],
+) -> Result<(), SimError> {
     if machine.delays.is_empty() {
-        return;
+        return Ok(());
     }
     let model = machine.model.clone();
     let mut first = 0;
     for (k, code) in model.events.delays.iter().enumerate() {
         machine.run(Which::Delay(k), y, yp);
         let arguments = machine.out[..3 * code.len].to_vec();
-        machine.delays.record(t, first, &arguments, code.len);
+        let recorded = machine.delays.record(t, first, &arguments, code.len);
+        recorded.map_err(|(delay, longest)| SimError::Delay {
+            t,
+            delay,
+            longest,
+            origin: code.origin,
+        })?;
         first += code.len;
     }
+    Ok(())
 }

@@ -1,9 +1,13 @@
 //! `delay(x, time)`: the history of an expression (MLS 3.6 §3.7.4.1).
 //!
 //! Each cell keeps the samples of its expression at the accepted steps that are still within the longest delay, and is
-//! read by cubic interpolation through the four samples around the instant, or fewer at an event, where the history
-//! jumps. A straight line would add an error that the tolerance of the integrator knows nothing of. Before the start the
-//! value at the start holds.
+//! read by interpolation through the six samples around the instant, or fewer at an event, where the history
+//! jumps. Six, because the integrator's steps are as long as polynomials of degree five allow: fewer would add an error that its
+//! tolerance knows nothing of. Before the start the value at the start holds.
+//!
+//! The delay time may itself change between events, and the instant may lie behind the last sample, inside of the step that is being made (a
+//! delay of zero is the expression itself). Then value and delay time at the very point that is evaluated are needed
+//! ([`DelayLines::needs_point`]): the instant is found with this delay time, and the value takes part in the interpolation as the newest sample.
 //!
 //! A jump of the expression, and the start itself, comes out of the delay as a jump or a bend; the integrator stops
 //! exactly there ([`DelayLines::next_jump`]) instead of stepping over it.
@@ -26,6 +30,8 @@ pub(crate) struct DelayLines {
 pub(crate) struct Line {
     /// Cell in `Mem`.
     cell: usize,
+    /// The delay time changes between events.
+    variable: bool,
     pub(crate) delay: f64,
     pub(crate) longest: f64,
     pub(crate) samples: VecDeque<(f64, f64)>,
@@ -47,6 +53,7 @@ impl DelayLines {
             for k in 0..code.len {
                 lines.push(Line {
                     cell: code.base + k,
+                    variable: code.variable,
                     delay: 0.0,
                     longest: 0.0,
                     samples: VecDeque::new(),
@@ -65,20 +72,33 @@ impl DelayLines {
         self.lines.is_empty()
     }
 
-    /// The shortest delay: a step must not be longer, or the history it reads would not exist yet.
+    /// The shortest delay: in a longer step the history that is read would not exist yet. Those that change, and that of zero, are read
+    /// inside of the step.
     pub fn shortest(&self) -> f64 {
         self.lines
             .iter()
+            .filter(|l| !l.variable)
             .map(|l| l.delay)
             .filter(|d| *d > 0.0)
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Stores the arguments of all lines at time `t`; `arguments(group)` are values, delays and longest delays.
-    pub fn record(&mut self, t: f64, first: usize, arguments: &[f64], len: usize) {
+    /// Stores the arguments of all lines at time `t`; `arguments(group)` are values, delays and longest delays. Fails with a
+    /// delay that is negative or longer than the longest, and the latter (MLS 3.6 §3.7.4.1).
+    pub fn record(
+        &mut self,
+        t: f64,
+        first: usize,
+        arguments: &[f64],
+        len: usize,
+    ) -> Result<(), (f64, f64)> {
         for k in 0..len {
             let line = &mut self.lines[first + k];
-            line.delay = arguments[len + k].max(0.0);
+            let (delay, longest) = (arguments[len + k], arguments[2 * len + k]);
+            if delay < 0.0 || delay > longest + NOW * longest.abs().max(1.0) {
+                return Err((delay, longest));
+            }
+            line.delay = delay.max(0.0);
             line.longest = arguments[2 * len + k].max(line.delay);
             let value = arguments[k];
             let last = line.samples.back().copied();
@@ -105,10 +125,11 @@ impl DelayLines {
             }
             line.samples.push_back((t, value));
             let oldest = t - line.longest;
-            while line.samples.len() > 3 && line.samples[2].0 < oldest {
+            while line.samples.len() > LEFT && line.samples[LEFT].0 < oldest {
                 line.samples.pop_front();
             }
         }
+        Ok(())
     }
 
     /// The next instant after `t` at which a jump comes out of a delay.
@@ -137,7 +158,7 @@ impl DelayLines {
     /// Whether cells hold other values than their delays give at time `t`.
     pub fn change(&self, t: f64, mem: &[f64]) -> bool {
         let differs = |l: &Line| {
-            l.at(t - l.delay, self.from_left)
+            l.at(t - l.delay, self.from_left, None)
                 .is_some_and(|v| (v - mem[l.cell]).abs() > SAME * v.abs().max(1e-300))
         };
         self.lines.iter().any(differs)
@@ -145,17 +166,64 @@ impl DelayLines {
 
     /// Writes the delayed values at time `t` to their cells.
     pub fn write(&self, t: f64, mem: &mut [f64]) {
-        for line in &self.lines {
-            if let Some(v) = line.at(t - line.delay, self.from_left) {
+        for line in self.lines.iter().filter(|l| !l.needs_point(t)) {
+            if let Some(v) = line.at(t - line.delay, self.from_left, None) {
                 mem[line.cell] = v;
             }
         }
     }
+
+    /// Whether a cell depends on the values at time `t`.
+    pub fn needs_point(&self, t: f64) -> bool {
+        self.lines.iter().any(|l| l.needs_point(t))
+    }
+
+    /// Writes the delayed values that depend on the values at time `t`, which are given; true if a cell changed.
+    pub fn write_with(
+        &self,
+        t: f64,
+        first: usize,
+        arguments: &[f64],
+        len: usize,
+        mem: &mut [f64],
+    ) -> bool {
+        let mut changed = false;
+        for (k, line) in self.lines[first..first + len].iter().enumerate() {
+            if !line.needs_point(t) {
+                continue;
+            }
+            // Trial points of the integrator may lie outside of what is allowed; what is accepted is checked when it is recorded.
+            let delay = arguments[len + k].max(0.0);
+            if let Some(v) = line.at(t - delay, self.from_left, Some((t, arguments[k]))) {
+                let cell = &mut mem[line.cell];
+                changed |= cell.to_bits() != v.to_bits();
+                *cell = v;
+            }
+        }
+        changed
+    }
 }
 
 impl Line {
-    fn at(&self, t: f64, from_left: bool) -> Option<f64> {
+    fn needs_point(&self, t: f64) -> bool {
+        let behind = |last: &(f64, f64)| t - self.delay > last.0;
+        self.variable || self.delay == 0.0 || self.samples.back().is_some_and(behind)
+    }
+
+    /// The value at an instant; `now` is the point that is being evaluated, the newest sample if it is later than the others.
+    fn at(&self, instant: f64, from_left: bool, now: Option<(f64, f64)>) -> Option<f64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
+        let t = instant;
+        if let Some((time, value)) = now {
+            if t >= time {
+                return Some(value);
+            }
+            if t > last.0 {
+                let before = self.smooth_before(self.samples.len() - 1, POINTS - 1);
+                let recent = self.samples.range(before..).chain(now.as_ref());
+                return Some(neville(t, recent));
+            }
+        }
         if t <= first.0 {
             return Some(first.1);
         }
@@ -171,23 +239,42 @@ impl Line {
         if t >= last.0 {
             return Some(last.1);
         }
-        let k = self.samples.partition_point(|s| s.0 <= t);
-        let (mut first, mut last) = (k - 1, k);
-        if self.samples[first].0 == self.samples[last].0 {
-            return Some(self.samples[last].1);
+        let right = self.samples.partition_point(|s| s.0 <= t);
+        if self.samples[right - 1].0 == self.samples[right].0 {
+            return Some(self.samples[right].1);
         }
-        if first > 0 && self.samples[first - 1].0 < self.samples[first].0 {
-            first -= 1;
-        }
-        if last + 1 < self.samples.len() && self.samples[last].0 < self.samples[last + 1].0 {
-            last += 1;
-        }
+        let first = self.smooth_before(right - 1, LEFT);
+        let last = self.smooth_after(right, POINTS - LEFT);
         Some(neville(t, self.samples.range(first..=last)))
+    }
+
+    /// The first of at most `count` samples up to `k` without a jump between them.
+    fn smooth_before(&self, mut k: usize, count: usize) -> usize {
+        for _ in 1..count {
+            if k == 0 || self.samples[k - 1].0 >= self.samples[k].0 {
+                break;
+            }
+            k -= 1;
+        }
+        k
+    }
+
+    /// The last of at most `count` samples from `k` on without a jump between them.
+    fn smooth_after(&self, mut k: usize, count: usize) -> usize {
+        for _ in 1..count {
+            if k + 1 >= self.samples.len() || self.samples[k].0 >= self.samples[k + 1].0 {
+                break;
+            }
+            k += 1;
+        }
+        k
     }
 }
 
-/// Largest number of points of an interpolation.
-const POINTS: usize = 4;
+/// Largest number of points of an interpolation: as many as the polynomial of the integrator's highest order has.
+const POINTS: usize = 6;
+/// How many of them lie at or before the instant.
+const LEFT: usize = 3;
 
 /// The value at `t` of the polynomial through at most [`POINTS`] points (Neville's scheme).
 fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
@@ -213,6 +300,7 @@ mod tests {
     fn line(samples: &[(f64, f64)]) -> Line {
         Line {
             cell: 0,
+            variable: false,
             delay: 0.0,
             longest: 0.0,
             samples: samples.iter().copied().collect(),
@@ -226,9 +314,20 @@ mod tests {
         let l = line(&[0.0, 0.5, 0.7, 1.5, 2.0].map(|t| (t, f(t))));
         for t in [0.6, 0.7, 1.0, 1.49] {
             assert!(
-                (l.at(t, false).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
+                (l.at(t, false, None).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
                 "{t}"
             );
+        }
+    }
+
+    #[test]
+    fn the_step_that_is_being_made_belongs_to_the_history() {
+        let f = |t: f64| t * t * t - 2.0 * t + 1.0;
+        let l = line(&[0.0, 0.5, 0.7].map(|t| (t, f(t))));
+        let now = Some((1.5, f(1.5)));
+        for t in [0.8, 1.2, 1.5] {
+            let v = l.at(t, false, now).unwrap_or(f64::NAN);
+            assert!((v - f(t)).abs() < 1e-13, "{t}");
         }
     }
 
@@ -236,7 +335,7 @@ mod tests {
     fn a_constant_is_reproduced_exactly() {
         let l = line(&[0.1, 0.3, 0.7, 1.1, 1.3].map(|t| (t, 3.0)));
         for k in 0..100 {
-            assert_eq!(l.at(0.1 + k as f64 * 0.012, false), Some(3.0));
+            assert_eq!(l.at(0.1 + k as f64 * 0.012, false, None), Some(3.0));
         }
     }
 
@@ -244,12 +343,12 @@ mod tests {
     fn a_jump_stays_a_jump() {
         let l = line(&[(0.0, 0.0), (1.0, 0.0), (1.0, 5.0), (2.0, 5.0)]);
         assert_eq!(
-            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t, false)),
+            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t, false, None)),
             [Some(0.0), Some(0.0), Some(5.0), Some(5.0)]
         );
-        assert_eq!(l.at(1.0, true), Some(0.0));
+        assert_eq!(l.at(1.0, true, None), Some(0.0));
         assert_eq!(
-            [l.at(-1.0, false), l.at(3.0, false)],
+            [l.at(-1.0, false, None), l.at(3.0, false, None)],
             [Some(0.0), Some(5.0)]
         );
     }

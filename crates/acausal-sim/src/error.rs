@@ -99,6 +99,26 @@ pub enum SimError {
         /// Where it stands.
         origin: OriginId,
     },
+    /// A delay time that makes no sense.
+    Delay {
+        /// The instant.
+        t: f64,
+        /// The delay time.
+        delay: f64,
+        /// The longest one that was announced.
+        longest: f64,
+        /// Where it stands.
+        origin: OriginId,
+    },
+    /// An equation that was differentiated jumps.
+    Impulse {
+        /// The instant.
+        t: f64,
+        /// By how much its right side moves against its left side.
+        jump: f64,
+        /// The equation.
+        origin: OriginId,
+    },
     /// Writing results failed.
     Output(String),
     /// The settings make no sense.
@@ -177,6 +197,36 @@ impl SimError {
             } => {
                 let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
                 standstill(*t, why, what, span)
+            }
+            SimError::Impulse { t, jump, origin } => Diagnostic::error(
+                "impulse",
+                model.flat.origin(*origin).span,
+                format!(
+                    "this equation jumps by {jump} at time = {t}, but its derivative is needed, which is an impulse there"
+                ),
+            )
+            .hint("let the quantity change continuously, e.g. by a ramp or a filter, or give new values to the states it depends on with `reinit`"),
+            SimError::Delay {
+                t,
+                delay,
+                longest,
+                origin,
+            } => {
+                let span = model.flat.origin(*origin).span;
+                let (text, hint) = if *delay < 0.0 {
+                    (
+                        format!("the delay time is {delay} at time = {t}; it must not be negative"),
+                        "nobody knows what the expression will be; bound the delay time from below, `max(0, ..)`",
+                    )
+                } else {
+                    (
+                        format!(
+                            "the delay time is {delay} at time = {t}, longer than the longest one, {longest}"
+                        ),
+                        "give a longer one as third argument of `delay`: so much of the past is kept",
+                    )
+                };
+                Diagnostic::error("delay-time", span, text).hint(hint)
             }
             SimError::Assertion { t, message, origin } => Diagnostic::error(
                 "assertion",

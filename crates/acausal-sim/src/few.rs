@@ -4,15 +4,19 @@
 //! for: `--observe` and plots choose a few. Here a row computes what they depend on: some elements of the interpolated unknowns and some
 //! repetitions of the local assignments ([`acausal_jit::demand()`]).
 //!
+//! Where some of them are algebraic unknowns, a whole row in the middle of the step decides whether the interpolated ones will do ([`crate::output`]).
+//!
 //! Only where nobody else looks at the variables between two steps (nothing discrete, no assertions). What is not computed is not watched
 //! for values that are not finite either, before the last row, in which everything is computed.
 
 use acausal_codegen::Loc;
+use acausal_index1::Role;
 use acausal_jit::kernel::Bank;
 use acausal_jit::{BoundProgram, demand};
 use acausal_solver::Integrator;
 
 use crate::SimError;
+use crate::initial::roles;
 use crate::machine::Machine;
 
 /// Models with fewer unknowns compute all of each row.
@@ -26,6 +30,8 @@ pub(crate) struct FewSignals {
     wanted: Vec<Loc>,
     /// The unknowns, ascending.
     unknowns: Vec<usize>,
+    /// Some of them are not states.
+    pub algebraic: bool,
     locals: BoundProgram,
 }
 
@@ -48,7 +54,9 @@ impl FewSignals {
         unknowns.sort_unstable();
         unknowns.dedup();
         let locals = machine.bind_locals(&part.program)?;
+        let roles = roles(model);
         Ok((unknowns.len() <= most).then_some(FewSignals {
+            algebraic: unknowns.iter().any(|&k| roles[k] != Role::State),
             wanted,
             unknowns,
             locals,

@@ -1,8 +1,10 @@
 //! The integrator of a run: which one, and its tolerances.
 
+use acausal_index1::Role;
 use acausal_solver::{Bdf, BdfOptions, Integrator};
 
 use crate::initial::roles;
+use crate::interior::Accuracy;
 use crate::simulate::Run;
 use crate::{Settings, SimError};
 
@@ -52,6 +54,22 @@ pub(crate) const ALGEBRAIC_FRACTION: f64 = 1e-4;
 /// (The two-bit adder at 1e-11 found no step without it.)
 const ALGEBRAIC_LEAST: f64 = 1e-11;
 
+/// How exactly the integrator works.
+pub(crate) fn accuracy(settings: &Settings, roles: &[Role]) -> Accuracy {
+    let relative = local(settings.tolerance, roles.contains(&Role::Mu));
+    let state = relative * ABSOLUTE_FRACTION;
+    let algebraic = if roles.contains(&Role::State) {
+        (relative * ALGEBRAIC_FRACTION).max(ALGEBRAIC_LEAST.min(state))
+    } else {
+        state
+    };
+    Accuracy {
+        relative,
+        state,
+        algebraic,
+    }
+}
+
 impl Run {
     /// An integrator at the present values.
     pub(crate) fn integrator(&self, settings: &Settings) -> Result<Box<dyn Integrator>, SimError> {
@@ -72,7 +90,6 @@ impl Run {
     }
 
     fn options(&self, settings: &Settings) -> BdfOptions {
-        use acausal_index1::Role;
         let roles = roles(&self.machine.model);
         let excluded = roles.contains(&Role::Mu);
         let states = roles.contains(&Role::State);
@@ -84,15 +101,13 @@ impl Run {
             // Nothing limits the step of a model without unknowns, and its relations must still be seen.
             max_step = max_step.min(settings.interval);
         }
-        let tolerance = local(settings.tolerance, excluded);
-        let algebraic = (tolerance * ALGEBRAIC_FRACTION)
-            .max(ALGEBRAIC_LEAST.min(tolerance * ABSOLUTE_FRACTION));
+        let accuracy = accuracy(settings, &roles);
         BdfOptions {
-            rtol: tolerance,
+            rtol: accuracy.relative,
             atol: (self.nominal.iter().zip(&roles))
                 .map(|(n, role)| match role {
-                    Role::Algebraic if states => algebraic * n,
-                    _ => tolerance * ABSOLUTE_FRACTION * n,
+                    Role::Algebraic => accuracy.algebraic * n,
+                    _ => accuracy.state * n,
                 })
                 .collect(),
             // Multipliers stall the step size control; algebraic unknowns follow from the states, and a steep one would

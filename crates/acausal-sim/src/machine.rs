@@ -83,6 +83,7 @@ pub(crate) struct Programs {
     pub delays: Vec<BoundProgram>,
     pub asserts: Vec<BoundProgram>,
     pub indexed: Vec<BoundProgram>,
+    pub continuous: Vec<BoundProgram>,
     /// Per clause, branch and action.
     pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
 }
@@ -138,6 +139,8 @@ pub struct Machine {
     pub(crate) shifts: Vec<f64>,
     /// Some indicator needs derivatives that satisfy the equations.
     pub(crate) watches_slopes: bool,
+    /// Some indicator needs algebraic unknowns or derivatives that satisfy the equations.
+    pub(crate) watches_algebraic: bool,
     /// Time of evaluations is measured.
     pub(crate) profiles: bool,
     pub(crate) seconds: EvaluationSeconds,
@@ -297,6 +300,11 @@ impl Machine {
                 .iter()
                 .map(|i| bind(&i.values, out_len))
                 .collect::<Result<_, _>>()?,
+            continuous: e
+                .continuous
+                .iter()
+                .map(|c| bind(&c.sides, out_len))
+                .collect::<Result<_, _>>()?,
             asserts: e
                 .asserts
                 .iter()
@@ -331,6 +339,7 @@ impl Machine {
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
+            watches_algebraic: e.relations.iter().any(|r| r.algebraic),
             profiles: false,
             seconds: EvaluationSeconds::default(),
             model,
@@ -373,7 +382,7 @@ impl Machine {
     /// Brings local assignments up to date.
     pub fn update(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
-        self.delays.write(t, &mut self.mem);
+        self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
         self.run(Which::OtherLocals, y, yp);
     }
@@ -384,14 +393,42 @@ impl Machine {
             self.update_for_residual(t, y, yp);
         } else {
             self.mem[fixed::TIME] = t;
-            self.delays.write(t, &mut self.mem);
+            self.write_delays(t, y, yp);
+        }
+    }
+
+    /// Writes the cells of delays. Where they depend on this point, so do local assignments that their arguments need, and these may need
+    /// other cells: a chain of delays takes as many rounds as it is long.
+    fn write_delays(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+        if self.delays.is_empty() {
+            return;
+        }
+        self.delays.write(t, &mut self.mem);
+        if !self.delays.needs_point(t) {
+            return;
+        }
+        let model = self.model.clone();
+        for _ in 0..=self.delays.lines.len() {
+            self.run(Which::Locals, y, yp);
+            self.run(Which::OtherLocals, y, yp);
+            let mut changed = false;
+            let mut first = 0;
+            for (k, code) in model.events.delays.iter().enumerate() {
+                self.run(Which::Delay(k), y, yp);
+                let (lines, mem) = (&self.delays, &mut self.mem);
+                changed |= lines.write_with(t, first, &self.out, code.len, mem);
+                first += code.len;
+            }
+            if !changed {
+                return;
+            }
         }
     }
 
     /// Brings those local assignments up to date that the residuals need.
     fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
-        self.delays.write(t, &mut self.mem);
+        self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
     }
 
@@ -439,6 +476,7 @@ impl Machine {
             Which::Delay(k) => &self.programs.delays[k],
             Which::Assert(k) => &self.programs.asserts[k],
             Which::Index(k) => &self.programs.indexed[k],
+            Which::Sides(k) => &self.programs.continuous[k],
             Which::Action(w, b, a) => match &self.programs.actions[w][b][a] {
                 Some(p) => p,
                 None => return,
@@ -694,6 +732,7 @@ pub(crate) enum Which {
     Delay(usize),
     Assert(usize),
     Index(usize),
+    Sides(usize),
     Action(usize, usize, usize),
 }
 
@@ -747,6 +786,9 @@ impl Dae for Machine {
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
         let tiles = self.halves.tiles.as_ref()?;
+        if self.delays.needs_point(t) {
+            return None;
+        }
         let clock = self.profiles.then(Instant::now);
         self.mem[fixed::TIME] = t;
         self.delays.write(t, &mut self.mem);
@@ -775,9 +817,7 @@ impl Dae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        if self.programs.residuals_update == Update::Before {
-            self.update_for_residual(t, y, yp);
-        }
+        self.prepare_residual(t, y, yp);
         self.jacobian_after_residual(t, y, yp, cj, values)
     }
 

@@ -1,18 +1,24 @@
 //! Output rows: where they stand in time, and what is in them.
 //!
-//! Rows between steps are interpolated. Derivatives from an interpolation polynomial are less accurate than the states,
-//! so where variables depend on them they are computed from the equations instead.
+//! Rows between steps are interpolated. Algebraic unknowns and derivatives are less accurate than the states then, so a row of a model that has
+//! the former, or whose variables depend on the latter, is corrected until it satisfies the equations ([`crate::interior`]). Where the
+//! factors of the step do not lead there, the equations are solved from the interpolated values, then from those at the end of the step; a row for which
+//! that fails too is written as interpolated, and a note tells so.
+//!
+//! A large model of which few signals are wanted ([`crate::few`]) corrects one row per step, in its middle, if some of them are algebraic; if that one was consistent
+//! before, its other rows in the step are interpolated.
 
 use acausal_codegen::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
 use crate::consistent::Point;
+use crate::interior::set_states;
 use crate::machine::{Machine, Which};
 use crate::simulate::Run;
 use crate::{Settings, SimError, Sink, Summary};
 
-/// Models with more unknowns write interpolated derivatives.
+/// Models with more unknowns, all of them states, write interpolated derivatives.
 pub(crate) const REFINE_LIMIT: usize = 500;
 
 impl Run {
@@ -25,6 +31,7 @@ impl Run {
         settings: &Settings,
         sink: &mut dyn Sink,
     ) -> Result<(), SimError> {
+        let few = self.few_suffice(bdf, t, buffers, settings);
         loop {
             let at = self.output_time(settings, self.next_output);
             if at > t || at > settings.stop {
@@ -34,12 +41,14 @@ impl Run {
             let last = self.output_time(settings, self.next_output + 1) > settings.stop;
             let (y, yp) = (&mut buffers.0[..], &mut buffers.1[..]);
             let done = match &self.few {
-                Some(few) if !last => few.compute(&mut self.machine, bdf, at, (y, yp)),
+                Some(signals) if few && !last => {
+                    signals.compute(&mut self.machine, bdf, at, (y, yp))
+                }
                 _ => false,
             };
             if !done {
                 bdf.interpolate(at, y, yp);
-                self.refine(at, &mut buffers.0, &mut buffers.1);
+                self.correct_row(bdf, at, buffers);
                 self.machine.update(at, &buffers.0, &buffers.1);
                 // A step may be long; the first row that is not finite tells the time better than its end.
                 self.check_finite(at)?;
@@ -104,8 +113,46 @@ impl Run {
         None
     }
 
-    /// For large models this would cost too much.
-    fn refine(&mut self, t: f64, y: &mut [f64], yp: &mut [f64]) {
+    /// Whether rows up to `t` with few signals may be interpolated.
+    fn few_suffice(
+        &mut self,
+        bdf: &mut dyn Integrator,
+        t: f64,
+        (y, yp): &mut (Vec<f64>, Vec<f64>),
+        settings: &Settings,
+    ) -> bool {
+        if !self.few.as_ref().is_some_and(|few| few.algebraic) {
+            return true;
+        }
+        let first = self.output_time(settings, self.next_output);
+        if first > t {
+            return true;
+        }
+        let rows = ((t - first) / settings.interval) as u64;
+        let middle = self.output_time(settings, self.next_output + rows / 2);
+        bdf.interpolate(middle, y, yp);
+        let mut at = Point {
+            machine: &mut self.machine,
+            t: middle,
+            y,
+            yp,
+            nominal: &self.nominal,
+        };
+        let (border, interior) = (self.border.as_ref(), &mut self.interior);
+        let factors = bdf.factors();
+        factors.is_some_and(|f| interior.distance(&mut at, border, f) <= 1.0)
+    }
+
+    /// Makes an interpolated row consistent with the equations.
+    fn correct_row(
+        &mut self,
+        bdf: &mut dyn Integrator,
+        t: f64,
+        (y, yp): &mut (Vec<f64>, Vec<f64>),
+    ) {
+        if !self.corrects_rows {
+            return;
+        }
         let mut at = Point {
             machine: &mut self.machine,
             t,
@@ -113,10 +160,34 @@ impl Run {
             yp,
             nominal: &self.nominal,
         };
-        if self.refines && self.restart.solve(&mut at).is_err() {
-            // Near a singularity the interpolated values are the best there is.
-            self.refines = false;
+        let (border, interior) = (self.border.as_ref(), &mut self.interior);
+        let slopes = at.machine.model.n <= REFINE_LIMIT;
+        let corrected = match bdf.factors() {
+            Some(factors) => interior.correct(&mut at, border, factors, slopes),
+            None => false,
+        };
+        if corrected || self.restart.refine(&mut at) {
+            return;
         }
+        let kept = (at.y.to_vec(), at.yp.to_vec());
+        let (y, yp) = bdf.solution();
+        at.y.copy_from_slice(y);
+        at.yp.copy_from_slice(yp);
+        set_states(&mut at, &kept.0);
+        if !self.restart.refine(&mut at) {
+            at.y.copy_from_slice(&kept.0);
+            at.yp.copy_from_slice(&kept.1);
+            self.astray.get_or_insert((0, t)).0 += 1;
+        }
+    }
+
+    /// What to say about rows that do not satisfy the equations.
+    pub(crate) fn astray_note(&self) -> Option<crate::Note> {
+        self.astray.map(|(rows, t)| crate::Note {
+            text: format!(
+                "output rows in which no solution of the algebraic equations was found, so that their variables are interpolated between steps: {rows}, the first at time = {t}"
+            ),
+        })
     }
 
     pub(crate) fn output_time(&self, settings: &Settings, k: u64) -> f64 {

@@ -19,6 +19,7 @@ use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
 use crate::few::FewSignals;
 use crate::initial::{initial_system, restart_system, roles, start_data};
+use crate::interior::Interior;
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
@@ -129,8 +130,11 @@ pub(crate) struct Run {
     pub(crate) functions_warn: bool,
     /// A jump to another solution has been reported.
     pub(crate) jumped: bool,
-    /// Output rows are made consistent with the equations.
-    pub refines: bool,
+    /// Output rows are made consistent with the equations: there are unknowns that the error test does not control between steps.
+    pub corrects_rows: bool,
+    pub interior: Interior,
+    /// Rows that could not be made consistent: their number, and the time of the first.
+    pub(crate) astray: Option<(u64, f64)>,
     /// What output rows need, where that is little.
     pub(crate) few: Option<FewSignals>,
     pub seconds: Seconds,
@@ -152,7 +156,7 @@ impl Run {
         let mut events = EventState::new(&mut machine, t)?;
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
-        record_delays(&mut machine, t, &y, &yp);
+        record_delays(&mut machine, t, &y, &yp)?;
         machine.update(t, &y, &yp);
         events.refresh_start(&mut machine, &y, &yp);
         EventState::copy_left_limits(&mut machine, &y, &yp);
@@ -171,7 +175,7 @@ impl Run {
             };
             initial.solve(&mut at, &data, &mut summary.notes)?;
             machine.delays.forget();
-            record_delays(&mut machine, t, &y, &yp);
+            record_delays(&mut machine, t, &y, &yp)?;
             if !machine.delays.change(t, &machine.mem) {
                 break;
             }
@@ -197,7 +201,7 @@ impl Run {
             .notes
             .extend(remarks.map(|text| crate::Note { text }));
         machine.delays.forget();
-        record_delays(&mut machine, t, &y, &yp);
+        record_delays(&mut machine, t, &y, &yp)?;
         // Only events ask for the Jacobian of the start again; it is made anew then.
         machine.initial = Default::default();
         let open = initial.system.loose().cloned();
@@ -226,9 +230,13 @@ impl Run {
         settings: &Settings,
     ) -> Run {
         machine.delays.tolerance = settings.tolerance;
+        let roles = roles(&machine.model);
         Run {
             functions_warn: machine.functions_warn(),
-            refines: machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes(),
+            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State)
+                || (machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes()),
+            interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
+            astray: None,
             machine,
             events,
             restart,
@@ -278,13 +286,13 @@ impl Run {
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
         if !self.watched()
-            && !self.refines
             && let Some(wanted) = sink.wanted()
         {
             self.few = FewSignals::new(&self.machine, wanted)?;
         }
         self.machine.profiles = settings.profile;
         let result = self.integrate(settings, sink, &mut summary);
+        summary.notes.extend(self.astray_note());
         self.seconds.integrate = clock.elapsed().as_secs_f64();
         self.seconds.codegen = summary.seconds.codegen;
         self.seconds.initialise = summary.seconds.initialise;
@@ -355,6 +363,7 @@ impl Run {
             let mut model = Watched {
                 machine: &mut self.machine,
                 system: &mut self.restart,
+                interior: &mut self.interior,
                 nominal: &self.nominal,
                 border: self.border.as_mut(),
             };
@@ -401,6 +410,10 @@ impl Run {
             self.outputs_before(bdf, reached, buffers, settings, sink)?;
             self.t = reached;
             self.behind = true;
+            if outcome == StepOutcome::Roots {
+                self.follow(bdf);
+                self.correct_crossing(bdf);
+            }
             if watched {
                 self.follow(bdf);
                 let mut noted = EventOutcome::default();
@@ -429,8 +442,8 @@ impl Run {
                     self.events
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
-                record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-                self.drop_shifts();
+                record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
+                self.drop_shifts(bdf);
             }
             sink.progress(self.t);
             if sink.interrupted() {

@@ -3,20 +3,23 @@
 //! Between the steps the integrator interpolates. The derivatives of its polynomial, and algebraic unknowns that are solved
 //! for together with derivatives, are then wrong by the step size times the curvature, whatever the tolerance, and jump
 //! from step to step: a relation of an acceleration would change to and fro without a reason. Where a model has such
-//! relations (see `RelationCode::slopes`), derivatives and algebraic unknowns are solved for before the indicators are
-//! evaluated, from the interpolated states. This costs one or two iterations per evaluation. Where no solution is found, the
-//! interpolated values count.
+//! relations (see `RelationCode::slopes`), derivatives and algebraic unknowns are corrected before the indicators are
+//! evaluated ([`Interior`]), with the factors of the step; so are those that only depend on algebraic unknowns
+//! (`RelationCode::algebraic`), but for the end of the step, where the corrector has done it. Where that does not converge, or the integrator
+//! lends no factors, they are solved for from the interpolated states; where no solution is found, the interpolated values count.
 
-use acausal_solver::{Dae, EvalError, Pattern, Predicted};
+use acausal_solver::{Dae, EvalError, Pattern, Predicted, StepFactors};
 
 use crate::bordered::Bordered;
 use crate::consistent::{ConsistentSystem, Point};
+use crate::interior::Interior;
 use crate::machine::Machine;
 
 /// A model together with the system for its derivatives and algebraic unknowns.
 pub(crate) struct Watched<'a> {
     pub machine: &'a mut Machine,
     pub system: &'a mut ConsistentSystem,
+    pub interior: &'a mut Interior,
     pub nominal: &'a [f64],
     /// What keeps open unknowns where they are.
     pub border: Option<&'a mut Bordered>,
@@ -95,17 +98,39 @@ impl Dae for Watched<'_> {
     }
 
     fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
-        if !self.machine.watches_slopes {
-            return self.machine.roots(t, y, yp, g);
+        self.machine.roots(t, y, yp, g)
+    }
+
+    fn roots_inside(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        factors: Option<StepFactors<'_>>,
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let slopes = self.machine.watches_slopes;
+        let wanted = match &factors {
+            Some(factors) if !factors.at_end() => self.machine.watches_algebraic,
+            _ => slopes,
+        };
+        if wanted {
+            let mut at = Point {
+                machine: self.machine,
+                t,
+                y: &mut *y,
+                yp: &mut *yp,
+                nominal: self.nominal,
+            };
+            let border = self.border.as_deref();
+            let corrected =
+                factors.is_some_and(|f| self.interior.correct(&mut at, border, f, slopes));
+            if corrected {
+                self.interior.restore_states(&mut at);
+            } else {
+                self.system.refine(&mut at);
+            }
         }
-        let (mut y, mut yp) = (y.to_vec(), yp.to_vec());
-        self.system.refine(&mut Point {
-            machine: self.machine,
-            t,
-            y: &mut y,
-            yp: &mut yp,
-            nominal: self.nominal,
-        });
-        self.machine.roots(t, &y, &yp, g)
+        self.machine.roots(t, y, yp, g)
     }
 }

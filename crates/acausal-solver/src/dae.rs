@@ -8,6 +8,7 @@
 use acausal_cpu::{Pair, Shared};
 
 use crate::bdf::Part;
+use crate::factors::StepFactors;
 use crate::pattern::Pattern;
 use std::fmt;
 use std::ops::Range;
@@ -78,6 +79,19 @@ pub trait Dae {
     /// Writes the event indicators; their sign changes are located.
     fn roots(&mut self, _t: f64, _y: &[f64], _yp: &[f64], _g: &mut [f64]) -> Result<(), EvalError> {
         Ok(())
+    }
+
+    /// The same at a point of the integrator's polynomial, inside of the last step, where algebraic unknowns and derivatives need not satisfy the
+    /// equations. A model whose indicators depend on them may correct y and y' first; the factors are missing where the integrator has none.
+    fn roots_inside(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        _factors: Option<StepFactors<'_>>,
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.roots(t, y, yp, g)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::bdf::{Bdf, Move, Profile, RootCrossing, SolverError, Statistics, StepOutcome};
 use crate::dae::Dae;
+use crate::factors::StepFactors;
 
 /// An integrator of implicit DAEs that advances step by step. The methods are those of [`Bdf`].
 pub trait Integrator {
@@ -20,6 +21,11 @@ pub trait Integrator {
     /// The same for some variables; the others may be changed too or stay as they are.
     fn interpolate_some(&self, t: f64, _which: &[usize], y: &mut [f64], yp: &mut [f64]) {
         self.interpolate(t, y, yp);
+    }
+
+    /// The factors of the last step's matrix, for points inside of it; nothing before the first step, or if the integrator does not lend them.
+    fn factors(&mut self) -> Option<StepFactors<'_>> {
+        None
     }
 
     /// Current time.
@@ -82,6 +88,10 @@ impl Integrator for Bdf {
 
     fn interpolate_some(&self, t: f64, which: &[usize], y: &mut [f64], yp: &mut [f64]) {
         Bdf::interpolate_some(self, t, which, y, yp);
+    }
+
+    fn factors(&mut self) -> Option<StepFactors<'_>> {
+        Bdf::factors(self)
     }
 
     fn t(&self) -> f64 {

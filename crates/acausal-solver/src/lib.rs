@@ -11,6 +11,7 @@
 
 pub mod bdf;
 mod dae;
+mod factors;
 #[cfg(feature = "sundials")]
 pub mod ida;
 mod integrator;
@@ -24,6 +25,7 @@ pub use bdf::{
     StepOutcome,
 };
 pub use dae::{Dae, EvalError, EvalReason, Predicted};
+pub use factors::StepFactors;
 #[cfg(feature = "sundials")]
 pub use ida::Ida;
 pub use integrator::Integrator;

@@ -187,13 +187,16 @@ impl ConsistentSystem {
         std::mem::take(&mut self.refused)
     }
 
-    /// Brings values that are nearly a solution closer to it; they stay as they are where that fails.
-    pub fn refine(&mut self, at: &mut Point) {
+    /// Brings values that are nearly a solution closer to it; false, and they stay as they are, where that fails.
+    pub fn refine(&mut self, at: &mut Point) -> bool {
         if self.divide(at) {
-            return;
+            return true;
         }
-        if self.list(at).is_err() || self.rows.is_empty() {
-            return;
+        if self.list(at).is_err() {
+            return false;
+        }
+        if self.rows.is_empty() {
+            return true;
         }
         let options = self.options(at);
         let guess = self.gather(at);
@@ -204,6 +207,7 @@ impl ConsistentSystem {
         };
         let x = if found { &x } else { &guess };
         self.scatter(at, x);
+        found
     }
 
     /// After an event: all at once from the values before it.

@@ -357,6 +357,15 @@ impl EventState {
             .any(|&(value, _, len)| machine.mem[value..value + len].iter().any(|v| v.is_nan()))
     }
 
+    /// All places in `Mem` that change at events only: discrete variables with their left limits, relations and steps.
+    pub(crate) fn discrete_places(&self, machine: &Machine) -> Vec<std::ops::Range<usize>> {
+        let regions = (self.regions.iter())
+            .flat_map(|&(value, pre, len)| [value..value + len, pre..pre + len]);
+        let relations = &machine.model.events.relations;
+        let cells = relations.iter().map(|r| r.base..r.base + r.len);
+        regions.chain(cells).collect()
+    }
+
     pub(crate) fn copy_pre(&self, machine: &mut Machine) {
         for &(value, pre, len) in &self.regions {
             machine.mem.copy_within(value..value + len, pre);

@@ -55,6 +55,7 @@ pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit
 pub use trace::{Move, Profile};
 
 use crate::dae::Dae;
+use crate::factors::StepFactors;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
 use acausal_cpu::LEAST_LARGE;
@@ -345,9 +346,11 @@ impl Bdf {
             let (value, slope) = c.interpolation(t - tn, k);
             kernels::interpolate(phi, k, (&value, &slope), None, y, yp);
         };
+        let solver: &mut (dyn LinearSolver + Send) = &mut *self.solver;
         let mut step = Inside {
             dae,
             interpolant: &interpolant,
+            factors: self.cj_factored.map(|cj| (solver, cj)),
             end: self.tn,
             h: self.h_used,
             interval: self.options.root_interval,
@@ -400,6 +403,12 @@ impl Bdf {
                 }
             };
         }
+    }
+
+    /// The factors of the last step's matrix, for points inside of it (see [`StepFactors`]).
+    pub fn factors(&mut self) -> Option<StepFactors<'_>> {
+        let cj = self.cj_factored.filter(|_| !self.fresh)?;
+        Some(StepFactors::new(&mut *self.solver, cj, false))
     }
 
     /// The factors of the rows of the history at `t`, and the correction that counts like the last of them.

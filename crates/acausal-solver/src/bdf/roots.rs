@@ -22,6 +22,8 @@
 
 use super::{RootCrossing, SolverError};
 use crate::dae::{Dae, EvalReason, first_not_finite};
+use crate::factors::StepFactors;
+use crate::linear::LinearSolver;
 
 /// Width of the final bracket in units of `eps * (|t| + |h|)` (IDA).
 const BRACKET_WIDTH: f64 = 100.0;
@@ -44,6 +46,8 @@ pub(crate) struct Inside<'a, D: ?Sized> {
     pub dae: &'a mut D,
     /// Solution and derivative at a time inside of the step.
     pub interpolant: &'a Interpolant<'a>,
+    /// The factorised matrix of the step and its `cj`.
+    pub factors: Option<(&'a mut (dyn LinearSolver + Send), f64)>,
     /// End of the step.
     pub end: f64,
     /// Its size.
@@ -177,7 +181,7 @@ impl RootFinder {
         self.y.copy_from_slice(y);
         self.yp.copy_from_slice(yp);
         *evaluations += 1;
-        self.evaluate(dae, t, 0.0)?;
+        self.evaluate(dae, t, 0.0, None)?;
         self.g_lo.copy_from_slice(&self.g_mid);
         for (s, &g) in self.sign.iter_mut().zip(&self.g_lo) {
             *s = sign_of(g);
@@ -387,7 +391,10 @@ impl RootFinder {
     ) -> Result<(), SolverError> {
         (step.interpolant)(t, &mut self.y, &mut self.yp);
         *step.evaluations += 1;
-        self.evaluate(step.dae, t, step.h)
+        let at_end = t == step.end;
+        let factors = (step.factors.as_mut())
+            .map(|(solver, cj)| StepFactors::new(&mut **solver, *cj, at_end));
+        self.evaluate(step.dae, t, step.h, factors)
     }
 
     fn evaluate<D: Dae + ?Sized>(
@@ -395,9 +402,10 @@ impl RootFinder {
         dae: &mut D,
         t: f64,
         h: f64,
+        factors: Option<StepFactors<'_>>,
     ) -> Result<(), SolverError> {
         let fail = |reason| SolverError::Evaluation { t, h, reason };
-        dae.roots(t, &self.y, &self.yp, &mut self.g_mid)
+        dae.roots_inside(t, &mut self.y, &mut self.yp, factors, &mut self.g_mid)
             .map_err(|e| fail(e.reason()))?;
         match first_not_finite(&self.g_mid) {
             Some(row) => Err(fail(EvalReason::NotFinite { row })),

@@ -265,6 +265,7 @@ impl Ida {
             let mut step = Inside {
                 dae,
                 interpolant: &interpolant,
+                factors: None,
                 end: self.tn,
                 h: object.last_step(),
                 interval: self.options.root_interval,

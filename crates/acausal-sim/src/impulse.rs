@@ -1,0 +1,98 @@
+//! Equations that were differentiated must not jump at an event: the derivative would be an impulse.
+//!
+//! In: the discrete values before an event, and the model after it. Out: an error if the sides of such an equation ([`acausal_codegen::ContinuityCode`]) move against each other when its
+//! conditions and discrete variables change while everything continuous stays. Both evaluations are made at the values after the event, so that nothing
+//! but the change of branches is seen, whatever the errors of the integrator are.
+//!
+//! Where a state was given a new value by `reinit` the branches belong to other places, and nothing is compared.
+//!
+//! Example: `w = if time < 0.5 then 0 else a` with a = 1: at t = 0.5 the sides are (1, 1) with the condition after and (1, 0) with the condition
+//! before the event; the difference jumps by 1. `y = if x > 0 then x^2 else 0` at x = 1e-16: (1e-32, 1e-32) and (1e-32, 0).
+
+use acausal_index1::Role;
+
+use crate::SimError;
+use crate::event::EventState;
+use crate::initial::roles;
+use crate::machine::{Machine, Which};
+
+/// What changes at events only, and the states, before an event.
+pub(crate) struct Before {
+    places: Vec<std::ops::Range<usize>>,
+    values: Vec<f64>,
+    states: Vec<f64>,
+}
+
+impl Before {
+    /// Nothing for models without equations to be looked at.
+    pub fn new(events: &EventState, machine: &Machine, y: &[f64]) -> Option<Before> {
+        if machine.model.events.continuous.is_empty() {
+            return None;
+        }
+        let places = events.discrete_places(machine);
+        let values = places.iter().flat_map(|r| &machine.mem[r.clone()]);
+        Some(Before {
+            values: values.copied().collect(),
+            places,
+            states: states(machine, y),
+        })
+    }
+
+    /// Compares the sides of the equations after the event with the conditions before and after it.
+    pub fn compare(
+        &self,
+        machine: &mut Machine,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        tolerance: f64,
+    ) -> Result<(), SimError> {
+        if states(machine, y) != self.states {
+            return Ok(());
+        }
+        let model = machine.model.clone();
+        for (k, code) in model.events.continuous.iter().enumerate() {
+            machine.run(Which::Sides(k), y, yp);
+            let after = machine.out[..2 * code.len].to_vec();
+            let kept = self.exchange(machine, &self.values);
+            machine.run(Which::Sides(k), y, yp);
+            let before = machine.out[..2 * code.len].to_vec();
+            self.exchange(machine, &kept);
+            for i in 0..code.len {
+                let side = |v: &[f64]| (v[i], v[i + code.len]);
+                let ((l, r), (left, right)) = (side(&after), side(&before));
+                let jump = (r - l) - (right - left);
+                let size = [l, r, left, right]
+                    .iter()
+                    .fold(1.0f64, |m, v| m.max(v.abs()));
+                if jump.abs() > tolerance * size {
+                    return Err(SimError::Impulse {
+                        t,
+                        jump,
+                        origin: code.origin,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts values in the discrete places; what was there.
+    fn exchange(&self, machine: &mut Machine, values: &[f64]) -> Vec<f64> {
+        let mut kept = Vec::with_capacity(values.len());
+        let mut first = 0;
+        for r in &self.places {
+            let place = &mut machine.mem[r.clone()];
+            kept.extend_from_slice(place);
+            place.copy_from_slice(&values[first..first + r.len()]);
+            first += r.len();
+        }
+        kept
+    }
+}
+
+fn states(machine: &Machine, y: &[f64]) -> Vec<f64> {
+    let roles = roles(&machine.model);
+    let state = |&k: &usize| roles[k] == Role::State;
+    (0..y.len()).filter(state).map(|k| y[k]).collect()
+}

@@ -1,0 +1,222 @@
+//! What the rows of a result say: variables satisfy the equations between steps and at events, delays are read where they point, written starts
+//! count, and what would be an impulse is an error.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use acausal::{Load, Model, Settings};
+use common::{at, last, near, run_text, values};
+
+fn settings(stop: f64, interval: f64, tolerance: f64) -> Settings {
+    Settings {
+        stop,
+        interval,
+        tolerance,
+        ..Settings::default()
+    }
+}
+
+/// The largest absolute value of a signal.
+fn largest(text: &str, name: &str, settings: &Settings) -> f64 {
+    let run = run_text(text, settings);
+    values(&run, name).iter().fold(0.0, |m, v| v.abs().max(m))
+}
+
+/// The message of a model that is refused, by the compiler or at run time.
+fn message(text: &str, settings: &Settings) -> String {
+    let model = match Model::from_text("Test.mo", text, &Load::default()) {
+        Ok(model) => model,
+        Err(e) => return e.to_string(),
+    };
+    match model.simulate_in_memory(settings) {
+        Ok(_) => panic!("no error"),
+        Err(e) => e.to_string(),
+    }
+}
+
+/// Loops that nothing couples to the states, which need long steps: each row has residual zero.
+#[test]
+fn loops_hold_between_steps() {
+    let driven = "model M Real x(start = 0, fixed = true), y, z, err; equation
+        der(x) = 0; 2*y + exp(0*y)*z = 3*sin(5*time); y - 2*z = sin(3*time);
+        err = 2*y + z - 3*sin(5*time); end M;";
+    assert!(largest(driven, "err", &settings(2.0, 0.1, 1e-6)) < 1e-5);
+    let load =
+        "model M Real T(start = 100, fixed = true), u = 10*sin(50*time), i, v, balance; equation
+        10*der(T) = -(T - 20); u = 2*i + v; i = 0.01*v + 0.001*v^3; balance = 2*i + v - u; end M;";
+    for (tolerance, bound) in [(1e-6, 1e-5), (1e-8, 1e-7), (1e-10, 1e-8)] {
+        let error = largest(load, "balance", &settings(1.0, 0.001, tolerance));
+        assert!(error < bound, "{tolerance}: {error}");
+    }
+}
+
+/// A loop that feeds a stiff state: the state moves with the row by less than the tolerance, and the sum of the equations holds.
+#[test]
+fn stiff_states_and_their_loops_belong_together() {
+    let text = "model M Real x(start = 0, fixed = true), y, z, err, slope; equation
+        der(x) = -1e4*(x - y); y + z^3 = x + sin(20*time); z = 0.5*y + cos(7*time);
+        err = y + z^3 - x - sin(20*time); slope = der(x) + 1e4*(x - y); end M;";
+    let s = settings(1.0, 0.0007, 1e-6);
+    assert!(largest(text, "err", &s) < 1e-5);
+    // In units of the terms, 1e4.
+    assert!(largest(text, "slope", &s) < 1e-1);
+}
+
+/// Both rows of an event satisfy the loop, and it is found where the algebraic unknown says: v = 3 at u = 2*(0.03 + 0.027) + 3 = 3.114.
+#[test]
+fn events_of_algebraic_unknowns_are_found_where_they_are() {
+    let text = "model M Real T(start = 100, fixed = true), u = 10*sin(5*time), i, v, balance;
+        Integer n(start = 0, fixed = true); discrete Real first(start = 0, fixed = true); equation
+        10*der(T) = -(T - 20); u = 2*i + v; i = 0.01*v + 0.001*v^3; balance = 2*i + v - u;
+        when v > 3 then n = pre(n) + 1; first = if pre(n) == 0 then time else pre(first); end when; end M;";
+    let s = settings(6.0, 0.05, 1e-8);
+    let run = run_text(text, &s);
+    // u passes 3.114 upwards once in each period of 0.4 pi.
+    assert_eq!(last(&run, "n"), 5.0);
+    near(last(&run, "first"), 0.3114f64.asin() / 5.0, 1e-7);
+    let worst = values(&run, "balance")
+        .iter()
+        .fold(0.0f64, |m, v| m.max(v.abs()));
+    assert!(worst < 1e-6, "{worst}");
+}
+
+/// Few signals of a large model with algebraic unknowns are those of all signals.
+#[test]
+fn few_signals_of_a_large_loop_satisfy_it() {
+    let text =
+        "model M constant Integer N = 11000; Real x[N](each start = 0, each fixed = true), y, z;
+        equation for k in 1:N loop der(x[k]) = 0; end for;
+        2*y + exp(0*y)*z = 3*sin(5*time); y - 2*z = sin(3*time);
+        annotation(experiment(StopTime = 2, Interval = 0.1)); end M;";
+    let model =
+        Model::from_text("Test.mo", text, &Load::default()).unwrap_or_else(|e| panic!("{e}"));
+    let observe = acausal::Observe::patterns(["y", "z"]);
+    let run = model
+        .simulate_observing(&model.settings(), observe)
+        .unwrap();
+    let signal = |name: &str| run.result.values(name).unwrap().into_owned();
+    for ((t, y), z) in run.result.time().iter().zip(signal("y")).zip(signal("z")) {
+        near(2.0 * y + z, 3.0 * (5.0 * t).sin(), 1e-5);
+    }
+}
+
+/// x(t - d(t)) with a delay that changes, and with one of zero.
+#[test]
+fn delays_are_those_of_the_instant() {
+    let text = "model M Real x(start = 0, fixed = true), e = delay(x, 0.1 + 0.2*time, 0.5), zero = delay(x, 0) - x;
+        Real err = if time < 0.125 then 0 else e - sin(10*(time - (0.1 + 0.2*time)));
+        equation der(x) = 10*cos(10*time); end M;";
+    for (tolerance, bound) in [(1e-6, 2e-5), (1e-8, 2e-7)] {
+        let s = settings(2.0, 0.004, tolerance);
+        let error = largest(text, "err", &s);
+        assert!(error < bound, "{tolerance}: {error}");
+        assert_eq!(largest(text, "zero", &s), 0.0);
+    }
+    // A delay shorter than the steps, inside of the equation that it feeds: x' = -x(t).
+    let own = "model M Real x(start = 1, fixed = true), err = x - exp(-time); equation der(x) = -delay(x, 0); end M;";
+    assert!(largest(own, "err", &settings(1.0, 0.01, 1e-8)) < 1e-7);
+}
+
+#[test]
+fn delay_times_out_of_range_are_errors() {
+    let negative = "model M Real x(start = 0, fixed = true), e = delay(x, 0.3 - time, 1); equation der(x) = 1; end M;";
+    let text = message(negative, &settings(1.0, 0.1, 1e-6));
+    assert!(
+        text.contains("negative") && text.contains("time = 0.3"),
+        "{text}"
+    );
+    let long = "model M Real x(start = 0, fixed = true), e = delay(x, 0.1 + time, 0.5); equation der(x) = 1; end M;";
+    let text = message(long, &settings(1.0, 0.1, 1e-6));
+    assert!(text.contains("longer") && text.contains("0.5"), "{text}");
+}
+
+/// Starts of variables that are linear in an unknown, alone, in a chain, and as arrays.
+#[test]
+fn written_starts_count() {
+    for (declarations, equations, name, expected) in [
+        (
+            "Real m, level(start = 0.5, stateSelect = StateSelect.prefer);",
+            "m = 1000*level; der(m) = 0.1;",
+            "m",
+            500.0,
+        ),
+        (
+            "parameter Real rho = 2, A = 4; Real m, V, level(start = 0.5);",
+            "m = rho*V; V = A*level + 1; der(m) = 0.1;",
+            "m",
+            6.0,
+        ),
+        (
+            "Real q, z(start = 3);",
+            "z = 7 - 2*q; der(q) = 1;",
+            "q",
+            2.0,
+        ),
+        (
+            "parameter Real A[2] = {1, 4}; Real m[2], h[2](start = {0.5, 0.25});",
+            "for i in 1:2 loop m[i] = A[i]*h[i]; der(m[i]) = 1; end for;",
+            "m[2]",
+            1.0,
+        ),
+        // A start of its own counts more.
+        (
+            "Real q(start = 1), z(start = 3);",
+            "z = 7 - 2*q; der(q) = 1;",
+            "q",
+            1.0,
+        ),
+    ] {
+        let text = format!("model M {declarations} equation {equations} end M;");
+        let run = run_text(&text, &settings(1.0, 0.1, 1e-6));
+        near(at(&run, name, 0.0), expected, 1e-12);
+    }
+}
+
+/// Jumps of what is differentiated, seen by the compiler or at the event.
+#[test]
+fn impulses_are_errors() {
+    for (model, words) in [
+        ("Real w = if time < 0.5 then 0 else 1, tau; equation 2*der(w) = tau;", &["impulse", "time < 0.5"][..]),
+        (
+            "parameter Real a = 1; Real w = if time < 0.5 then 0 else a, tau; equation 2*der(w) = tau;",
+            &["impulse", "time = 0.5"],
+        ),
+        (
+            "discrete Real d(start = 0, fixed = true); Real w = d + sin(time), tau; equation 2*der(w) = tau;
+             when time > 0.25 then d = 3; end when;",
+            &["jumps by 3", "time = 0.25"],
+        ),
+        // The slope of a ramp.
+        (
+            "Real r = if time < 0.3 then 0 else time - 0.3, v, f; equation v = der(r); f = 3*der(v);",
+            &["impulse", "time < 0.3"],
+        ),
+    ] {
+        let text = message(&format!("model M {model} end M;"), &settings(1.0, 0.1, 1e-6));
+        for word in words {
+            assert!(text.contains(word), "{word} in {text}");
+        }
+    }
+}
+
+/// Continuous branches are differentiated as before.
+#[test]
+fn continuous_branches_have_derivatives() {
+    let text = "model M Real x(start = -1, fixed = true), w = if x > 0 then x^2 else 0, tau;
+        parameter Real T = 0.3; Real r = if time < T then 0 elseif time < 2*T then time - T else T, u;
+        Real s = abs(x) + max(x, 0.2), ds;
+        equation 2*der(w) = tau; der(x) = 2; u = der(r); ds = der(s); end M;";
+    let run = run_text(text, &settings(1.0, 0.05, 1e-6));
+    for (name, t, value) in [
+        ("tau", 0.4, 0.0),
+        ("tau", 1.0, 8.0),
+        ("u", 0.2, 0.0),
+        ("u", 0.45, 1.0),
+        ("u", 0.9, 0.0),
+        ("ds", 0.2, -2.0),
+        ("ds", 0.55, 2.0),
+        ("ds", 0.8, 4.0),
+    ] {
+        near(at(&run, name, t), value, 1e-5);
+    }
+}
