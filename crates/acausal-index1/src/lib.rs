@@ -25,6 +25,7 @@ mod transform;
 mod zeros;
 
 pub use dae::{Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown};
+pub use discrete::overlap;
 pub use discrete_start::{discrete_start, discrete_target};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;

@@ -16,7 +16,7 @@ use crate::bordered::Bordered;
 use crate::checkpoint::Checkpoint;
 use crate::consistent::Point;
 use crate::event::watch::Watch;
-use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
+use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
 use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::machine::{Machine, Which};
@@ -133,6 +133,8 @@ pub(crate) struct Run {
     pub refines: bool,
     /// What output rows need, where that is little.
     pub(crate) few: Option<FewSignals>,
+    /// `Mem`, `y` and `y'` of the start, if a relation changes right after it: then there are two rows.
+    pub(crate) start_row: Option<Box<[Vec<f64>; 3]>>,
     pub seconds: Seconds,
     pub(crate) tracer: Tracer,
 }
@@ -188,7 +190,7 @@ impl Run {
             tolerance: settings.tolerance,
             reach: REACH_INTERVALS * settings.interval,
         };
-        let outcome = events.handle(&mut ctx, &[], true)?;
+        let outcome = events.initialise(&mut ctx)?;
         absorb(summary, outcome);
         let redundant = initial.redundant(&mut machine, &data, t, &y, &yp)?;
         summary.notes.extend(redundant);
@@ -244,6 +246,7 @@ impl Run {
             border: None,
             reported: Vec::new(),
             jumped: false,
+            start_row: None,
             seconds: Seconds::default(),
             few: None,
             tracer: Tracer::new(settings.trace),
@@ -304,6 +307,7 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.note_function_warnings(summary);
+        self.write_start_row(sink)?;
         self.row(self.t, sink)?;
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
@@ -406,7 +410,8 @@ impl Run {
                 let mut noted = EventOutcome::default();
                 self.machine.update(self.t, &self.y, &self.yp);
                 self.check_finite(self.t)?;
-                check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
+                let at = (self.t, &self.y[..], &self.yp[..]);
+                (self.events).check_asserts(&mut self.machine, at, false, &mut noted)?;
                 absorb(summary, noted);
                 self.note_function_warnings(summary);
             }
@@ -502,7 +507,7 @@ impl Run {
         self.machine.mem[fixed::TERMINAL] = 1.0;
         if self.machine.model.events.uses_terminal {
             let (events, mut ctx) = self.context(settings);
-            let outcome = events.handle(&mut ctx, &[], false)?;
+            let outcome = events.handle(&mut ctx, &[])?;
             absorb(summary, outcome);
             self.machine.update(self.t, &self.y, &self.yp);
             self.row(self.t, sink)?;
