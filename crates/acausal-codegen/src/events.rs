@@ -482,7 +482,7 @@ impl Lowering<'_> {
             } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
             Action::Assert(a) => {
                 ActionCode::Assert(self.assert_code(a, &joined(&a.domain), true)?)
-            },
+            }
             Action::Terminate { message, origin } => ActionCode::Terminate {
                 message: message.clone(),
                 origin: *origin,

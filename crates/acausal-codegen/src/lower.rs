@@ -153,7 +153,10 @@ impl<'a> Lowering<'a> {
     ) -> Result<Lowered, CodegenError> {
         let roots: Vec<ExprId> = roots
             .iter()
-            .map(|&r| self.resolve_dynamic(r, origin))
+            .map(|&r| {
+                let r = self.expand_steps(r);
+                self.resolve_dynamic(r, origin)
+            })
             .collect::<Result<_, _>>()?;
         self.note_indexed(domain, &roots, origin);
         Builder::new(self, domain, origin).finish(&roots)

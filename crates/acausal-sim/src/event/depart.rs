@@ -118,9 +118,7 @@ impl EventState {
         let gaps = self.gaps(ctx);
         let astray: Vec<usize> = (0..gaps.len())
             .filter(|&k| sides[k] * gaps[k] <= 0.0 && !departed.contains(&k))
-            .filter(|&k| {
-                relation(&ctx.machine.model, k).is_some_and(|r| !r.by_time && !r.by_value)
-            })
+            .filter(|&k| relation(&ctx.machine.model, k).is_some_and(|r| !r.by_time && !r.by_value))
             .collect();
         if astray.is_empty() {
             return astray;

@@ -27,12 +27,14 @@
 //! | `asserts` | assertions |
 //! | `samples` | instants known in advance |
 //! | `settle` | discrete and continuous equations together |
+//! | `fixed_point` | discrete Reals that feed back |
 //! | `search` | mixed systems that go in circles |
 //! | `depart` | relations on their threshold, and the first step after an event |
 //! | `watch` | chattering and accumulating events |
 
 mod asserts;
 pub(crate) mod depart;
+mod fixed_point;
 mod relations;
 mod samples;
 mod search;
@@ -61,6 +63,8 @@ const MAX_ROUNDS: usize = 200;
 pub(crate) struct EventState {
     /// Value and left-limit regions of discrete variables: `(value, pre, len)`.
     regions: Vec<(usize, usize, usize)>,
+    /// Places of the values of discrete Reals, and where each stands among all discrete values.
+    reals: Vec<(usize, usize)>,
     /// Value and left limit of everything that `when` clauses assign.
     assigned: Vec<(usize, usize)>,
     /// Conditions of `when` clauses before this evaluation, and in it.
@@ -146,7 +150,8 @@ impl EventState {
     /// Discrete variables at their start values; conditions false; sample clocks at their start.
     pub fn new(machine: &mut Machine, t0: f64) -> Result<EventState, SimError> {
         let model = machine.model.clone();
-        let mut regions = Vec::new();
+        let (mut regions, mut reals) = (Vec::new(), Vec::new());
+        let mut first = model.events.cells;
         for (id, var) in model.flat.var_ids() {
             if var.is_parameter()
                 || !var.is_discrete()
@@ -165,10 +170,15 @@ impl EventState {
             }
             machine.mem.copy_within(value..value + var.len(), pre);
             regions.push((value, pre, var.len()));
+            if var.ty == VarType::Real {
+                reals.extend((0..var.len()).map(|k| (value + k, first + k)));
+            }
+            first += var.len();
         }
         Ok(EventState {
             assigned: assigned(machine, &regions),
             regions,
+            reals,
             conditions: vec![false; model.events.conditions_len],
             now: Vec::new(),
             samples: if model.initial.free.is_empty() {

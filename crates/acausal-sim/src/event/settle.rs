@@ -7,11 +7,13 @@
 //! an algebraic loop differs from the one before in its last digits. So the continuous equations are solved in earnest only
 //! once; after that a solution is *confirmed* ([`crate::consistent::ConsistentSystem::confirm`]): where the changed discrete
 //! values would not move it by more than the accuracy of the iteration it stays as it is, to the last bit, and the
-//! discrete values that are computed from it repeat exactly. No tolerance for discrete values is needed.
+//! discrete values that are computed from it repeat exactly. No tolerance for discrete values is needed. Discrete Reals that
+//! feed back into what they are computed from are equations of their own (`fixed_point`).
 //!
 //! At the start the same equations hold together with the initial equations of discrete variables (MLS 3.6 §8.6), which are
 //! evaluated in the same turns: a relation that changes while the start is solved for changes what depends on it.
 
+use super::fixed_point::FixedPoint;
 use super::{EventContext, EventState, Forced, same, search};
 use crate::SimError;
 use crate::machine::Which;
@@ -62,12 +64,30 @@ impl EventState {
         let start = self.cells(ctx.machine);
         let mut seen: Vec<Vec<f64>> = Vec::new();
         let mut failure = None;
+        let mut feedback = FixedPoint::default();
         for _ in 0..MAX_SOLUTIONS {
             self.refresh(ctx, forced, initial);
             self.evaluate_discrete(ctx, initial)?;
-            let now = self.discrete_values(ctx.machine);
-            if seen.last() == Some(&now) && failure.is_none() {
-                return Ok(());
+            let mut now = self.discrete_values(ctx.machine);
+            if failure.is_none()
+                && let Some(last) = seen.last()
+            {
+                if *last == now {
+                    return Ok(());
+                }
+                if self.only_reals_differ(last, &now) {
+                    let pick =
+                        |v: &[f64]| -> Vec<f64> { self.reals.iter().map(|r| v[r.1]).collect() };
+                    let Some(next) = feedback.next(&pick(last), &pick(&now)) else {
+                        return Ok(());
+                    };
+                    for (&(place, k), value) in self.reals.iter().zip(next) {
+                        ctx.machine.mem[place] = value;
+                        now[k] = value;
+                    }
+                } else {
+                    feedback.forget();
+                }
             }
             if seen.contains(&now) {
                 break;
@@ -98,6 +118,12 @@ impl EventState {
             initial,
         };
         self.search(ctx, problem)
+    }
+
+    /// Whether nothing but discrete Reals has changed.
+    fn only_reals_differ(&self, a: &[f64], b: &[f64]) -> bool {
+        let mut reals = self.reals.iter().map(|r| r.1).peekable();
+        (0..a.len()).all(|k| reals.next_if_eq(&k).is_some() || a[k] == b[k])
     }
 
     /// Discrete equations and assignments of clauses, until they agree with each other.
