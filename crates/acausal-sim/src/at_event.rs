@@ -139,10 +139,10 @@ impl Run {
         first_step
     }
 
-    /// Ends the hysteresis of relations that have left their threshold behind.
-    pub(crate) fn drop_shifts(&mut self) {
+    /// Ends the hysteresis of relations that have left their threshold behind. True if there are any.
+    pub(crate) fn drop_shifts(&mut self) -> bool {
         if self.machine.shifts.iter().all(|s| *s == 0.0) {
-            return;
+            return false;
         }
         let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
         if self.machine.watches_slopes {
@@ -154,8 +154,9 @@ impl Run {
                 nominal: &self.nominal,
             });
         }
-        self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
+        let dropped = (self.events).drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);
+        dropped
     }
 
     fn check_standstill(

@@ -415,10 +415,9 @@ impl Run {
                 absorb(summary, noted);
                 self.note_function_warnings(summary);
             }
-            let crossings: Vec<usize> = match outcome {
-                StepOutcome::Roots => bdf.found_roots().iter().map(|c| c.index).collect(),
-                _ => Vec::new(),
-            };
+            // An indicator is positive while its relation is as its cell says. Whatever is negative after a step, found as a
+            // crossing or not, belongs to a cell that no longer holds.
+            let crossings = self.crossings(bdf, outcome);
             let by_time = self.t >= next_event;
             let pauses = self.t == checkpoint_at;
             if !crossings.is_empty() || by_time {
@@ -435,7 +434,9 @@ impl Run {
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp);
-                self.drop_shifts();
+                if self.drop_shifts() {
+                    bdf.forget_roots();
+                }
             }
             sink.progress(self.t);
             if sink.interrupted() {
@@ -460,6 +461,18 @@ impl Run {
         }
         self.end(settings, sink, summary)?;
         Ok(Pause::End)
+    }
+
+    /// Relations that are no longer as their cells say.
+    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> Vec<usize> {
+        let mut crossings = bdf.negative_roots();
+        if outcome == StepOutcome::Roots {
+            let falling = bdf.found_roots().iter().filter(|c| !c.rising);
+            crossings.extend(falling.map(|c| c.index));
+        }
+        crossings.sort_unstable();
+        crossings.dedup();
+        crossings
     }
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;

@@ -267,7 +267,6 @@ impl Ida {
                 interpolant: &interpolant,
                 end: self.tn,
                 h: object.last_step(),
-                interval: self.options.root_interval,
                 evaluations: &mut self.statistics.root_evaluations,
             };
             if let Some(t) = self.roots.find(&mut step, end)? {
@@ -369,6 +368,14 @@ impl Integrator for Ida {
 
     fn found_roots(&self) -> &[RootCrossing] {
         self.roots.found()
+    }
+
+    fn negative_roots(&self) -> Vec<usize> {
+        self.roots.negative().collect()
+    }
+
+    fn forget_roots(&mut self) {
+        self.roots.forget();
     }
 
     fn limit_first_step(&mut self, h: Option<f64>) {
