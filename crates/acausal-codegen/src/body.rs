@@ -124,7 +124,11 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
             Node::Call(Builtin::Terminal, _) => self.slot(Leaf::Fixed(fixed::TERMINAL)),
             Node::Select(index, list) => return self.literal_table(index, list),
             _ => {
-                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet) else {
+                if self.ctx.defined == Some(e) && !quiet {
+                    return Ok(None);
+                }
+                let watches = self.ctx.watches;
+                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet, watches) else {
                     return Ok(None);
                 };
                 let known =

@@ -2,10 +2,13 @@
 //!
 //! A relation such as `x > 2` is frozen between events: the equations read its cell in `Mem`, and an event indicator
 //! watches for the change (MLS 3.6 §8.5). The same holds for `floor`, whose cell is the integer part. `sample` and
-//! `delay` have cells that the simulator sets. A relation in an array equation is one group of cells.
+//! `delay` have cells that the simulator sets. An Integer or Boolean variable whose equation calls a function of continuous
+//! variables or says `noEvent` could change at any instant without a relation that tells (MLS 3.6 §3.8 calls such equations
+//! wrong, libraries have them nevertheless): there the value of the call has a cell, and that it differs from the cell is the
+//! event. A relation in an array equation is one group of cells.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Builtin, ExprId, IterId, Kind, Node, Range, RelOp};
+use acausal_expr::{Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty};
 use acausal_jit::kernel::Bank;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -24,6 +27,8 @@ pub enum CellKind {
     Sample(ExprId, ExprId),
     /// `delay(x, time, longest time)`
     Delay(ExprId, ExprId, ExprId),
+    /// An Integer or Boolean value that changes without a relation.
+    Value,
 }
 
 /// A cell before it has a place.
@@ -79,8 +84,15 @@ impl Cells {
         &self.groups[group]
     }
 
-    /// Whether an expression is to be a cell. Inside of `noEvent` relations are evaluated as they are.
-    pub fn key_of(&self, flat: &FlatModel, e: ExprId, quiet: bool) -> Option<CellKey> {
+    /// Whether an expression is to be a cell. Inside of `noEvent` relations are evaluated as they are. With `watches` it
+    /// stands in an equation of a discrete variable.
+    pub fn key_of(
+        &self,
+        flat: &FlatModel,
+        e: ExprId,
+        quiet: bool,
+        watches: bool,
+    ) -> Option<CellKey> {
         let x = &flat.exprs;
         let kind = match x.node(e) {
             Node::Rel(op @ (RelOp::Lt | RelOp::Le | RelOp::Gt | RelOp::Ge), a, b)
@@ -92,6 +104,14 @@ impl Cells {
                 if !quiet && is_continuous(flat, x.list(l)[0]) =>
             {
                 CellKind::Floor(x.list(l)[0])
+            }
+            Node::NoEvent(_) | Node::Apply { .. } | Node::Rel(RelOp::Eq | RelOp::Ne, ..)
+                if watches
+                    && !quiet
+                    && matches!(x.ty(e), Ty::Bool | Ty::Int)
+                    && is_continuous(flat, e) =>
+            {
+                CellKind::Value
             }
             Node::Call(Builtin::Sample, l) => CellKind::Sample(x.list(l)[0], x.list(l)[1]),
             Node::Call(Builtin::Delay, l) => {

@@ -195,10 +195,16 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             origin: d.origin,
         })
         .collect();
-    events.discrete = low.ordered_program(&discrete_items)?;
+    low.watches = true;
+    let discrete = low.ordered_program(&discrete_items);
+    low.watches = false;
+    events.discrete = discrete?;
+    events.determined = (dae.discrete.iter())
+        .map(|d| (d.target.var, d.origin))
+        .collect();
     low.when_code(&whens, &mut events)?;
     for a in &asserts {
-        let code = low.assert_code(a, &a.domain)?;
+        let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);
     }
     low.continuity_code(&dae.continuous, &mut events)?;

@@ -1,8 +1,8 @@
 //! Code for everything that happens at events.
 
 use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp};
-use acausal_index1::hoist_reductions;
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp, VarId};
+use acausal_index1::{hoist_reductions, overlap};
 use acausal_jit::kernel::{Bank, Program};
 
 use crate::CodegenError;
@@ -33,6 +33,8 @@ pub struct EventCode {
     pub delays: Vec<DelayCode>,
     /// Equations of discrete variables outside of `when`.
     pub discrete: Program,
+    /// The variables that they determine, and where each equation came from.
+    pub determined: Vec<(VarId, OriginId)>,
     /// Computes the conditions of all `when` clauses, into `Out`.
     pub conditions: Program,
     /// Number of conditions.
@@ -84,12 +86,15 @@ pub struct RelationCode {
     pub len: usize,
     /// First number among all cells.
     pub first: usize,
-    /// The relation; `None` for a step (`floor`).
+    /// The relation; `None` for a step (`floor`) and for a watched value.
     pub op: Option<RelOp>,
     /// The expression.
     pub expr: ExprId,
     /// True when a time event replaces the indicators.
     pub by_time: bool,
+    /// True for a watched value: [`EventCode::indicators`] computes the value itself, and the event is that it differs from
+    /// the cell.
+    pub by_value: bool,
     /// True when algebraic unknowns or derivatives enter the gap: between events it is then known as exactly as the
     /// corrector solves for them, not better.
     pub algebraic: bool,
@@ -192,6 +197,10 @@ pub struct AssertCode {
     pub conditions: Program,
     /// Number of conditions.
     pub len: usize,
+    /// The condition.
+    pub condition: ExprId,
+    /// It asks for `initial()`: it is looked at when the start has been solved, too.
+    pub initial: bool,
     /// The message: a String expression that may contain values.
     pub message: ExprId,
     /// The iterators it stands under.
@@ -252,24 +261,20 @@ impl Lowering<'_> {
             k += 1;
             match g.key.kind {
                 CellKind::Relation(op, a, b) => {
-                    let x = &mut self.flat.exprs;
-                    let value = x.rel(op, a, b);
-                    let value = x.no_event(value);
-                    let gap = x.sub(a, b);
-                    self.relation(code, &g, Some(op), value, gap)?;
+                    let gap = self.flat.exprs.sub(a, b);
+                    self.relation(code, &g, Some(op), gap)?;
                 }
                 CellKind::Floor(arg) => {
                     // Positive inside of the current unit interval, negative outside.
                     let x = &mut self.flat.exprs;
-                    let value = x.call(acausal_expr::Builtin::Floor, &[arg]);
-                    let value = x.no_event(value);
                     let below = x.sub(arg, g.key.expr);
                     let one = x.int(1);
                     let next = x.add(&[g.key.expr, one]);
                     let above = x.sub(next, arg);
                     let gap = x.mul(&[below, above]);
-                    self.relation(code, &g, None, value, gap)?;
+                    self.relation(code, &g, None, gap)?;
                 }
+                CellKind::Value => self.watched_value(code, &g)?,
                 CellKind::Sample(start, interval) => {
                     let mut arguments = self.out_program(&g.domain, start, 0, g.origin)?;
                     arguments.extend(self.out_program(&g.domain, interval, g.len, g.origin)?);
@@ -304,13 +309,11 @@ impl Lowering<'_> {
         code: &mut EventCode,
         g: &crate::cells::CellGroup,
         op: Option<RelOp>,
-        value: ExprId,
         gap: ExprId,
     ) -> Result<(), CodegenError> {
         let first = code.cells;
         code.cells += g.len;
-        code.values
-            .extend(self.out_program(&g.domain, value, first, g.origin)?);
+        code.values.extend(self.cell_value(g, first)?);
         let instant = op.and_then(|_| self.event_instant(gap));
         if let Some(instant) = instant {
             let out = code.time_events.iter().map(|t| t.len).sum();
@@ -332,11 +335,50 @@ impl Lowering<'_> {
             op,
             expr: g.key.expr,
             by_time: instant.is_some(),
+            by_value: false,
             algebraic: false,
             slopes: false,
             origin: g.origin,
         };
         code.relations.push(relation);
+        Ok(())
+    }
+
+    /// A program for what the cells of a group should hold now. Relations inside of the expression are as their own cells say.
+    fn cell_value(
+        &mut self,
+        g: &crate::cells::CellGroup,
+        first: usize,
+    ) -> Result<Program, CodegenError> {
+        self.defined = Some(g.key.expr);
+        let program = self.out_program(&g.domain, g.key.expr, first, g.origin);
+        self.defined = None;
+        program
+    }
+
+    /// A value that is watched itself: its indicator is the value, which the simulator compares with the cell.
+    fn watched_value(
+        &mut self,
+        code: &mut EventCode,
+        g: &crate::cells::CellGroup,
+    ) -> Result<(), CodegenError> {
+        let first = code.cells;
+        code.cells += g.len;
+        let value = self.cell_value(g, first)?;
+        code.values.extend(value.clone());
+        code.indicators.extend(value);
+        code.relations.push(RelationCode {
+            base: g.base,
+            len: g.len,
+            first,
+            op: None,
+            expr: g.key.expr,
+            by_time: false,
+            by_value: true,
+            algebraic: false,
+            slopes: false,
+            origin: g.origin,
+        });
         Ok(())
     }
 
@@ -363,6 +405,7 @@ impl Lowering<'_> {
             )
         });
         for when in whens {
+            let when = &self.conditions_before(when);
             let points = domain_len(&when.domain);
             let mut branches = Vec::new();
             for branch in &when.branches {
@@ -374,12 +417,10 @@ impl Lowering<'_> {
                     });
                     let first = code.conditions_len;
                     code.conditions_len += points;
-                    code.conditions.extend(self.out_program(
-                        &when.domain,
-                        c,
-                        first,
-                        when.origin,
-                    )?);
+                    self.watches = true;
+                    let program = self.out_program(&when.domain, c, first, when.origin);
+                    self.watches = false;
+                    code.conditions.extend(program?);
                     conditions.push(first);
                 }
                 let mut actions = Vec::new();
@@ -401,6 +442,46 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The clause with conditions that come before its own assignments: `when time >= next then next = time + 1` means
+    /// `when time >= pre(next)`. Where the equations of the clause have a solution this is one of them: a condition that is
+    /// false before leaves everything as it is, and one that is true before and after is true. Where they have none,
+    /// because the assignment makes the condition false again, it is what the same clause in an algorithm does.
+    fn conditions_before(&mut self, when: &When) -> When {
+        let actions = when.branches.iter().flat_map(|b| &b.actions);
+        let targets: Vec<(Access, DomainVec)> = actions
+            .filter_map(|a| match a {
+                Action::Assign { domain, target, .. } => {
+                    let all = when.domain.iter().chain(domain).copied().collect();
+                    Some((*target, all))
+                }
+                _ => None,
+            })
+            .collect();
+        let mut before = when.clone();
+        for condition in before.branches.iter_mut().flat_map(|b| &mut b.conditions) {
+            let own: Vec<ExprId> = (self.flat.exprs.accesses(*condition).into_iter())
+                .filter(|(_, a)| {
+                    a.kind == Kind::Value
+                        && targets.iter().any(|(t, domain)| {
+                            t.var == a.var && overlap(self.flat, (*t, domain), (*a, &when.domain))
+                        })
+                })
+                .map(|(e, _)| e)
+                .collect();
+            if own.is_empty() {
+                continue;
+            }
+            *condition = self.flat.exprs.rewrite(*condition, |x, e| match x.node(e) {
+                Node::Var(a) if own.contains(&e) => {
+                    let (kind, ty) = (Kind::Pre, x.ty(e));
+                    Some(x.access(Access { kind, ..a }, ty))
+                }
+                _ => None,
+            });
+        }
+        before
+    }
+
     fn action(&mut self, when: &When, action: &Action) -> Result<ActionCode, CodegenError> {
         let joined =
             |inner: &DomainVec| -> DomainVec { when.domain.iter().chain(inner).copied().collect() };
@@ -415,7 +496,9 @@ impl Lowering<'_> {
                 target,
                 value,
             } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
-            Action::Assert(a) => ActionCode::Assert(self.assert_code(a, &joined(&a.domain))?),
+            Action::Assert(a) => {
+                ActionCode::Assert(self.assert_code(a, &joined(&a.domain), true)?)
+            }
             Action::Terminate { message, origin } => ActionCode::Terminate {
                 message: message.clone(),
                 origin: *origin,
@@ -493,18 +576,26 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Code of an assertion over a domain.
+    /// Code of an assertion over a domain. Its relations are events, unless they are looked at in a `when` clause only.
     pub fn assert_code(
         &mut self,
         a: &Assert,
         domain: &DomainVec,
+        quiet: bool,
     ) -> Result<AssertCode, CodegenError> {
-        // An assertion does not trigger events: it is looked at when a step is complete.
-        let quiet = self.flat.exprs.no_event(a.condition);
-        let conditions = self.out_program(domain, quiet, 0, a.origin)?;
+        let condition = match quiet {
+            true => self.flat.exprs.no_event(a.condition),
+            false => a.condition,
+        };
+        let conditions = self.out_program(domain, condition, 0, a.origin)?;
+        let initial = self.flat.exprs.any(condition, |x, n| {
+            matches!(x.node(n), Node::Call(acausal_expr::Builtin::Initial, _))
+        });
         Ok(AssertCode {
             conditions,
             len: domain_len(domain),
+            condition,
+            initial,
             message: a.message,
             domain: domain.clone(),
             warning: a.warning,

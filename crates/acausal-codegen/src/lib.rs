@@ -24,6 +24,7 @@ mod plan;
 mod schedule;
 mod shape;
 mod start_alias;
+mod steps;
 
 pub use cells::{CellGroup, CellKind};
 pub use compile::{Compiled, Output, RowGroup, compile, subscripts};

@@ -35,6 +35,10 @@ pub struct Lowering<'a> {
     /// False while derivatives are lowered: they read the cells that the equations have, and a relation without a cell
     /// stood inside of `noEvent` there.
     pub new_cells: bool,
+    /// The expression whose cell is being defined: it is evaluated, not read. What stands inside of it reads its cells.
+    pub defined: Option<ExprId>,
+    /// Equations of discrete variables are lowered: what changes in them without a relation has a cell as well.
+    pub watches: bool,
     /// Parameters that derivatives are taken for: those that are unknown at the start, and what depends on them.
     pub active: FxHashSet<VarId>,
     /// Per variable of the model: whether it is discrete. Variables are large, and shapes ask for those of an equation in any order.
@@ -88,6 +92,8 @@ impl<'a> Lowering<'a> {
             discrete,
             cells: Cells::default(),
             new_cells: true,
+            defined: None,
+            watches: false,
             active: FxHashSet::default(),
             shapes: Shapes::default(),
             kernels: IndexMap::default(),
@@ -147,7 +153,10 @@ impl<'a> Lowering<'a> {
     ) -> Result<Lowered, CodegenError> {
         let roots: Vec<ExprId> = roots
             .iter()
-            .map(|&r| self.resolve_dynamic(r, origin))
+            .map(|&r| {
+                let r = self.expand_steps(r);
+                self.resolve_dynamic(r, origin)
+            })
             .collect::<Result<_, _>>()?;
         self.note_indexed(domain, &roots, origin);
         Builder::new(self, domain, origin).finish(&roots)

@@ -147,7 +147,7 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
 }
 
 /// Whether two accesses of one variable can be the same element.
-pub(crate) fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
+pub fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
     let subs = |x: Access| flat.exprs.list(x.subs);
     subs(a.0).iter().zip(subs(b.0)).all(|(&x, &y)| {
         match (extent(flat, x, a.1), extent(flat, y, b.1)) {

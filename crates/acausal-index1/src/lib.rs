@@ -29,6 +29,7 @@ mod zeros;
 pub use dae::{
     Continuity, Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown,
 };
+pub use discrete::overlap;
 pub use discrete_start::{discrete_start, discrete_target};
 pub use hoist::{auxiliary, hoist_reductions};
 pub use regularise::Regularised;

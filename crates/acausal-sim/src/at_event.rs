@@ -31,13 +31,34 @@ impl Run {
             || self
                 .events
                 .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
+        let before = [self.machine.mem.clone(), self.y.clone(), self.yp.clone()];
         let (events, mut ctx) = self.context(settings);
-        let outcome = events.handle(&mut ctx, &[], false)?;
+        let outcome = events.handle(&mut ctx, &[])?;
         if due || !outcome.changed.is_empty() {
             summary.events += 1;
         }
+        if !outcome.changed.is_empty() {
+            self.start_row = Some(Box::new(before));
+        }
         absorb(summary, outcome);
         Ok(())
+    }
+
+    /// Where a relation changes right after the start (`time > 0`), the row before is the limit from the left.
+    pub(crate) fn write_start_row(&mut self, sink: &mut dyn Sink) -> Result<(), SimError> {
+        let Some(mut start) = self.start_row.take() else {
+            return Ok(());
+        };
+        let mut exchange = |run: &mut Run| {
+            let now = [&mut run.machine.mem, &mut run.y, &mut run.yp];
+            for (now, other) in now.into_iter().zip(start.iter_mut()) {
+                std::mem::swap(now, other);
+            }
+        };
+        exchange(self);
+        let written = self.row(self.t, sink);
+        exchange(self);
+        written
     }
 
     pub(crate) fn event(
@@ -54,7 +75,7 @@ impl Run {
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         let before = Before::new(&self.events, &self.machine, &self.y);
         let (events, mut ctx) = self.context(settings);
-        let outcome = match events.handle(&mut ctx, crossings, false) {
+        let outcome = match events.handle(&mut ctx, crossings) {
             // A subscript out of range shows as equations without a finite value.
             Err(e @ SimError::Initialisation(_)) => {
                 return Err(self.subscript_fault(self.t).unwrap_or(e));
@@ -148,10 +169,10 @@ impl Run {
         }
     }
 
-    /// Ends the hysteresis of relations that have left their threshold behind.
-    pub(crate) fn drop_shifts(&mut self, bdf: &mut dyn Integrator) {
+    /// Ends the hysteresis of relations that have left their threshold behind. True if there are any.
+    pub(crate) fn drop_shifts(&mut self, bdf: &mut dyn Integrator) -> bool {
         if self.machine.shifts.iter().all(|s| *s == 0.0) {
-            return;
+            return false;
         }
         let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
         if self.machine.watches_slopes {
@@ -171,8 +192,9 @@ impl Run {
                 self.restart.refine(&mut at);
             }
         }
-        self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
+        let dropped = (self.events).drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);
+        dropped
     }
 
     fn check_standstill(

@@ -140,7 +140,7 @@ impl Run {
         }
         if changed {
             let (events, mut ctx) = run.context(settings);
-            let outcome = events.handle(&mut ctx, &[], false)?;
+            let outcome = events.handle(&mut ctx, &[])?;
             summary.events += 1;
             absorb(summary, outcome);
         }

@@ -65,6 +65,8 @@ pub enum SimError {
         t: f64,
         /// Its message.
         message: String,
+        /// The variables of its condition, `x = 1`.
+        values: Vec<String>,
         /// Where it stands.
         origin: OriginId,
     },
@@ -76,8 +78,8 @@ pub enum SimError {
         name: String,
         /// Its value.
         value: f64,
-        /// The equation.
-        origin: OriginId,
+        /// The equation, if it has one.
+        origin: Option<OriginId>,
     },
     /// An evaluation failed because a function did.
     Evaluation {
@@ -228,17 +230,36 @@ impl SimError {
                 };
                 Diagnostic::error("delay-time", span, text).hint(hint)
             }
-            SimError::Assertion { t, message, origin } => Diagnostic::error(
-                "assertion",
-                model.flat.origin(*origin).span,
-                format!("assertion failed at time = {t}: {message}"),
-            ),
+            SimError::Assertion {
+                t,
+                message,
+                values,
+                origin,
+            } => {
+                let place = model.flat.origin(*origin);
+                let mut d = Diagnostic::error(
+                    "assertion",
+                    place.span,
+                    format!("assertion failed at time = {t}: {message}"),
+                );
+                if !place.component.is_empty() {
+                    d = d.note(format!("in component {}", place.component));
+                }
+                match values.is_empty() {
+                    true => d,
+                    false => d.note(format!("with {}", values.join(", "))),
+                }
+            }
             SimError::NotFinite {
                 t,
                 name,
                 value,
                 origin,
             } => {
+                let Some(origin) = origin else {
+                    let message = format!("`{name}` is {value} at time = {t}");
+                    return Diagnostic::error("not-a-number", Span::NONE, message);
+                };
                 let place = model.flat.origin(*origin);
                 let d = Diagnostic::error(
                     "not-a-number",

@@ -8,6 +8,9 @@ use crate::interior::Accuracy;
 use crate::simulate::Run;
 use crate::{Settings, SimError};
 
+/// Steps of a model without unknowns, at least: nothing limits their size, and its relations must still be seen.
+const LEAST_STEPS: f64 = 500.0;
+
 /// Constraints with multipliers hold only as well as the corrector converges (measured: 0.03 of the tolerance).
 const CONSTRAINED_NEWTON_TOLERANCE: f64 = 0.01;
 
@@ -98,8 +101,7 @@ impl Run {
             u.value
                 .is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)
         }) {
-            // Nothing limits the step of a model without unknowns, and its relations must still be seen.
-            max_step = max_step.min(settings.interval);
+            max_step = max_step.min((settings.stop - self.origin) / LEAST_STEPS);
         }
         let accuracy = accuracy(settings, &roles);
         BdfOptions {
@@ -123,9 +125,6 @@ impl Run {
             max_step,
             max_steps: settings.max_steps,
             max_order: settings.max_order,
-            // Where rows are written anyway, relations are looked at too: two changes of one relation that are further
-            // apart than an output interval are never missed.
-            root_interval: settings.interval,
             trace: settings.trace.steps || settings.trace.nonlinear,
             profile: settings.profile,
             newton_tolerance: if excluded {

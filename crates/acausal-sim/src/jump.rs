@@ -75,7 +75,7 @@ impl Run {
             (self.t, self.y, self.yp) = (t, y, yp);
             self.machine.update(self.t, &self.y, &self.yp);
             let (events, mut ctx) = self.context(settings);
-            let outcome = events.handle(&mut ctx, &[], false)?;
+            let outcome = events.handle(&mut ctx, &[])?;
             absorb(summary, outcome);
             summary.events += 1;
             if !self.jumped {

@@ -704,6 +704,12 @@ impl Machine {
         {
             self.fault.get_or_insert(e);
         }
+        for r in self.model.events.relations.iter().filter(|r| r.by_value) {
+            let cells = &self.mem[r.base..r.base + r.len];
+            for (g, cell) in g[r.first..r.first + r.len].iter_mut().zip(cells) {
+                *g = if *g == *cell { 1.0 } else { -1.0 };
+            }
+        }
     }
 }
 

@@ -63,7 +63,9 @@ impl Run {
     /// Residuals are watched by the integrator; variables that are assigned explicitly are watched here.
     pub(crate) fn check_finite(&mut self, t: f64) -> Result<(), SimError> {
         let found = self.machine.not_finite();
-        if (found.is_some() || self.events.has_nan(&self.machine))
+        let found = found.map(|(place, origin)| (place, Some(origin)));
+        let found = found.or_else(|| self.events.not_finite(&self.machine));
+        if found.is_some()
             && let Some(fault) = self.subscript_fault(t)
         {
             return Err(fault);

@@ -16,7 +16,7 @@ use crate::bordered::Bordered;
 use crate::checkpoint::Checkpoint;
 use crate::consistent::Point;
 use crate::event::watch::Watch;
-use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
+use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
 use crate::initial::{initial_system, restart_system, roles, start_data};
 use crate::interior::Interior;
@@ -137,6 +137,8 @@ pub(crate) struct Run {
     pub(crate) astray: Option<(u64, f64)>,
     /// What output rows need, where that is little.
     pub(crate) few: Option<FewSignals>,
+    /// `Mem`, `y` and `y'` of the start, if a relation changes right after it: then there are two rows.
+    pub(crate) start_row: Option<Box<[Vec<f64>; 3]>>,
     pub seconds: Seconds,
     pub(crate) tracer: Tracer,
 }
@@ -192,7 +194,7 @@ impl Run {
             tolerance: settings.tolerance,
             reach: REACH_INTERVALS * settings.interval,
         };
-        let outcome = events.handle(&mut ctx, &[], true)?;
+        let outcome = events.initialise(&mut ctx)?;
         absorb(summary, outcome);
         let redundant = initial.redundant(&mut machine, &data, t, &y, &yp)?;
         summary.notes.extend(redundant);
@@ -252,6 +254,7 @@ impl Run {
             border: None,
             reported: Vec::new(),
             jumped: false,
+            start_row: None,
             seconds: Seconds::default(),
             few: None,
             tracer: Tracer::new(settings.trace),
@@ -312,6 +315,7 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.note_function_warnings(summary);
+        self.write_start_row(sink)?;
         self.row(self.t, sink)?;
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
@@ -419,14 +423,14 @@ impl Run {
                 let mut noted = EventOutcome::default();
                 self.machine.update(self.t, &self.y, &self.yp);
                 self.check_finite(self.t)?;
-                check_asserts(&mut self.machine, self.t, &self.y, &self.yp, &mut noted)?;
+                let at = (self.t, &self.y[..], &self.yp[..]);
+                (self.events).check_asserts(&mut self.machine, at, false, &mut noted)?;
                 absorb(summary, noted);
                 self.note_function_warnings(summary);
             }
-            let crossings: Vec<usize> = match outcome {
-                StepOutcome::Roots => bdf.found_roots().iter().map(|c| c.index).collect(),
-                _ => Vec::new(),
-            };
+            // An indicator is positive while its relation is as its cell says. Whatever is negative after a step, found as a
+            // crossing or not, belongs to a cell that no longer holds.
+            let crossings = self.crossings(bdf, outcome);
             let by_time = self.t >= next_event;
             let pauses = self.t == checkpoint_at;
             if !crossings.is_empty() || by_time {
@@ -443,7 +447,9 @@ impl Run {
                         .next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
             } else {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
-                self.drop_shifts(bdf);
+                if self.drop_shifts(bdf) {
+                    bdf.forget_roots();
+                }
             }
             sink.progress(self.t);
             if sink.interrupted() {
@@ -468,6 +474,18 @@ impl Run {
         }
         self.end(settings, sink, summary)?;
         Ok(Pause::End)
+    }
+
+    /// Relations that are no longer as their cells say.
+    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> Vec<usize> {
+        let mut crossings = bdf.negative_roots();
+        if outcome == StepOutcome::Roots {
+            let falling = bdf.found_roots().iter().filter(|c| !c.rising);
+            crossings.extend(falling.map(|c| c.index));
+        }
+        crossings.sort_unstable();
+        crossings.dedup();
+        crossings
     }
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;
@@ -515,7 +533,7 @@ impl Run {
         self.machine.mem[fixed::TERMINAL] = 1.0;
         if self.machine.model.events.uses_terminal {
             let (events, mut ctx) = self.context(settings);
-            let outcome = events.handle(&mut ctx, &[], false)?;
+            let outcome = events.handle(&mut ctx, &[])?;
             absorb(summary, outcome);
             self.machine.update(self.t, &self.y, &self.yp);
             self.row(self.t, sink)?;

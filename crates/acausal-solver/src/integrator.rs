@@ -56,6 +56,12 @@ pub trait Integrator {
     /// Crossings of the last [`StepOutcome::Roots`].
     fn found_roots(&self) -> &[RootCrossing];
 
+    /// Indicators that are negative at the current time, whether or not a crossing was found.
+    fn negative_roots(&self) -> Vec<usize>;
+
+    /// The indicators are others from now on, with the same signs: what was seen of them before says nothing about them.
+    fn forget_roots(&mut self);
+
     /// Counters since creation.
     fn statistics(&self) -> &Statistics;
 
@@ -116,6 +122,14 @@ impl Integrator for Bdf {
 
     fn found_roots(&self) -> &[RootCrossing] {
         Bdf::found_roots(self)
+    }
+
+    fn negative_roots(&self) -> Vec<usize> {
+        Bdf::negative_roots(self)
+    }
+
+    fn forget_roots(&mut self) {
+        Bdf::forget_roots(self);
     }
 
     fn statistics(&self) -> &Statistics {

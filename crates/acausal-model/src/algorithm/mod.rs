@@ -32,7 +32,7 @@ mod when;
 mod tests;
 
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind};
-use acausal_expr::{IterId, Range, VarId, split_equation};
+use acausal_expr::{Builtin, ExprId, Exprs, IterId, Range, VarId, split_equation};
 use acausal_syntax::ast::{Statement, StatementKind};
 use acausal_syntax::{Name, Span};
 use indexmap::IndexMap;
@@ -102,7 +102,10 @@ pub fn lower(
             equations(ctx, model, section, *variable, target, value, &writes);
         }
     }
-    for assert in asserts {
+    for mut assert in asserts {
+        if section.initial {
+            assert.condition = at_start_only(&mut ctx.exprs, assert.condition);
+        }
         let assert = flat_assert(model, section, assert, section.domain.clone());
         model.asserts.push(assert);
     }
@@ -254,6 +257,14 @@ fn origin(model: &mut FlatModel, section: &Section<'_>, span: Span, kind: Origin
         kind,
     });
     OriginId(model.origins.len() as u32 - 1)
+}
+
+/// The condition of an assertion among initial equations: it holds at the start and says nothing about the time after.
+pub(crate) fn at_start_only(exprs: &mut Exprs, condition: ExprId) -> ExprId {
+    let initial = exprs.call(Builtin::Initial, &[]);
+    let later = exprs.not(initial);
+    let quiet = exprs.no_event(condition);
+    exprs.or(later, quiet)
 }
 
 fn flat_assert(

@@ -191,7 +191,8 @@ impl Flattener {
             let origin = self.origin(p.span, component, OriginKind::Assert);
             out.push(Assert {
                 domain,
-                condition: p.condition,
+                // Functions trigger no events (MLS 3.6 §8.5).
+                condition: self.ctx.exprs.no_event(p.condition),
                 message: p.message,
                 warning: p.warning,
                 origin,

@@ -9,6 +9,7 @@ use acausal_syntax::Span;
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 
 use super::{Flattener, Spot};
+use crate::algorithm::at_start_only;
 use crate::connect::Link;
 use crate::lower::{Result, Value, error};
 
@@ -247,7 +248,12 @@ impl Flattener {
         for item in items {
             match item {
                 Item::Equation(e) => self.push(spot.initial, e),
-                Item::Assert(a) => self.model.asserts.push(a),
+                Item::Assert(mut a) => {
+                    if spot.initial {
+                        a.condition = at_start_only(&mut self.ctx.exprs, a.condition);
+                    }
+                    self.model.asserts.push(a);
+                }
                 Item::When(w) => {
                     for branch in &w.branches {
                         for action in &branch.actions {

@@ -66,8 +66,9 @@ impl ConsistentSystem {
         }
         let model = at.machine.model.clone();
         let guess = explicit_values(&model, at.y, at.yp);
+        let stays = self.stays;
         let mut last = f64::INFINITY;
-        for _ in 0..2 {
+        for round in 0..2 {
             (at.machine).residual_to_out(at.t, at.y, at.yp);
             let mut norm = 0.0f64;
             let mut first = 0;
@@ -88,6 +89,10 @@ impl ConsistentSystem {
                     norm = if size <= norm { norm } else { size };
                     *x += d;
                 }
+            }
+            if stays && round == 0 && norm <= options.tolerance {
+                set_explicit_values(&model, &guess, at);
+                return true;
             }
             if norm <= options.tolerance && norm <= last {
                 return true;

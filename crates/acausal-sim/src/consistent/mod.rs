@@ -70,6 +70,8 @@ pub(crate) struct ConsistentSystem {
     loose: Option<Loose>,
     /// A solution was refused because it left something open.
     refused: bool,
+    /// Values that are a solution already are not moved.
+    stays: bool,
     remarks: Vec<String>,
 }
 
@@ -180,6 +182,15 @@ impl ConsistentSystem {
                 Err(failure)
             }
         }
+    }
+
+    /// Solves where the values at hand are a solution of nearly the same equations: if they are one of these as well, to the
+    /// accuracy of the iteration, they stay as they are to the last digit.
+    pub fn confirm(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
+        self.stays = true;
+        let solved = self.solve(at);
+        self.stays = false;
+        solved
     }
 
     /// Whether a solution was refused since this was asked last because it left something open.
@@ -343,6 +354,7 @@ impl ConsistentSystem {
         };
         NewtonOptions {
             nominal: self.columns.iter().map(size).collect(),
+            stay: self.stays,
             ..NewtonOptions::default()
         }
     }

@@ -16,10 +16,11 @@
 use acausal_codegen::fixed;
 use acausal_index1::Role;
 
-use super::{EventContext, EventOutcome, EventState, Forced};
+use super::{EventContext, EventOutcome, EventState, Forced, relation};
 use crate::SimError;
 use crate::consistent::Point;
 use crate::initial::roles;
+use crate::machine::Machine;
 
 /// The look ahead as a fraction of the reach: near the square root of the precision.
 const AHEAD: f64 = 1e-8;
@@ -89,11 +90,26 @@ impl EventState {
                 return Ok(());
             }
             departed.extend(&leaving);
-            let mut forced: Vec<Forced> = self.toggled(ctx.machine, &leaving);
+            let mut forced: Vec<Forced> = self.departing(ctx.machine, &leaving);
             EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
-            self.iterate(ctx, &mut forced, false, outcome)?;
+            self.iterate(ctx, &mut forced, outcome)?;
         }
         Ok(())
+    }
+
+    /// The values that relations and steps have an instant later. A step on its threshold has its upper value there
+    /// (`floor(2) = 2`) and leaves it by falling.
+    fn departing(&self, machine: &Machine, leaving: &[usize]) -> Vec<Forced> {
+        let later = |&number: &usize| {
+            let r = relation(&machine.model, number)?;
+            let now = machine.mem[r.base + number - r.first];
+            let value = match r.op {
+                Some(_) => 1.0 - now,
+                None => now - 1.0,
+            };
+            Some(Forced { number, value })
+        };
+        leaving.iter().filter_map(later).collect()
     }
 
     /// Relations that are not on their side and move away from it.
@@ -102,10 +118,7 @@ impl EventState {
         let gaps = self.gaps(ctx);
         let astray: Vec<usize> = (0..gaps.len())
             .filter(|&k| sides[k] * gaps[k] <= 0.0 && !departed.contains(&k))
-            .filter(|&k| {
-                super::relations::relation(&ctx.machine.model, k)
-                    .is_some_and(|r| r.op.is_some() && !r.by_time)
-            })
+            .filter(|&k| relation(&ctx.machine.model, k).is_some_and(|r| !r.by_time && !r.by_value))
             .collect();
         if astray.is_empty() {
             return astray;

@@ -11,6 +11,8 @@
 //! 2. [`EventState::handle`]: `reinit`, `assert` and `terminate` of clauses that became active are carried out once,
 //!    `pre(v) := v`, and settled again until nothing changes. Rounds are bounded; what keeps changing is reported.
 //!
+//! The start is one round of its own ([`EventState::initialise`]), followed by an event at the same instant.
+//!
 //! `sample` is true in the rounds at its instant and false in the last ones, as it is during integration. A relation
 //! that stands exactly on its threshold and is about to leave its side changes at once (`depart`).
 //!
@@ -21,25 +23,30 @@
 //! | module | |
 //! |---|---|
 //! | `relations` | cells of relations, sides and hysteresis of indicators |
-//! | `whens` | clauses and assertions |
+//! | `whens` | clauses |
+//! | `asserts` | assertions |
 //! | `samples` | instants known in advance |
+//! | `settle` | discrete and continuous equations together |
+//! | `fixed_point` | discrete Reals that feed back |
 //! | `search` | mixed systems that go in circles |
 //! | `depart` | relations on their threshold, and the first step after an event |
 //! | `watch` | chattering and accumulating events |
 
+mod asserts;
 pub(crate) mod depart;
+mod fixed_point;
 mod relations;
 mod samples;
 mod search;
+mod settle;
 pub(crate) mod watch;
 mod whens;
 
 pub(crate) use relations::relation;
-pub(crate) use whens::check_asserts;
 
 use acausal_codegen::{ActionCode, Loc, fixed};
 use acausal_expr::Kind;
-use acausal_expr::flat::VarType;
+use acausal_expr::flat::{OriginId, VarType};
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;
@@ -50,16 +57,14 @@ use samples::SampleClock;
 
 /// Bound on the rounds at one instant.
 const MAX_ROUNDS: usize = 200;
-/// Bound on the solutions of one round before the systematic search begins.
-const MAX_SOLUTIONS: usize = 50;
-/// Bound on the evaluations of discrete equations that depend on each other, besides their number.
-const MAX_PASSES: usize = 100;
 
 /// The discrete side of a running model.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EventState {
     /// Value and left-limit regions of discrete variables: `(value, pre, len)`.
     regions: Vec<(usize, usize, usize)>,
+    /// Places of the values of discrete Reals, and where each stands among all discrete values.
+    reals: Vec<(usize, usize)>,
     /// Value and left limit of everything that `when` clauses assign.
     assigned: Vec<(usize, usize)>,
     /// Conditions of `when` clauses before this evaluation, and in it.
@@ -71,6 +76,8 @@ pub(crate) struct EventState {
     pub(crate) scales: Vec<f64>,
     /// Per relation: what may be rounding error.
     rounding: Vec<f64>,
+    /// Per scalar assertion: it does not hold.
+    failing: Vec<bool>,
 }
 
 /// What an event asks for.
@@ -102,14 +109,25 @@ pub(crate) struct EventContext<'a> {
 
 impl EventContext<'_> {
     fn solve(&mut self) -> Result<(), Box<InitialFailure>> {
-        let mut at = Point {
+        let (system, mut at) = self.point();
+        system.solve(&mut at).map(|_| ())
+    }
+
+    /// Solves again because discrete values have changed; values that are still a solution stay as they are.
+    fn confirm(&mut self) -> Result<(), Box<InitialFailure>> {
+        let (system, mut at) = self.point();
+        system.confirm(&mut at).map(|_| ())
+    }
+
+    fn point(&mut self) -> (&mut ConsistentSystem, Point<'_>) {
+        let at = Point {
             machine: self.machine,
             t: self.t,
             y: self.y,
             yp: self.yp,
             nominal: self.nominal,
         };
-        self.system.solve(&mut at).map(|_| ())
+        (self.system, at)
     }
 }
 
@@ -132,7 +150,8 @@ impl EventState {
     /// Discrete variables at their start values; conditions false; sample clocks at their start.
     pub fn new(machine: &mut Machine, t0: f64) -> Result<EventState, SimError> {
         let model = machine.model.clone();
-        let mut regions = Vec::new();
+        let (mut regions, mut reals) = (Vec::new(), Vec::new());
+        let mut first = model.events.cells;
         for (id, var) in model.flat.var_ids() {
             if var.is_parameter()
                 || !var.is_discrete()
@@ -151,10 +170,15 @@ impl EventState {
             }
             machine.mem.copy_within(value..value + var.len(), pre);
             regions.push((value, pre, var.len()));
+            if var.ty == VarType::Real {
+                reals.extend((0..var.len()).map(|k| (value + k, first + k)));
+            }
+            first += var.len();
         }
         Ok(EventState {
             assigned: assigned(machine, &regions),
             regions,
+            reals,
             conditions: vec![false; model.events.conditions_len],
             now: Vec::new(),
             samples: if model.initial.free.is_empty() {
@@ -164,6 +188,7 @@ impl EventState {
             },
             scales: vec![0.0; model.events.cells],
             rounding: EventState::rounding(machine),
+            failing: vec![false; asserts::count(&model)],
         })
     }
 
@@ -173,40 +198,49 @@ impl EventState {
         e.cells > 0 || !e.whens.is_empty() || !self.regions.is_empty() || !e.samples.is_empty()
     }
 
-    /// Handles the event at the current instant. At the start, `initial` is true and only clauses with `initial()`
-    /// are active.
+    /// The start (MLS 3.6 §8.6): all equations hold with the initial equations, `initial()` is true and only clauses with
+    /// `initial()` are active. One round: `pre(v)` is what the initial equations say it is, and whatever differs from it is
+    /// a matter of the event iteration that follows ([`EventState::handle`] at the same instant). Conditions that are true
+    /// here have not become true.
+    pub fn initialise(&mut self, ctx: &mut EventContext<'_>) -> Result<EventOutcome, SimError> {
+        let mut outcome = EventOutcome::default();
+        ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+        self.refresh(ctx, &[], true);
+        ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+        ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
+        EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
+        outcome.rounds = 1;
+        self.settle(ctx, &[], true)?;
+        self.act(ctx, true, &mut outcome)?;
+        self.check_asserts(ctx.machine, (ctx.t, ctx.y, ctx.yp), true, &mut outcome)?;
+        ctx.machine.mem[fixed::INITIAL] = 0.0;
+        self.remember_conditions(ctx);
+        self.take_sides(ctx);
+        Ok(outcome)
+    }
+
+    /// Handles the event at the current instant.
     pub fn handle(
         &mut self,
         ctx: &mut EventContext<'_>,
         crossings: &[usize],
-        initial: bool,
     ) -> Result<EventOutcome, SimError> {
         let mut outcome = EventOutcome::default();
-        let rings = !initial && self.ring_samples(ctx.machine, ctx.t);
+        let rings = self.ring_samples(ctx.machine, ctx.t);
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
-        if initial {
-            self.refresh(ctx, &[], true);
-            ctx.machine.update(ctx.t, ctx.y, ctx.yp);
-            ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
-        } else {
-            self.copy_pre(ctx.machine);
-        }
+        self.copy_pre(ctx.machine);
         EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
         let before = self.cells(ctx.machine);
         let mut forced = self.toggled(ctx.machine, crossings);
-        self.iterate(ctx, &mut forced, initial, &mut outcome)?;
+        self.iterate(ctx, &mut forced, &mut outcome)?;
         if rings {
             for s in &self.samples {
                 ctx.machine.mem[s.cell] = 0.0;
             }
-            self.iterate(ctx, &mut forced, false, &mut outcome)?;
+            self.iterate(ctx, &mut forced, &mut outcome)?;
         }
-        if initial {
-            ctx.machine.mem[fixed::INITIAL] = 0.0;
-            self.remember_conditions(ctx);
-        } else {
-            self.depart(ctx, &mut outcome)?;
-        }
+        self.depart(ctx, &mut outcome)?;
+        self.check_asserts(ctx.machine, (ctx.t, ctx.y, ctx.yp), false, &mut outcome)?;
         let after = self.cells(ctx.machine);
         outcome.changed = (0..before.len())
             .filter(|&k| before[k] != after[k])
@@ -220,14 +254,13 @@ impl EventState {
         &mut self,
         ctx: &mut EventContext<'_>,
         forced: &mut Vec<Forced>,
-        initial: bool,
         outcome: &mut EventOutcome,
     ) -> Result<(), SimError> {
         for _ in 0..MAX_ROUNDS {
             outcome.rounds += 1;
             let cells = self.cells(ctx.machine);
-            self.settle(ctx, forced, initial)?;
-            let reinit = self.act(ctx, initial, outcome)?;
+            self.settle(ctx, forced, false)?;
+            let reinit = self.act(ctx, false, outcome)?;
             let changed = self.changed(ctx.machine);
             if !reinit && changed.is_empty() {
                 return Ok(());
@@ -239,122 +272,26 @@ impl EventState {
                 return Err(self.chattering(ctx, &cells, &changed));
             }
             if reinit {
-                // What the integrator saw belongs to the values before.
+                // What the integrator saw belongs to the values before. In the next round `pre(x)` of a state is its value
+                // after this one (MLS 3.6 §3.7.5).
                 forced.clear();
+                EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
             }
             self.copy_pre(ctx.machine);
         }
         Ok(())
     }
 
-    /// Solves discrete and continuous equations together, with the left limits fixed. Only where no combination of the
-    /// relations has a solution, one is taken that leaves something open ([`crate::consistent::Loose`]).
-    fn settle(
-        &mut self,
-        ctx: &mut EventContext<'_>,
-        forced: &[Forced],
-        initial: bool,
-    ) -> Result<(), SimError> {
-        let before = (ctx.machine.mem.clone(), ctx.y.clone(), ctx.yp.clone());
-        ctx.system.has_refused();
-        let Err(error) = self.settle_strictly(ctx, forced, initial) else {
-            return Ok(());
-        };
-        if !ctx.system.has_refused() {
-            return Err(error);
-        }
-        ctx.machine.mem.copy_from_slice(&before.0);
-        ctx.y.copy_from_slice(&before.1);
-        ctx.yp.copy_from_slice(&before.2);
-        ctx.system.set_lenient(true);
-        let settled = self.settle_strictly(ctx, forced, initial);
-        ctx.system.set_lenient(false);
-        settled.map_err(|_| error)
-    }
-
-    /// The same without open directions, unless the system is told to take them.
-    fn settle_strictly(
-        &mut self,
-        ctx: &mut EventContext<'_>,
-        forced: &[Forced],
-        initial: bool,
-    ) -> Result<(), SimError> {
-        if initial && !self.is_discrete(ctx.machine) {
-            // The start has just been solved, and nothing can change it.
-            return Ok(());
-        }
-        let guess = (ctx.y.clone(), ctx.yp.clone());
-        let start = self.cells(ctx.machine);
-        let mut seen: Vec<Vec<f64>> = Vec::new();
-        let mut failure = None;
-        for _ in 0..MAX_SOLUTIONS {
-            self.refresh(ctx, forced, initial);
-            self.evaluate_discrete(ctx, initial)?;
-            let now = self.discrete_values(ctx.machine);
-            if seen.last() == Some(&now) && failure.is_none() {
-                return Ok(());
-            }
-            if seen.contains(&now) {
-                break;
-            }
-            seen.push(now);
-            match ctx.solve() {
-                Ok(()) => failure = None,
-                // Another combination of relations may well have a solution: the one that holds with the values before
-                // the event and what is explicit now, or one that the search finds.
-                Err(f) => {
-                    failure = Some(f);
-                    ctx.y.copy_from_slice(&guess.0);
-                    ctx.yp.copy_from_slice(&guess.1);
-                    ctx.machine.update(ctx.t, ctx.y, ctx.yp);
-                }
-            }
-        }
-        let problem = search::Problem {
-            start,
-            guess,
-            seen,
-            failure,
-            forced: forced.to_vec(),
-            initial,
-        };
-        self.search(ctx, problem)
-    }
-
-    /// Discrete equations and assignments of clauses, until they agree with each other.
-    fn evaluate_discrete(
-        &mut self,
-        ctx: &mut EventContext<'_>,
-        initial: bool,
-    ) -> Result<(), SimError> {
-        let count: usize = self.regions.iter().map(|r| r.2).sum();
-        let mut last = Vec::new();
-        for _ in 0..MAX_PASSES + count {
-            ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
-            self.assign(ctx, initial);
-            let now = self.region_values(ctx.machine);
-            if same(&now, &last) {
-                return Ok(());
-            }
-            last = now;
-        }
-        let before = last;
-        ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
-        self.assign(ctx, initial);
-        let after = self.region_values(ctx.machine);
-        let places = self.region_places();
-        let changing: Vec<usize> = (0..after.len())
-            .filter(|&k| before[k] != after[k])
-            .map(|k| places[k])
-            .collect();
-        Err(self.chattering(ctx, &[], &changing))
-    }
-
-    /// Whether a discrete variable is not a number.
-    pub(crate) fn has_nan(&self, machine: &Machine) -> bool {
-        self.regions
-            .iter()
-            .any(|&(value, _, len)| machine.mem[value..value + len].iter().any(|v| v.is_nan()))
+    /// The first discrete variable that is not a finite number: its place in `Mem`, and what determines it.
+    pub(crate) fn not_finite(&self, machine: &Machine) -> Option<(usize, Option<OriginId>)> {
+        let place = self.regions.iter().find_map(|&(value, _, len)| {
+            let values = &machine.mem[value..value + len];
+            values
+                .iter()
+                .position(|v| !v.is_finite())
+                .map(|k| value + k)
+        })?;
+        Some((place, definition(&machine.model, place)))
     }
 
     /// All places in `Mem` that change at events only: discrete variables with their left limits, relations and steps.
@@ -372,7 +309,7 @@ impl EventState {
         }
     }
 
-    /// Left limits of continuous variables: they hold for the whole event.
+    /// Left limits of continuous variables: they hold until a `reinit`.
     pub(crate) fn copy_left_limits(machine: &mut Machine, y: &[f64], yp: &[f64]) {
         let model = machine.model.clone();
         for &(var, base) in &model.left_limits {
@@ -449,19 +386,24 @@ impl EventState {
     }
 }
 
-/// The clause that assigns what lies at a place of `Mem`, for the place of a message.
-fn definition(
-    model: &acausal_codegen::Compiled,
-    place: usize,
-) -> Option<acausal_expr::flat::OriginId> {
-    let place = Loc::new(Bank::Mem, place);
+/// The clause or equation that determines what lies at a place of `Mem`, for the place of a message.
+fn definition(model: &acausal_codegen::Compiled, place: usize) -> Option<OriginId> {
+    let at = Loc::new(Bank::Mem, place);
     let sets = |a: &ActionCode| match a {
-        ActionCode::Set { targets, .. } => targets.contains(&place),
+        ActionCode::Set { targets, .. } => targets.contains(&at),
         _ => false,
     };
     let clause =
         |w: &&acausal_codegen::WhenCode| w.branches.iter().flat_map(|b| &b.actions).any(sets);
-    model.events.whens.iter().find(clause).map(|w| w.origin)
+    if let Some(when) = model.events.whens.iter().find(clause) {
+        return Some(when.origin);
+    }
+    let determined = model.events.determined.iter();
+    let lies = |&&(var, _): &&(acausal_expr::VarId, OriginId)| {
+        let first = model.region(var, Kind::Value);
+        first.is_some_and(|f| (f..f + model.flat.var(var).len()).contains(&place))
+    };
+    determined.clone().find(lies).map(|d| d.1)
 }
 
 /// Value and left limit of everything that clauses assign.

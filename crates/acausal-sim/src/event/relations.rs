@@ -172,16 +172,19 @@ impl EventState {
         ctx.machine.sides = sides;
     }
 
-    /// Drops shifts of indicators that have reached their side. Called after a step.
-    pub fn drop_shifts(&mut self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) {
+    /// Drops shifts of indicators that have reached their side. Called after a step. True if there are any.
+    pub fn drop_shifts(&mut self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) -> bool {
         let mut gaps = vec![0.0; machine.shifts.len()];
         machine.gaps(t, y, yp, &mut gaps);
         self.note_scales(&gaps);
+        let mut dropped = false;
         for (k, gap) in gaps.iter().enumerate() {
-            if machine.sides[k] * gap > machine.shifts[k] {
+            if machine.shifts[k] != 0.0 && machine.sides[k] * gap > machine.shifts[k] {
                 machine.shifts[k] = 0.0;
+                dropped = true;
             }
         }
+        dropped
     }
 
     /// Rounding errors of each gap, by the nominal values of the variables in its relation.

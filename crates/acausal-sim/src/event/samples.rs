@@ -1,7 +1,10 @@
 //! Instants that are known in advance: `sample(start, interval)` and relations of `time`.
 //!
 //! A sample is a clock of start, interval and count, so that its instants are `start + count*interval` without
-//! accumulated rounding. A relation such as `time > 1` or `time - t0 >= 2*T` is linear in time and otherwise constant
+//! accumulated rounding. The numbers that a model writes as decimals are rounded (0.1 and 0.3), so that instants that are
+//! equal, 3 times 0.1 and once 0.3, differ in their last digits; instants that differ by no more than the rounding errors of
+//! their computation ([`SampleClock::rounding`]) are one event. Nothing is lost by that: between them there is no room
+//! for a step. A relation such as `time > 1` or `time - t0 >= 2*T` is linear in time and otherwise constant
 //! between events; its instant is computed, the integrator stops exactly there, and no indicator is needed. At the
 //! instant itself `time > 1` is not true yet; what holds after the event is found a little later.
 
@@ -29,6 +32,17 @@ pub(crate) struct SampleClock {
 impl SampleClock {
     pub fn next(&self) -> f64 {
         self.start + self.count as f64 * self.interval
+    }
+
+    /// Half a unit in the last place each for the written numbers, their product and the sum, and the same for the clock
+    /// that it is compared with.
+    fn rounding(&self) -> f64 {
+        let size = self.start.abs() + self.count as f64 * self.interval;
+        4.0 * f64::EPSILON * size
+    }
+
+    fn is_due(&self, t: f64) -> bool {
+        self.next() <= t + self.rounding()
     }
 }
 
@@ -76,7 +90,8 @@ impl EventState {
             machine.run(Which::Times, y, yp);
             for code in &model.events.time_events {
                 for &instant in &machine.out[code.out..code.out + code.len] {
-                    if instant > t && instant < next {
+                    // What is due now has been handled now.
+                    if instant > t && instant < next && !is_now(instant, t) {
                         next = instant;
                     }
                 }
@@ -134,14 +149,14 @@ impl EventState {
 
     /// True when an instant of `sample` has come.
     pub fn sample_is_due(&self, t: f64) -> bool {
-        self.samples.iter().any(|s| s.next() <= t)
+        self.samples.iter().any(|s| s.is_due(t))
     }
 
     /// Sets the cells of the samples whose instant has come; true if there is one.
     pub(super) fn ring_samples(&mut self, machine: &mut Machine, t: f64) -> bool {
         let mut any = false;
         for s in &mut self.samples {
-            let due = s.next() <= t;
+            let due = s.is_due(t);
             machine.mem[s.cell] = due as u8 as f64;
             if due {
                 s.count += 1;

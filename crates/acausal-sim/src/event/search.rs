@@ -14,6 +14,8 @@
 //! A relation whose gap is within the hysteresis of its threshold agrees with both values. When nothing is found, the
 //! relations involved are reported as never settling, or, if no combination could be solved, the first failure is.
 
+use acausal_codegen::RelationCode;
+
 use super::{EventContext, EventState, Forced};
 use crate::SimError;
 use crate::error::InitialFailure;
@@ -149,7 +151,7 @@ impl EventState {
         problem: &Problem,
         cells: &[f64],
     ) -> Result<bool, SimError> {
-        // Steps (`floor`) follow from the solution; they get a few chances to settle.
+        // Steps (`floor`) and relations of time follow from the solution; they get a few chances to settle.
         const STEPS: usize = 5;
         ctx.y.copy_from_slice(&problem.guess.0);
         ctx.yp.copy_from_slice(&problem.guess.1);
@@ -158,12 +160,16 @@ impl EventState {
         }
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
         let mut last = Vec::new();
-        for _ in 0..STEPS {
+        for round in 0..STEPS {
             self.evaluate_discrete(ctx, problem.initial)?;
-            if ctx.solve().is_err() {
+            let solved = match round {
+                0 => ctx.solve(),
+                _ => ctx.confirm(),
+            };
+            if solved.is_err() {
                 return Ok(false);
             }
-            self.refresh_steps(ctx);
+            self.refresh_followers(ctx, problem.initial);
             // Discrete equations may read continuous values that have changed now.
             self.evaluate_discrete(ctx, problem.initial)?;
             let now = self.discrete_values(ctx.machine);
@@ -214,15 +220,22 @@ impl EventState {
         }
     }
 
-    fn refresh_steps(&self, ctx: &mut EventContext<'_>) {
+    /// Steps and relations of time are no choice: they follow from the values.
+    fn refresh_followers(&self, ctx: &mut EventContext<'_>, initial: bool) {
         let model = ctx.machine.model.clone();
-        if model.events.relations.iter().all(|r| r.op.is_some()) {
+        let follows = |r: &&RelationCode| r.op.is_none() || r.by_time;
+        if !model.events.relations.iter().any(|r| follows(&r)) {
             return;
         }
+        let mut cells = self.cells(ctx.machine);
+        self.fix_time_relations(ctx, initial, &mut cells);
         ctx.machine.run(Which::Values, ctx.y, ctx.yp);
-        for r in model.events.relations.iter().filter(|r| r.op.is_none()) {
+        for r in model.events.relations.iter().filter(follows) {
             for k in 0..r.len {
-                let new = ctx.machine.out[r.first + k];
+                let new = match r.by_time {
+                    true => cells[r.first + k],
+                    false => ctx.machine.out[r.first + k],
+                };
                 if !new.is_nan() {
                     ctx.machine.mem[r.base + k] = new;
                 }

@@ -1,18 +1,17 @@
-//! `when` clauses and assertions.
+//! `when` clauses.
 //!
 //! A branch of a clause is active in the one evaluation in which its condition is true and was false before
 //! (`edge(c)`, MLS 3.6 §8.3.5); of several branches the first such one counts (`elsewhen`). Assignments are equations:
 //! `v = if active then e else pre(v)`, evaluated as often as the iteration needs. `reinit`, `assert` and `terminate`
 //! are acts: they happen once, when the iteration has settled.
 
-use acausal_codegen::{ActionCode, AssertCode};
-use acausal_expr::flat::VarType;
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Value};
+use acausal_codegen::ActionCode;
 use acausal_jit::kernel::Bank;
 
+use super::asserts::report;
 use super::{EventContext, EventOutcome, EventState};
 use crate::SimError;
-use crate::machine::{Machine, Which};
+use crate::machine::Which;
 
 impl EventState {
     /// Evaluates the conditions of all clauses into `self.now`.
@@ -118,7 +117,9 @@ impl EventState {
                         let inner = code.len / model.events.whens[w].points.max(1);
                         let part = p * inner..(p + 1) * inner;
                         let failed = part.clone().find(|&k| ctx.machine.out[k] == 0.0);
-                        report(ctx.machine, code, failed, (ctx.t, ctx.y, ctx.yp), outcome)?;
+                        if let Some(point) = failed {
+                            report(ctx.machine, code, point, (ctx.t, ctx.y, ctx.yp), outcome)?;
+                        }
                     }
                     ActionCode::Terminate { message, .. } => {
                         outcome.terminate.get_or_insert_with(|| message.clone());
@@ -146,84 +147,4 @@ impl EventState {
         self.evaluate_conditions(ctx);
         std::mem::swap(&mut self.conditions, &mut self.now);
     }
-}
-
-/// A failed assertion is an error, or a warning if the model says so. `failed` is the first point at which it fails.
-fn report(
-    machine: &mut Machine,
-    code: &AssertCode,
-    failed: Option<usize>,
-    (t, y, yp): (f64, &[f64], &[f64]),
-    outcome: &mut EventOutcome,
-) -> Result<(), SimError> {
-    let Some(point) = failed else {
-        return Ok(());
-    };
-    machine.update_all(t, y, yp);
-    let message = message_text(machine, code, point, (t, y, yp));
-    if code.warning {
-        outcome.warnings.push(format!("at time = {t}: {message}"));
-        return Ok(());
-    }
-    Err(SimError::Assertion {
-        t,
-        message,
-        origin: code.origin,
-    })
-}
-
-/// The text of a message with the values that it has now. What cannot be evaluated is shown as it is written.
-fn message_text(
-    machine: &Machine,
-    code: &AssertCode,
-    point: usize,
-    (t, y, yp): (f64, &[f64], &[f64]),
-) -> String {
-    let model = &machine.model;
-    let mut rest = point as i64;
-    let mut at: Vec<(IterId, i64)> = Vec::new();
-    for (iter, range) in code.domain.iter().rev() {
-        at.push((*iter, range.at(rest % range.count)));
-        rest /= range.count;
-    }
-    let mut leaf = |x: &Exprs, e: ExprId, subs: &[i64]| match x.node(e) {
-        Node::Time => Some(Value::Real(t)),
-        Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
-        Node::Var(a) if a.kind == Kind::Value => {
-            let var = model.flat.var(a.var);
-            let mut k = 0;
-            for (&s, &d) in subs.iter().zip(&var.dims) {
-                k = k * d + usize::try_from(s - 1).ok().filter(|s| *s < d)?;
-            }
-            let output = model.outputs.iter().find(|o| o.var == a.var)?;
-            let v = machine.value(output.place.at(k), y, yp);
-            Some(match var.ty {
-                VarType::Integer | VarType::Enum(_) => Value::Int(v as i64),
-                VarType::Boolean => Value::Bool(v != 0.0),
-                _ => Value::Real(v),
-            })
-        }
-        _ => None,
-    };
-    let exprs = &model.flat.exprs;
-    exprs
-        .text(code.message, &mut leaf)
-        .unwrap_or_else(|_| Printer::new(&model.flat).expr(code.message))
-}
-
-/// Checks the assertions that hold always.
-pub(crate) fn check_asserts(
-    machine: &mut Machine,
-    t: f64,
-    y: &[f64],
-    yp: &[f64],
-    outcome: &mut EventOutcome,
-) -> Result<(), SimError> {
-    let model = machine.model.clone();
-    for (k, code) in model.events.asserts.iter().enumerate() {
-        machine.run(Which::Assert(k), y, yp);
-        let failed = machine.out[..code.len].iter().position(|v| *v == 0.0);
-        report(machine, code, failed, (t, y, yp), outcome)?;
-    }
-    Ok(())
 }

@@ -38,6 +38,7 @@ mod advance;
 mod coefficients;
 mod corrector;
 mod kernels;
+mod looks;
 mod options;
 mod outcome;
 mod prediction;
@@ -353,7 +354,6 @@ impl Bdf {
             factors: self.cj_factored.map(|cj| (solver, cj)),
             end: self.tn,
             h: self.h_used,
-            interval: self.options.root_interval,
             evaluations: &mut self.statistics.root_evaluations,
         };
         self.roots.find(&mut step, end)
@@ -484,6 +484,16 @@ impl Bdf {
     /// Crossings found by the last call that returned [`StepOutcome::Roots`], by index.
     pub fn found_roots(&self) -> &[RootCrossing] {
         self.roots.found()
+    }
+
+    /// Indicators that are negative at the current time, whether or not a crossing was found.
+    pub fn negative_roots(&self) -> Vec<usize> {
+        self.roots.negative().collect()
+    }
+
+    /// The indicators are others from now on, with the same signs.
+    pub fn forget_roots(&mut self) {
+        self.roots.forget();
     }
 
     /// Counters since creation.

@@ -36,8 +36,6 @@ pub struct BdfOptions {
     pub max_error_test_failures: u32,
     /// Convergence failures in one step before giving up (IDA: 10).
     pub max_convergence_failures: u32,
-    /// Longest time between two looks at the event indicators inside of a step (see `roots`).
-    pub root_interval: f64,
     /// Record every move for [`super::Bdf::take_trace`].
     pub trace: bool,
     /// Measure the time of factorisations and solves.
@@ -64,7 +62,6 @@ impl Default for BdfOptions {
             newton_tolerance: 0.1,
             max_error_test_failures: 10,
             max_convergence_failures: 10,
-            root_interval: f64::INFINITY,
             trace: false,
             profile: false,
             stability_detection: true,

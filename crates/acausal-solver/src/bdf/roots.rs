@@ -10,16 +10,15 @@
 //! passes through zero is reported behind the zero; one that is exactly zero at the end of a step (and may stay there) is
 //! reported where it reached zero.
 //!
-//! An even number of sign changes leaves the sign at the end of a step as it was. Two looks inside of the step find them:
-//! the indicators are evaluated on the dense output at distances of at most `root_interval`, so two crossings that are
-//! further apart are always seen; and where the parabola through the last three values of an indicator dips below
-//! [`DIP`] of the smaller end inside of the interval, the lowest point is sought by repeated parabolas (at most
-//! [`DIP_EVALUATIONS`] per indicator) and a crossing there is located as usual. What can still be missed: a dip that is both
-//! shorter than `root_interval` and too sharp to show in values at the ends of steps.
+//! An even number of sign changes leaves the sign at the end of a step as it was. So indicators are looked at inside of steps as
+//! well, as densely as they need it ([`super::looks`], which says what is promised); and where the parabola through the last
+//! three values of an indicator dips below [`DIP`] of the smaller end inside of the interval, the lowest point is sought by
+//! repeated parabolas (at most [`DIP_EVALUATIONS`] per indicator) and a crossing there is located as usual.
 //!
 //! Worked example: g = t - 0.5, step [0, 1]: g(0) < 0 < g(1); the secant hits 0.5, where g = 0 is not yet a change, so
 //! the bracket becomes [0.5, 1]; further cuts near `lo` shrink it to [0.5, 0.5 + tol] and hi is reported.
 
+use super::looks::{Looks, MOST_CUTS};
 use super::{RootCrossing, SolverError};
 use crate::dae::{Dae, EvalReason, first_not_finite};
 use crate::factors::StepFactors;
@@ -52,8 +51,6 @@ pub(crate) struct Inside<'a, D: ?Sized> {
     pub end: f64,
     /// Its size.
     pub h: f64,
-    /// Longest time between two looks.
-    pub interval: f64,
     /// Evaluations of the indicators so far.
     pub evaluations: &'a mut u64,
 }
@@ -76,9 +73,22 @@ pub(crate) struct RootFinder {
     zero_counts: Vec<bool>,
     y: Vec<f64>,
     yp: Vec<f64>,
+    looks: Looks,
 }
 
 impl RootFinder {
+    /// The values before the position say nothing about what follows.
+    pub fn forget(&mut self) {
+        self.t_before = None;
+        self.looks.forget();
+    }
+
+    /// Indicators that are negative at the position.
+    pub fn negative(&self) -> impl Iterator<Item = usize> + '_ {
+        let negative = self.sign.iter().enumerate().filter(|(_, s)| **s < 0);
+        negative.map(|(i, _)| i)
+    }
+
     pub fn reset(&mut self) {
         self.found.clear();
     }
@@ -111,6 +121,9 @@ impl RootFinder {
 
     /// Takes the values at the upper end as the new lower end.
     fn move_up(&mut self, t: f64) {
+        if let Some(before) = self.t_before {
+            self.looks.remember(before, &mut self.g_before);
+        }
         self.t_before = Some(self.t_lo);
         self.t_lo = t;
         std::mem::swap(&mut self.g_before, &mut self.g_lo);
@@ -159,6 +172,7 @@ impl RootFinder {
     ) -> Result<(), SolverError> {
         let m = dae.roots_len();
         self.t_before = None;
+        self.looks.start(m);
         for g in [
             &mut self.g_before,
             &mut self.g_lo,
@@ -200,20 +214,15 @@ impl RootFinder {
             let part = self.t_lo + ZERO_START_FRACTION * (t_end - self.t_lo);
             if part > self.t_lo
                 && part < t_end
-                && let Some(t) = self.scan(step, part)?
             {
-                return Ok(Some(t));
+                self.roots_at(step, part)?;
+                if let Some(t) = self.scan(step, part)? {
+                    return Ok(Some(t));
+                }
             }
         }
         loop {
-            let lo = self.t_lo;
-            let next = lo + step.interval;
-            // A last interval that is hardly longer than the others is not cut.
-            let end = if next < t_end - 0.01 * step.interval {
-                next
-            } else {
-                t_end
-            };
+            let end = self.look(step, t_end)?;
             if let Some(t) = self.scan(step, end)? {
                 return Ok(Some(t));
             }
@@ -223,13 +232,44 @@ impl RootFinder {
         }
     }
 
-    /// Looks for the first crossing in `(t_lo, t_end]`.
+    /// Chooses the next place to look at, up to `t_end`; the values there are in `g_mid` afterwards.
+    fn look<D: Dae + ?Sized>(
+        &mut self,
+        step: &mut Inside<D>,
+        t_end: f64,
+    ) -> Result<f64, SolverError> {
+        let lo = self.t_lo;
+        let before = self.t_before.map(|t| (t, &self.g_before[..]));
+        let first = (self.looks).next((lo, &self.g_lo), before, t_end, step.h);
+        let mut end = first;
+        for cut in 0.. {
+            self.roots_at(step, end)?;
+            if (0..self.g_mid.len()).any(|i| self.crossed(i, self.g_mid[i])) {
+                return Ok(end);
+            }
+            let before = self.t_before.map(|t| (t, &self.g_before[..]));
+            let (at, there) = ((lo, &self.g_lo[..]), (end, &self.g_mid[..]));
+            if self.looks.is_resolved(at, before, there) {
+                self.looks.accept(end - lo, cut > 0);
+                return Ok(end);
+            }
+            if cut == MOST_CUTS {
+                break;
+            }
+            end = lo + 0.5 * (end - lo);
+        }
+        // What does not become smoother by looking closer has noise in it.
+        self.looks.give_up();
+        self.roots_at(step, first)?;
+        Ok(first)
+    }
+
+    /// Looks for the first crossing in `(t_lo, t_end]`; the values at its end are in `g_mid`.
     fn scan<D: Dae + ?Sized>(
         &mut self,
         step: &mut Inside<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
-        self.roots_at(step, t_end)?;
         let roots = &mut *self;
         std::mem::swap(&mut roots.g_hi, &mut roots.g_mid);
         for (flag, &g) in roots.zero_counts.iter_mut().zip(&roots.g_hi) {

@@ -268,7 +268,6 @@ impl Ida {
                 factors: None,
                 end: self.tn,
                 h: object.last_step(),
-                interval: self.options.root_interval,
                 evaluations: &mut self.statistics.root_evaluations,
             };
             if let Some(t) = self.roots.find(&mut step, end)? {
@@ -370,6 +369,14 @@ impl Integrator for Ida {
 
     fn found_roots(&self) -> &[RootCrossing] {
         self.roots.found()
+    }
+
+    fn negative_roots(&self) -> Vec<usize> {
+        self.roots.negative().collect()
+    }
+
+    fn forget_roots(&mut self) {
+        self.roots.forget();
     }
 
     fn limit_first_step(&mut self, h: Option<f64>) {

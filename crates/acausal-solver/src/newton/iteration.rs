@@ -201,6 +201,9 @@ impl Iteration {
         self.solve_step(false);
         self.norm = self.norm_of(&self.dx, options);
         if self.norm <= options.tolerance {
+            if options.stay && self.statistics.iterations == 1 {
+                self.dx.fill(0.0);
+            }
             return self.finish(options);
         }
         if let Some((old_norm, old_bar, old_damping)) = self.last {

@@ -21,6 +21,9 @@ pub struct NewtonOptions {
     pub upper: Vec<f64>,
     /// Residuals below this fraction of their terms count as rounding errors.
     pub roundoff: f64,
+    /// A guess that the first correction would move by no more than the tolerance is the solution and stays as it is, to the
+    /// last digit. Whoever alternates between this system and another one comes to rest only that way.
+    pub stay: bool,
 }
 
 impl Default for NewtonOptions {
@@ -33,6 +36,7 @@ impl Default for NewtonOptions {
             lower: Vec::new(),
             upper: Vec::new(),
             roundoff: 1e-13,
+            stay: false,
         }
     }
 }

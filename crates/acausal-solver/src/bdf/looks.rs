@@ -1,0 +1,133 @@
+//! How densely event indicators are looked at inside of a step.
+//!
+//! The step size follows the states. An indicator may be faster than they are (`sin(50*time) > 0.5` beside a state that decays)
+//! and change its sign twice between two steps. What is promised, whatever the output interval:
+//!
+//! 1. Two sign changes of an indicator that are further apart than half a step ([`LOOKS`]) are found, unless the indicator was
+//!    far away: at its last speed it would have needed more than [`FAR`] times the rest of the step to reach zero.
+//! 2. Closer ones are found where the indicator is smooth on the scale of the looks. Each look is predicted from the three
+//!    before it (a parabola); if the prediction misses by more than [`TRUST`] of the distance from zero, the indicator is not
+//!    resolved and the look is moved closer, up to 2^[`MOST_CUTS`] times. The distance that was good is kept for the next
+//!    looks and at most doubled by each of them, so that an oscillation that was resolved once stays so however long the
+//!    steps become.
+//!
+//! What can still be lost is a dip shorter than half a step that none of the values before it announces. An indicator that
+//! does not become smoother by looking closer (noise) is left out of the second rule until the next event.
+//!
+//! Cost: one evaluation per step for indicators that are far from zero, two otherwise; more only while rule 2 asks for it.
+
+/// Looks per step, at least.
+const LOOKS: f64 = 2.0;
+/// See the module.
+const FAR: f64 = 4.0;
+/// See the module. With it about ten looks follow a period of a sine.
+const TRUST: f64 = 0.1;
+/// See the module.
+pub(super) const MOST_CUTS: usize = 10;
+
+/// A position and the indicators there.
+type At<'a> = (f64, &'a [f64]);
+
+/// What is known about the smoothness of the indicators.
+#[derive(Debug)]
+pub(super) struct Looks {
+    /// Longest distance of looks.
+    distance: f64,
+    /// A position before the last two, if there is one on the same smooth piece.
+    earlier: Option<f64>,
+    values: Vec<f64>,
+    /// Indicators that are not resolved by any distance.
+    noisy: Vec<bool>,
+    /// Those that were not resolved by the last look.
+    missed: Vec<usize>,
+}
+
+impl Default for Looks {
+    fn default() -> Looks {
+        Looks {
+            distance: f64::INFINITY,
+            earlier: None,
+            values: Vec::new(),
+            noisy: Vec::new(),
+            missed: Vec::new(),
+        }
+    }
+}
+
+impl Looks {
+    /// Begins a smooth piece with `m` indicators. The distance of looks stays: what oscillates does so after an event too.
+    pub fn start(&mut self, m: usize) {
+        self.earlier = None;
+        self.values.clear();
+        self.values.resize(m, 0.0);
+        self.noisy.clear();
+        self.noisy.resize(m, false);
+    }
+
+    /// Forgets the values.
+    pub fn forget(&mut self) {
+        self.earlier = None;
+    }
+
+    /// Keeps values that are no longer among the last two; gives a buffer of the same length.
+    pub fn remember(&mut self, t: f64, values: &mut Vec<f64>) {
+        self.earlier = Some(t);
+        std::mem::swap(&mut self.values, values);
+    }
+
+    /// Where to look next in a step of size `h`, at most at `t_end`.
+    pub fn next(&self, lo: At<'_>, before: Option<At<'_>>, t_end: f64, h: f64) -> f64 {
+        let rest = t_end - lo.0;
+        let far = before.is_some_and(|before| {
+            let time = lo.0 - before.0;
+            let mut values = lo.1.iter().zip(before.1);
+            time > 0.0 && values.all(|(g, b)| g.abs() * time > FAR * rest * (g - b).abs())
+        });
+        let longest = match far {
+            true => self.distance,
+            false => self.distance.min(h / LOOKS),
+        };
+        // A last interval that is hardly longer than the others is not cut.
+        if rest > 1.01 * longest {
+            lo.0 + longest
+        } else {
+            t_end
+        }
+    }
+
+    /// Whether the values at a place are what the three looks before let expect.
+    pub fn is_resolved(&mut self, lo: At<'_>, before: Option<At<'_>>, there: At<'_>) -> bool {
+        self.missed.clear();
+        let (Some(before), Some(t0)) = (before, self.earlier) else {
+            return true;
+        };
+        let (t1, t2, t) = (before.0, lo.0, there.0);
+        // Lagrange's weights of the parabola through the three.
+        let w0 = (t - t1) * (t - t2) / ((t0 - t1) * (t0 - t2));
+        let w1 = (t - t0) * (t - t2) / ((t1 - t0) * (t1 - t2));
+        let w2 = (t - t0) * (t - t1) / ((t2 - t0) * (t2 - t1));
+        for (i, g) in there.1.iter().enumerate() {
+            let predicted = w0 * self.values[i] + w1 * before.1[i] + w2 * lo.1[i];
+            let away = 0.5 * (lo.1[i].abs() + g.abs());
+            if !self.noisy[i] && (predicted - g).abs() > TRUST * away {
+                self.missed.push(i);
+            }
+        }
+        self.missed.is_empty()
+    }
+
+    /// A look at this distance was good; `cut` if a longer one was not.
+    pub fn accept(&mut self, distance: f64, cut: bool) {
+        self.distance = match cut {
+            true => 2.0 * distance,
+            false => self.distance.max(2.0 * distance),
+        };
+    }
+
+    /// No distance was good: the indicators that were missed are not smooth.
+    pub fn give_up(&mut self) {
+        for &i in &self.missed {
+            self.noisy[i] = true;
+        }
+    }
+}
