@@ -163,6 +163,9 @@ fn invoke(
     inputs: &[(InstId, Value)],
     span: Span,
 ) -> Result<Vec<Value>> {
+    if ctx.instances.is_partial(function) {
+        return Err(partial_call(ctx, function, span));
+    }
     if let Some(outputs) = external::call(ctx, evaluate, function, inputs, span)? {
         return Ok(outputs);
     }
@@ -190,6 +193,18 @@ fn invoke(
             })
         }
     }
+}
+
+/// A partial function says what arguments it takes but not what it gives (MLS 3.6 §12.2).
+fn partial_call(ctx: &Context, function: InstId, span: Span) -> Box<Diagnostic> {
+    let name = ctx.instances.class_name(function);
+    let message = format!("`{name}` is a partial function and cannot be called");
+    error("partial-function", span, message)
+        .label(ctx.instances.data(function).span, "declared partial here")
+        .hint(
+            "redeclare the function, or the package that it is in, with one that has an algorithm",
+        )
+        .into()
 }
 
 /// Adds where a function was called from to a message about its body.

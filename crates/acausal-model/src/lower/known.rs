@@ -132,7 +132,7 @@ impl Context {
 
     /// Sizes that `:` takes from the binding.
     fn dims_of_binding(&mut self, inst: InstId, rank: usize, span: Span) -> Result<Vec<usize>> {
-        let Some((holder, binding)) = self.effective_binding(inst) else {
+        let Some((holder, binding)) = self.instances.binding_in_records(inst) else {
             let name = self.instances.display_name(inst);
             return Err(error(
                 "unknown-size",
@@ -285,7 +285,7 @@ impl Context {
     }
 
     fn compute_value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
-        if let Some((holder, binding)) = self.effective_binding(inst) {
+        if let Some((holder, binding)) = self.instances.binding_in_records(inst) {
             return self.bound(inst, holder, &binding, true);
         }
         let name = self.instances.display_name(inst);
