@@ -20,7 +20,9 @@ use super::declare::blank;
 use super::execute::with_locals;
 use super::procedure::callee;
 use crate::instance::{InstId, Scope};
-use crate::lower::{Context, Env, Iteration, Locals, Result, Type, Value, error};
+use crate::lower::{
+    Context, Env, Iteration, Locals, Result, Type, Value, error, in_dependency_order,
+};
 
 /// A function on its way to run-time statements.
 pub struct Lowering<'c, 'e> {
@@ -110,27 +112,10 @@ impl<'c, 'e> Lowering<'c, 'e> {
             let variability = self.ctx.instances.data(c).prefixes.variability;
             variability != Some(acausal_syntax::ast::Variability::Constant)
         });
-        while !pending.is_empty() {
-            let before = pending.len();
-            let mut failed = Vec::new();
-            let mut first_error = None;
-            for variable in pending {
-                let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
-                match self.first_value(variable, frozen, span) {
-                    Ok(()) => {}
-                    Err(message) => {
-                        failed.push(variable);
-                        first_error.get_or_insert(message);
-                    }
-                }
-            }
-            if failed.len() == before
-                && let Some(message) = first_error
-            {
-                return Err(message);
-            }
-            pending = failed;
-        }
+        in_dependency_order(pending, |&variable| {
+            let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
+            self.first_value(variable, frozen, span)
+        })?;
         Ok(outputs
             .iter()
             .filter_map(|o| self.locals.get(o).cloned())

@@ -84,6 +84,14 @@ impl Context {
             x = self.quiet_factor(a, x);
             y = self.quiet_factor(b, y);
         }
+        if env.shape && matches!(op, BinOp::Div | BinOp::DivElem) {
+            // Nothing is divided where only the shape matters.
+            let one = self.exprs.int(1);
+            y = y.map_leaves(&mut |t| Tensor {
+                body: one,
+                ..t.clone()
+            });
+        }
         self.binary(op, x, y, a.span, b.span)
     }
 
