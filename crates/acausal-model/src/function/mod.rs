@@ -20,7 +20,7 @@
 //! | relations that are no events | `quiet` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
-//! | run-time functions | [`specialise`], [`run_time`], `store` |
+//! | run-time functions | [`specialise`], [`run_time`], `store`, `accumulate` |
 //! | `external` functions | [`external`], `external_text` |
 //!
 //! # Entry points
@@ -28,6 +28,7 @@
 //! - [`State`]: what lasts between calls; a field `function_state` of [`Context`]. After
 //!   lowering an equation its [`State::asserts`] hold the assertions of the calls inlined in it.
 
+mod accumulate;
 pub mod assertion;
 pub mod assign;
 pub mod bind;
@@ -41,6 +42,7 @@ pub mod left_limit;
 mod parallel;
 mod procedure;
 mod quiet;
+mod rewrite;
 pub mod run_time;
 pub mod specialise;
 mod store;

@@ -32,7 +32,7 @@ pub struct Lowering<'c, 'e> {
     pub locals: Locals,
     /// Scalars in the frame so far.
     pub frame: u32,
-    base: Env<'e>,
+    pub(super) base: Env<'e>,
     in_function: bool,
     pub(super) body: Vec<Run>,
     pub(super) name: String,
@@ -74,9 +74,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
             true => None,
             false => super::left_limit::bind(self.ctx, &mut self.base, e)?,
         };
+        let e = bound.as_ref().unwrap_or(e);
+        let accumulated = self.accumulate(e)?;
+        let e = accumulated.as_ref().unwrap_or(e);
         let pending = self.ctx.function_state.asserts.len();
         let env = with_locals(&self.base, &self.locals);
-        let value = self.ctx.expr(&env, bound.as_ref().unwrap_or(e));
+        let value = self.ctx.expr(&env, e);
         self.base.loops.truncate(mark);
         self.keep_asserts(pending);
         value
@@ -374,7 +377,7 @@ impl<'c, 'e> Lowering<'c, 'e> {
         Ok(())
     }
 
-    fn bound(&mut self, e: &Expr) -> Result<(ExprId, Type)> {
+    pub(super) fn bound(&mut self, e: &Expr) -> Result<(ExprId, Type)> {
         let env = with_locals(&self.base, &self.locals);
         let t = self.ctx.tensor(&env, e)?;
         let ty = if t.ty == Type::Integer {

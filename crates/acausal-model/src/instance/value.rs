@@ -165,6 +165,10 @@ impl Instances {
         let Decl::Component(decl) = &node.decl else {
             return None;
         };
+        if self.augmented_dims.contains_key(&inst) {
+            // A member of a bus is there because what it was made like is: the condition of that one has been looked at.
+            return None;
+        }
         if let Some(expr) = &decl.condition {
             return Some(Condition {
                 expr: Arc::clone(expr),

@@ -172,7 +172,7 @@ impl Context {
 
     /// What `lower` gives where only type and sizes matter: nothing is evaluated, so nothing in it can fail or be asserted, and the body of
     /// the result has no meaning.
-    pub(super) fn for_shape(
+    pub fn for_shape(
         &mut self,
         env: &Env<'_>,
         lower: &mut dyn FnMut(&mut Context, &Env<'_>) -> Result<Value>,
