@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+#[path = "library/defects.rs"]
+mod defects;
 
 use acausal::{InMemory, Load, Model, Settings};
 use common::{last, near, run_text};

@@ -60,15 +60,20 @@ impl Flattener {
             {
                 continue;
             }
+            // Overdetermined components, of which an array may be one.
+            let nodes = |this: &mut Self, dims: &[usize]| {
+                let own = dims.len().saturating_sub(this.ctx.node_rank(inst));
+                around * dims[..own].iter().product::<usize>()
+            };
             match self.ctx.instances.kind(inst) {
                 Kind::Primitive(_) if flow == Some(FlowPrefix::Flow) => flows += count,
                 Kind::Primitive(_) => match self.residuals(inst) {
-                    Some(n) => potentials += around * n,
+                    Some(n) => potentials += nodes(self, &dims) * n,
                     None => potentials += count,
                 },
                 Kind::Record { .. } | Kind::Connector { expandable: false } => {
                     if let Some(n) = self.residuals(inst) {
-                        potentials += count * n;
+                        potentials += nodes(self, &dims) * n;
                         continue;
                     }
                     for child in self.ctx.instances.components(inst) {
@@ -98,7 +103,7 @@ impl Flattener {
 
     /// The number of residuals of an overdetermined component, `None` if it is none or they are not known.
     fn residuals(&mut self, inst: InstId) -> Option<usize> {
-        let function = self.equality_constraint(inst)?;
+        let function = self.ctx.equality_constraint(inst)?;
         for c in self.ctx.instances.components(function) {
             if self.ctx.instances.data(c).prefixes.causality == Some(Causality::Output) {
                 return self.ctx.dims(c).ok().map(|d| d.iter().product());

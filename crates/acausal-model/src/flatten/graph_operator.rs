@@ -64,7 +64,7 @@ impl Flattener {
                 Err(message) if message.code == "absent-component" => continue,
                 Err(message) => return Err(message),
             };
-            if self.equality_constraint(place.inst).is_none() {
+            if self.ctx.equality_constraint(place.inst).is_none() {
                 let class = self.ctx.instances.class_name(place.inst);
                 let name = self.ctx.instances.display_name(place.inst);
                 return Err(error(

@@ -4,10 +4,10 @@
 
 use acausal_expr::flat::{Equation, OriginId};
 use acausal_expr::{Affine, IterId, Range};
+use acausal_syntax::Span;
 use acausal_syntax::ast::{
     self, Call, Callee, ComponentRef, EquationKind, Expr, ExprKind, SectionKind,
 };
-use acausal_syntax::{Name, Span};
 
 use rustc_hash::FxHashSet;
 
@@ -67,7 +67,7 @@ impl Flattener {
                 None => self.leaves[k - self.composites.len()],
             };
             if seen.insert(self.ctx.instances.data(inst).class)
-                && self.equality_constraint(inst).is_some()
+                && self.ctx.equality_constraint(inst).is_some()
             {
                 return true;
             }
@@ -173,7 +173,11 @@ impl Flattener {
         let mut out = Vec::new();
         let mut todo = vec![(a, b)];
         while let Some((a, b)) = todo.pop() {
-            if self.equality_constraint(a).is_some() {
+            // A frame that is switched off is no node.
+            if self.ctx.absent.contains(&a) || self.ctx.absent.contains(&b) {
+                continue;
+            }
+            if self.ctx.equality_constraint(a).is_some() {
                 out.push((a, b));
                 continue;
             }
@@ -188,15 +192,6 @@ impl Flattener {
             }
         }
         out
-    }
-
-    pub(super) fn equality_constraint(&mut self, inst: InstId) -> Option<InstId> {
-        let class = self.ctx.instances.data(inst).class;
-        let function = self
-            .ctx
-            .instances
-            .member(class, Name::new("equalityConstraint"))?;
-        (self.ctx.instances.kind(function) == Kind::Function).then_some(function)
     }
 
     fn collect_call(&mut self, spot: &Spot<'_>, call: &Call) {
@@ -259,6 +254,7 @@ impl Flattener {
         let (Ok(a), Ok(b)) = (self.inside(a, x), self.inside(b, y)) else {
             return (domain, Vec::new());
         };
+        let (a, b) = (self.ctx.node_place(&a), self.ctx.node_place(&b));
         let mut sides = Vec::new();
         for (side, place) in [&a, &b].into_iter().enumerate() {
             let mut next = outer.len();
@@ -380,7 +376,7 @@ impl Flattener {
         origin: OriginId,
         out: &mut Vec<Item>,
     ) -> Result<()> {
-        let Some(function) = self.equality_constraint(inst) else {
+        let Some(function) = self.ctx.equality_constraint(inst) else {
             return Ok(());
         };
         let arguments = Arguments {
@@ -389,6 +385,9 @@ impl Flattener {
         };
         let residue = crate::function::call(&mut self.ctx, &spot.env, function, arguments, span)?;
         let t = self.ctx.as_tensor(residue, span)?;
+        if t.is_empty() {
+            return Ok(()); // what is equal by construction gives no equation; the function may assert that it is
+        }
         let domain = t
             .iters
             .iter()

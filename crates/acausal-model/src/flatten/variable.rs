@@ -155,7 +155,7 @@ impl Flattener {
 
     fn binding(&mut self, id: VarId, inst: InstId) -> Result<()> {
         let parameter = self.model.vars[id.index()].is_parameter();
-        let Some((holder, binding)) = self.ctx.effective_binding(inst) else {
+        let Some((holder, binding)) = self.ctx.instances.binding_in_records(inst) else {
             if parameter {
                 self.unbound_parameter(id, inst);
             }

@@ -8,7 +8,9 @@ use acausal_syntax::ast::Variability;
 
 use super::bind;
 use crate::instance::{InstId, Kind};
-use crate::lower::{Context, Env, Locals, Record, Result, Tensor, Value, error};
+use crate::lower::{
+    Context, Env, Locals, Record, Result, Tensor, Value, error, in_dependency_order,
+};
 
 /// Gives outputs and protected variables their first values. Declarations may refer to later ones, so those that fail
 /// are tried again when others are known.
@@ -21,28 +23,11 @@ pub fn declare(
 ) -> Result<Locals> {
     let mut pending = ctx.instances.components(function);
     pending.retain(|c| !locals.contains_key(c) && !is_constant_declaration(ctx, *c));
-    while !pending.is_empty() {
-        let mut failed = Vec::new();
-        let mut first_error = None;
-        let before = pending.len();
-        for variable in pending {
-            match first_value(ctx, evaluate, &locals, variable, span) {
-                Ok(value) => {
-                    locals.insert(variable, value);
-                }
-                Err(message) => {
-                    failed.push(variable);
-                    first_error.get_or_insert(message);
-                }
-            }
-        }
-        if failed.len() == before
-            && let Some(message) = first_error
-        {
-            return Err(message);
-        }
-        pending = failed;
-    }
+    in_dependency_order(pending, |&variable| {
+        let value = first_value(ctx, evaluate, &locals, variable, span)?;
+        locals.insert(variable, value);
+        Ok(())
+    })?;
     Ok(locals)
 }
 
@@ -90,9 +75,10 @@ pub fn blank(
     match ctx.instances.kind(variable) {
         Kind::Record { .. } | Kind::Connector { .. } => {
             let mut fields = Vec::new();
-            // Bindings of fields may refer to fields before them.
+            // Bindings of fields may refer to any other field.
             let mut seen = locals.clone();
-            for field in ctx.instances.components(variable) {
+            let components = ctx.instances.components(variable);
+            in_dependency_order(components.clone(), |&field| {
                 let name = ctx.instances.data(field).name;
                 let value = match ctx.instances.binding(field) {
                     Some(binding) => {
@@ -105,8 +91,12 @@ pub fn blank(
                     }
                     None => blank(ctx, &seen, field, &dims, span)?,
                 };
-                seen.insert(field, value.clone());
-                fields.push((name, value));
+                seen.insert(field, value);
+                Ok(())
+            })?;
+            for field in components {
+                let name = ctx.instances.data(field).name;
+                fields.extend(seen.get(&field).map(|value| (name, value.clone())));
             }
             let class = ctx.instances.data(variable).class;
             Ok(Value::Record(Record {

@@ -268,8 +268,19 @@ impl<'c, 'e> Executor<'c, 'e> {
         if !self.path.is_empty() {
             self.guard(pending);
         }
+        let value = match value {
+            // A reduction up to what is known at run time only can be a loop there.
+            Err(message)
+                if self.in_function
+                    && message.code == "not-constant"
+                    && super::accumulate::mentions(e) =>
+            {
+                return Err(Stop::Dynamic(message));
+            }
+            other => other?,
+        };
         let ctx = &mut *self.ctx;
-        let value = value?.map_leaves(&mut |t| fold_tensor(ctx, t.clone()));
+        let value = value.map_leaves(&mut |t| fold_tensor(ctx, t.clone()));
         Ok(match &mut self.quiet {
             Some(quiet) => quiet.value(ctx, value),
             None => value,

@@ -20,7 +20,7 @@
 //! | relations that are no events | `quiet` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
-//! | run-time functions | [`specialise`], [`run_time`], `store` |
+//! | run-time functions | [`specialise`], [`run_time`], `store`, `accumulate` |
 //! | `external` functions | [`external`], `external_text` |
 //!
 //! # Entry points
@@ -28,6 +28,7 @@
 //! - [`State`]: what lasts between calls; a field `function_state` of [`Context`]. After
 //!   lowering an equation its [`State::asserts`] hold the assertions of the calls inlined in it.
 
+mod accumulate;
 pub mod assertion;
 pub mod assign;
 pub mod bind;
@@ -41,6 +42,7 @@ pub mod left_limit;
 mod parallel;
 mod procedure;
 mod quiet;
+mod rewrite;
 pub mod run_time;
 pub mod specialise;
 mod store;
@@ -163,6 +165,9 @@ fn invoke(
     inputs: &[(InstId, Value)],
     span: Span,
 ) -> Result<Vec<Value>> {
+    if ctx.instances.is_partial(function) {
+        return Err(partial_call(ctx, function, span));
+    }
     if let Some(outputs) = external::call(ctx, evaluate, function, inputs, span)? {
         return Ok(outputs);
     }
@@ -190,6 +195,18 @@ fn invoke(
             })
         }
     }
+}
+
+/// A partial function says what arguments it takes but not what it gives (MLS 3.6 §12.2).
+fn partial_call(ctx: &Context, function: InstId, span: Span) -> Box<Diagnostic> {
+    let name = ctx.instances.class_name(function);
+    let message = format!("`{name}` is a partial function and cannot be called");
+    error("partial-function", span, message)
+        .label(ctx.instances.data(function).span, "declared partial here")
+        .hint(
+            "redeclare the function, or the package that it is in, with one that has an algorithm",
+        )
+        .into()
 }
 
 /// Adds where a function was called from to a message about its body.

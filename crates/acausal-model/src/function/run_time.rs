@@ -20,7 +20,9 @@ use super::declare::blank;
 use super::execute::with_locals;
 use super::procedure::callee;
 use crate::instance::{InstId, Scope};
-use crate::lower::{Context, Env, Iteration, Locals, Result, Type, Value, error};
+use crate::lower::{
+    Context, Env, Iteration, Locals, Result, Type, Value, error, in_dependency_order,
+};
 
 /// A function on its way to run-time statements.
 pub struct Lowering<'c, 'e> {
@@ -30,7 +32,7 @@ pub struct Lowering<'c, 'e> {
     pub locals: Locals,
     /// Scalars in the frame so far.
     pub frame: u32,
-    base: Env<'e>,
+    pub(super) base: Env<'e>,
     in_function: bool,
     pub(super) body: Vec<Run>,
     pub(super) name: String,
@@ -72,9 +74,12 @@ impl<'c, 'e> Lowering<'c, 'e> {
             true => None,
             false => super::left_limit::bind(self.ctx, &mut self.base, e)?,
         };
+        let e = bound.as_ref().unwrap_or(e);
+        let accumulated = self.accumulate(e)?;
+        let e = accumulated.as_ref().unwrap_or(e);
         let pending = self.ctx.function_state.asserts.len();
         let env = with_locals(&self.base, &self.locals);
-        let value = self.ctx.expr(&env, bound.as_ref().unwrap_or(e));
+        let value = self.ctx.expr(&env, e);
         self.base.loops.truncate(mark);
         self.keep_asserts(pending);
         value
@@ -110,27 +115,10 @@ impl<'c, 'e> Lowering<'c, 'e> {
             let variability = self.ctx.instances.data(c).prefixes.variability;
             variability != Some(acausal_syntax::ast::Variability::Constant)
         });
-        while !pending.is_empty() {
-            let before = pending.len();
-            let mut failed = Vec::new();
-            let mut first_error = None;
-            for variable in pending {
-                let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
-                match self.first_value(variable, frozen, span) {
-                    Ok(()) => {}
-                    Err(message) => {
-                        failed.push(variable);
-                        first_error.get_or_insert(message);
-                    }
-                }
-            }
-            if failed.len() == before
-                && let Some(message) = first_error
-            {
-                return Err(message);
-            }
-            pending = failed;
-        }
+        in_dependency_order(pending, |&variable| {
+            let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
+            self.first_value(variable, frozen, span)
+        })?;
         Ok(outputs
             .iter()
             .filter_map(|o| self.locals.get(o).cloned())
@@ -389,7 +377,7 @@ impl<'c, 'e> Lowering<'c, 'e> {
         Ok(())
     }
 
-    fn bound(&mut self, e: &Expr) -> Result<(ExprId, Type)> {
+    pub(super) fn bound(&mut self, e: &Expr) -> Result<(ExprId, Type)> {
         let env = with_locals(&self.base, &self.locals);
         let t = self.ctx.tensor(&env, e)?;
         let ty = if t.ty == Type::Integer {

@@ -7,9 +7,9 @@
 //! 1. modifiers from outside of the redeclaration;
 //! 2. the redeclaration's own;
 //! 3. modifiers of the replaced element by inner `extends` clauses and components (§7.3.2: they also modify the constraining type);
-//! 4. the constraining clause of the outermost declaration that has one, else the arguments in parentheses of the original declaration.
-//!    Decision: the value of the original declaration is kept like these arguments, as libraries expect it of
-//!    `replaceable Data d[n] = {...}`.
+//! 4. the constraining clauses of all declarations in turn, from the one in force to the original; if that one has no such clause, its arguments in
+//!    parentheses. Decision: the value of the original declaration is kept like these arguments, as libraries expect it
+//!    of `replaceable Data d[n] = {...}`.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use acausal_syntax::ast::Variability;
 
 use super::Instances;
 use super::environment::Hit;
-use super::node::{Decl, Piece};
+use super::node::{Decl, INSIDE, Piece};
 use super::shape::{Shape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::modifier::ArgKind;
@@ -257,11 +257,10 @@ fn component_environment(
             .filter_map(Hit::piece),
     );
     if let Some(modifier) = &decl.modifier {
-        env.push(Piece::declaration(
-            modifier,
-            scope,
-            decl.clause.prefixes.is_final,
-        ));
+        env.push(Piece {
+            source: redeclare.map_or(INSIDE, |position| hits[position].place),
+            ..Piece::declaration(modifier, scope, decl.clause.prefixes.is_final)
+        });
     }
     env.extend(
         inner
@@ -270,47 +269,40 @@ fn component_environment(
             .filter_map(Hit::piece),
     );
 
-    // Declarations from the one in force to the original.
-    let mut explicit = None;
+    // Declarations from the one in force to the original: what a constraining clause modifies holds for all later ones (§7.3.2).
     for hit in hits.iter().skip(outer) {
         if let ArgKind::RedeclareComponent(decl) = &hit.kind {
-            explicit = explicit.or(decl
-                .clause
-                .constraint
-                .as_ref()
-                .map(|found| (found, hit.scope)));
+            env.extend(constraint_of(decl, hit.scope));
         }
     }
     let mut next = Some(element);
-    let mut original = None;
     while let Some(element) = next {
-        if let Item::Component(decl) = &element.item {
-            let scope = Scope {
-                inst: parent,
-                layer: element.layer,
-            };
-            explicit = explicit.or(decl.clause.constraint.as_ref().map(|found| (found, scope)));
-            original = Some((decl, scope));
-        }
         next = element.replaced.as_deref();
-    }
-    match (explicit, original) {
-        (Some((constraint, scope)), _) => {
-            env.extend(
-                constraint
-                    .modifier
-                    .as_ref()
-                    .map(|modifier| Piece::constraint(modifier, scope)),
-            );
+        let Item::Component(declared) = &element.item else {
+            continue;
+        };
+        let scope = Scope {
+            inst: parent,
+            layer: element.layer,
+        };
+        env.extend(constraint_of(declared, scope));
+        // Without a clause the original declaration is the constraining one.
+        if next.is_none()
+            && declared.clause.constraint.is_none()
+            && !Arc::ptr_eq(declared, decl)
+            && let Some(modifier) = &declared.modifier
+        {
+            env.push(Piece::constraint(modifier, scope));
         }
-        (None, Some((original, scope))) if !Arc::ptr_eq(original, decl) => {
-            if let Some(modifier) = &original.modifier {
-                env.push(Piece::constraint(modifier, scope));
-            }
-        }
-        _ => {}
     }
     env
+}
+
+/// The modifiers of the constraining clause of a declaration.
+fn constraint_of(decl: &ComponentDecl, scope: Scope) -> Option<Piece> {
+    let clause = decl.clause.constraint.as_ref()?;
+    let modifier = clause.modifier.as_ref()?;
+    Some(Piece::constraint(modifier, scope))
 }
 
 fn component_prefixes(

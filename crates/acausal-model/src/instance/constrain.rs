@@ -25,6 +25,8 @@ struct Step<'a> {
     constraint: Option<&'a Path>,
     scope: Scope,
     span: Span,
+    /// Written in a modification, not as an element of a class.
+    modifier: bool,
 }
 
 /// What a class in force must fit, to be checked once it is flattened.
@@ -139,6 +141,9 @@ impl Instances {
                 ("is final and cannot be redeclared", "made final here")
             } else if old.constant {
                 ("is a constant and cannot be redeclared", "declared here")
+            } else if !old.replaceable && !same_class && old.modifier {
+                self.report_overridden_redeclaration(old, new, name);
+                continue;
             } else if !old.replaceable && !same_class {
                 ("is not replaceable", "declared here without `replaceable`")
             } else {
@@ -151,6 +156,24 @@ impl Instances {
             return false;
         }
         true
+    }
+
+    /// A redeclaration in a modification, of what an inner modification redeclares without `replaceable`.
+    ///
+    /// MLS 3.6 §7.3 makes the element final in this respect. Modifications merge with the outer one in force (§7.2.4, §7.3.2), and libraries in wide use rely on
+    /// it (`replaceable Pump p(redeclare package Medium = Medium)`, redeclared with another medium): a warning.
+    fn report_overridden_redeclaration(&mut self, old: &Step, new: &Step, name: Name) {
+        self.report(
+            Diagnostic::warning(
+                "not-replaceable",
+                new.span,
+                format!("`{name}` is redeclared over a redeclaration that is not replaceable"),
+            )
+            .label(old.span, "redeclared here without `replaceable`")
+            .hint(
+                "the outer redeclaration is used; write `redeclare replaceable` in the inner one",
+            ),
+        );
     }
 
     /// Why one class cannot be used in place of another: the first public component it lacks, or a different kind (MLS 3.6 §6.4).
@@ -195,9 +218,11 @@ fn steps<'a>(parent: InstId, element: &'a ShapeElement, hits: &'a [Hit]) -> Vec<
     for hit in hits {
         match &hit.kind {
             ArgKind::RedeclareComponent(decl) => {
-                found.push(component_step(decl, hit.scope, hit.span))
+                found.push(component_step(decl, hit.scope, hit.span, true));
             }
-            ArgKind::RedeclareClass(decl) => found.push(class_step(decl, hit.scope, hit.span)),
+            ArgKind::RedeclareClass(decl) => {
+                found.push(class_step(decl, hit.scope, hit.span, true));
+            }
             ArgKind::Modify(_) => {}
         }
     }
@@ -208,8 +233,8 @@ fn steps<'a>(parent: InstId, element: &'a ShapeElement, hits: &'a [Hit]) -> Vec<
             layer: element.layer,
         };
         match &element.item {
-            Item::Component(decl) => found.push(component_step(decl, scope, decl.name_span)),
-            Item::Class(decl) => found.push(class_step(decl, scope, decl.name_span)),
+            Item::Component(decl) => found.push(component_step(decl, scope, decl.name_span, false)),
+            Item::Class(decl) => found.push(class_step(decl, scope, decl.name_span, false)),
             Item::Extends(_) => {}
         }
         next = element.replaced.as_deref();
@@ -218,7 +243,7 @@ fn steps<'a>(parent: InstId, element: &'a ShapeElement, hits: &'a [Hit]) -> Vec<
     found
 }
 
-fn component_step(decl: &ComponentDecl, scope: Scope, span: Span) -> Step<'_> {
+fn component_step(decl: &ComponentDecl, scope: Scope, span: Span, modifier: bool) -> Step<'_> {
     let clause = &decl.clause;
     Step {
         replaceable: clause.prefixes.replaceable,
@@ -228,10 +253,11 @@ fn component_step(decl: &ComponentDecl, scope: Scope, span: Span) -> Step<'_> {
         constraint: clause.constraint.as_ref().map(|found| &found.base),
         scope,
         span,
+        modifier,
     }
 }
 
-fn class_step(decl: &ClassDecl, scope: Scope, span: Span) -> Step<'_> {
+fn class_step(decl: &ClassDecl, scope: Scope, span: Span, modifier: bool) -> Step<'_> {
     Step {
         replaceable: decl.prefixes.replaceable,
         is_final: decl.prefixes.is_final,
@@ -240,6 +266,7 @@ fn class_step(decl: &ClassDecl, scope: Scope, span: Span) -> Step<'_> {
         constraint: decl.constraint.as_ref().map(|found| &found.base),
         scope,
         span,
+        modifier,
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use acausal_syntax::{Name, Span};
 
 use super::Instances;
-use super::node::{OwnDims, Piece};
+use super::node::{INSIDE, OwnDims, Piece};
 use super::shape::Shape;
 use super::types::{BindingOrigin, InstId, Role, Scope};
 use crate::class::modifier::{ArgKind, Modifier};
@@ -36,6 +36,8 @@ pub(super) struct Hit {
     pub span: Span,
     /// Number of the modifier it was found in, counted from the outermost.
     pub source: u32,
+    /// The same for modifiers of the enclosing instance; [`INSIDE`] for those of its class.
+    pub place: u16,
 }
 
 impl Instances {
@@ -52,7 +54,8 @@ impl Instances {
         let mut source = 0;
         for piece in self.pieces(inst) {
             let levels = piece.levels.saturating_add(piece.own.count(node.rank));
-            collect(&mut hits, piece, levels, name, source);
+            let place = u16::try_from(source).unwrap_or(INSIDE);
+            collect(&mut hits, piece, levels, name, (source, place));
             source += 1;
         }
         if node.role != Role::Class {
@@ -62,7 +65,8 @@ impl Instances {
             let own = shape.map_or(0, |shape| shape.dims.len().min(usize::from(u8::MAX)) as u8);
             for piece in self.pieces(node.class) {
                 let levels = if beside { piece.levels } else { 0 };
-                collect(&mut hits, piece, levels.saturating_add(own), name, source);
+                let levels = levels.saturating_add(own);
+                collect(&mut hits, piece, levels, name, (source, INSIDE));
                 source += 1;
             }
         }
@@ -84,6 +88,7 @@ impl Instances {
                     origin: BindingOrigin::Modifier,
                     span: arg.span,
                     source,
+                    place: INSIDE,
                 });
             }
             source += 1;
@@ -92,8 +97,14 @@ impl Instances {
     }
 }
 
-/// `levels` counts the dimensions that an argument without `each` spans.
-fn collect(hits: &mut Vec<Hit>, piece: &Piece, levels: u8, name: Name, source: u32) {
+/// `levels` counts the dimensions that an argument without `each` spans; `source` and `place` are those of [`Hit`].
+fn collect(
+    hits: &mut Vec<Hit>,
+    piece: &Piece,
+    levels: u8,
+    name: Name,
+    (source, place): (u32, u16),
+) {
     for arg in piece.modifier.args_for(name) {
         hits.push(Hit {
             kind: arg.kind.clone(),
@@ -105,6 +116,7 @@ fn collect(hits: &mut Vec<Hit>, piece: &Piece, levels: u8, name: Name, source: u
             origin: piece.origin,
             span: arg.span,
             source,
+            place,
         });
     }
 }
@@ -121,6 +133,7 @@ impl Hit {
                 each: self.each,
                 is_final: self.is_final,
                 origin: self.origin,
+                source: self.place,
                 span: self.span,
             }),
             _ => None,
@@ -144,6 +157,7 @@ impl Piece {
             each: false,
             is_final,
             origin: BindingOrigin::Declaration,
+            source: INSIDE,
             span: modifier.span,
         }
     }

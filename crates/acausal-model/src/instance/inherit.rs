@@ -56,6 +56,9 @@ impl Instances {
         self.data_mut(inst).shape = Some(Arc::clone(&shape));
         self.node_mut(inst).building = false;
         self.check_obligation(inst);
+        if self.data(inst).role == Role::Class {
+            self.check_disputed(inst, &shape);
+        }
         shape
     }
 

@@ -1,18 +1,27 @@
 //! Elements of the same name in one class: merged if identical, replaced by `redeclare`, else an error (MLS 3.6 §7.1, §7.3).
 //!
-//! Decision: elements inherited twice are compared *as written*, without the modifiers on the way and without descriptions and
-//! annotations; the first one is kept.
+//! Elements inherited twice are compared as written, without descriptions and annotations. Those that differ are compared again when the class is
+//! complete, by what they mean: after the redeclarations on their way, types and short classes by the class that their names lead to.
+//! Decision: other modifiers on the way do not count. The first one is kept.
+//!
+//! ```text
+//! model Port  replaceable package Medium = A; ... end Port;
+//! model Index replaceable package Medium = B; ... end Index;
+//! model Sensor extends Port; extends Index(redeclare package Medium = Medium); end Sensor;   // one Medium, A
+//! ```
 
 use std::sync::Arc;
 
-use acausal_syntax::ast::Visibility;
+use acausal_syntax::ast::{Path, Visibility};
 use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
+use super::node::Decl;
 use super::shape::{Shape, ShapeElement};
-use crate::class::Libraries;
+use super::types::{InstId, Scope};
 use crate::class::modifier::{Arg, ArgKind, Modifier};
-use crate::class::table::{ClassDecl, ComponentDecl, Item};
+use crate::class::table::{ClassDecl, ComponentDecl, ExtendsDecl, Item};
+use crate::class::{ClassId, Libraries};
 
 impl Instances {
     /// Enters an element, or merges it with the one of the same name (MLS 3.6 §7.1, §7.3).
@@ -43,9 +52,93 @@ impl Instances {
             // Of two inherited ones, one redeclared on its way: the redeclaration is in force.
             *known = new;
         } else if known.replaced.is_none() && !self.identical(&known.item, &new.item) {
-            let (known, new) = (known.clone(), new);
-            self.report_conflict(shape, &known, &new);
+            let pair = (known.clone(), new);
+            shape.disputed.push(pair);
         }
+    }
+
+    /// Compares elements of one name by what they mean.
+    pub(super) fn check_disputed(&mut self, inst: InstId, shape: &Shape) {
+        for (known, new) in &shape.disputed {
+            if !self.means_the_same(inst, shape, known, new) {
+                self.report_conflict(shape, known, new);
+            }
+        }
+    }
+
+    fn means_the_same(
+        &mut self,
+        inst: InstId,
+        shape: &Shape,
+        known: &ShapeElement,
+        new: &ShapeElement,
+    ) -> bool {
+        let (first, second) = (in_force(inst, shape, known), in_force(inst, shape, new));
+        match (first, second) {
+            ((Item::Component(a), at), (Item::Component(b), other)) => {
+                same_except_type(&a, &b)
+                    && same_modifier(
+                        &self.libraries,
+                        a.modifier.as_deref(),
+                        b.modifier.as_deref(),
+                    )
+                    && self.same_meaning((&a.clause.type_name, at), (&b.clause.type_name, other))
+            }
+            ((Item::Class(a), at), (Item::Class(b), other)) => {
+                let [a, b] = [&a, &b].map(|decl| self.short_class(decl.class));
+                let (Some(a), Some(b)) = (a, b) else {
+                    return false;
+                };
+                same_modifier(
+                    &self.libraries,
+                    a.modifier.as_deref(),
+                    b.modifier.as_deref(),
+                ) && self.same_meaning((&a.base, at), (&b.base, other))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two names lead to one class.
+    fn same_meaning(&mut self, a: (&Path, Scope), b: (&Path, Scope)) -> bool {
+        let (Ok(a), Ok(b)) = (self.resolve_class(a.1, a.0), self.resolve_class(b.1, b.0)) else {
+            return false;
+        };
+        a == b || self.unabridged(a) == self.unabridged(b)
+    }
+
+    /// The class that a short class stands for, if it changes nothing: `package Medium = Water`.
+    fn unabridged(&mut self, class: InstId) -> InstId {
+        const LONGEST: usize = 100; // short classes that lead to each other in a circle are reported elsewhere
+        let mut at = class;
+        for _ in 0..LONGEST {
+            let Decl::Class(id) = self.data(at).decl else {
+                break;
+            };
+            let plain = self.pieces(at).is_empty() && !self.constraints.contains_key(&at);
+            let Some(short) = self
+                .short_class(id)
+                .filter(|s| plain && s.modifier.is_none())
+            else {
+                break;
+            };
+            match self.resolve_class(self.scope_of(at), &short.base) {
+                Ok(next) if next != InstId::ERROR => at = next,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// The definition of a short class without dimensions and prefixes.
+    fn short_class(&mut self, class: ClassId) -> Option<Arc<ExtendsDecl>> {
+        let table = self.element_table(class);
+        let Some(Item::Extends(extends)) = table.items.first() else {
+            return None;
+        };
+        let short = extends.short.as_ref()?;
+        let plain = short.subscripts.is_empty() && short.causality.is_none();
+        plain.then(|| Arc::clone(extends))
     }
 
     /// Redeclaring does not change visibility (MLS 3.6 §7.3.3).
@@ -121,6 +214,26 @@ impl Instances {
     }
 }
 
+/// The declaration of an element after the redeclarations in `extends` clauses, and where its names are looked up.
+fn in_force(inst: InstId, shape: &Shape, element: &ShapeElement) -> (Item, Scope) {
+    let modifiers = shape.layers.get(usize::from(element.layer));
+    for entry in modifiers.map_or(&[][..], |layer| &layer.modifiers) {
+        for arg in entry.modifier.args_for(element.name) {
+            let item = match &arg.kind {
+                ArgKind::RedeclareComponent(decl) => Item::Component(Arc::clone(decl)),
+                ArgKind::RedeclareClass(decl) => Item::Class(Arc::clone(decl)),
+                ArgKind::Modify(_) => continue,
+            };
+            return (item, entry.scope.at(inst));
+        }
+    }
+    let scope = Scope {
+        inst,
+        layer: element.layer,
+    };
+    (element.item.clone(), scope)
+}
+
 /// True for `redeclare` as an element.
 pub(super) fn redeclares(item: &Item) -> bool {
     match item {
@@ -179,11 +292,15 @@ fn same_modifier(libraries: &Libraries, a: Option<&Modifier>, b: Option<&Modifie
 
 /// The same type, dimensions, prefixes, condition and value.
 fn same_except_modifiers(a: &ComponentDecl, b: &ComponentDecl) -> bool {
+    a.clause.type_name == b.clause.type_name && same_except_type(a, b)
+}
+
+/// The same dimensions, prefixes, condition and value.
+fn same_except_type(a: &ComponentDecl, b: &ComponentDecl) -> bool {
     let value = |decl: &ComponentDecl| decl.modifier.as_ref().and_then(|m| m.value.clone());
     a.clause.prefixes == b.clause.prefixes
         && a.clause.prefix == b.clause.prefix
         && a.clause.visibility == b.clause.visibility
-        && a.clause.type_name == b.clause.type_name
         && a.clause.subscripts == b.clause.subscripts
         && a.subscripts == b.subscripts
         && a.condition == b.condition

@@ -12,7 +12,7 @@ use super::Instances;
 use super::environment::Hit;
 use super::node::{OwnDims, Piece};
 use super::shape::{Shape, ShapeElement};
-use super::types::{BindingOrigin, InstId, InstPrefixes, Scope};
+use super::types::{InstId, InstPrefixes, Scope};
 use crate::class::modifier::ArgKind;
 use crate::class::table::{ClassDecl, Item};
 
@@ -103,7 +103,7 @@ impl Instances {
             .filter(|hit| Some(hit.source) != source)
             .filter_map(Hit::piece)
             .collect();
-        constraints.extend(self.constraint_of(parent, element, &decl, hits, outer));
+        constraints.extend(self.constraints_of(parent, element, &decl, hits, outer));
 
         let node = self.add_class_node(element.name, parent, decl.class, scope);
         if matches!(
@@ -138,58 +138,52 @@ impl Instances {
         node
     }
 
-    /// The modifier of the constraining type: of the outermost declaration that has a constraining clause, else that of the original short class.
-    fn constraint_of(
+    /// The modifiers of the constraining types: of the constraining clauses of all declarations in turn, from the one in force to the original; if
+    /// that one has no such clause and is a short class, of that (MLS 3.6 §7.3.2).
+    fn constraints_of(
         &mut self,
         parent: InstId,
         element: &ShapeElement,
         decl: &ClassDecl,
         hits: &[Hit],
         outer: usize,
-    ) -> Option<Piece> {
+    ) -> Vec<Piece> {
+        let of_clause = |decl: &ClassDecl, scope| {
+            let modifier = decl.constraint.as_ref()?.modifier.as_ref()?;
+            Some(Piece::constraint(modifier, scope))
+        };
+        let mut found = Vec::new();
         for hit in hits.iter().skip(outer) {
-            if let ArgKind::RedeclareClass(redeclared) = &hit.kind
-                && let Some(constraint) = &redeclared.constraint
-            {
-                return constraint
-                    .modifier
-                    .as_ref()
-                    .map(|modifier| Piece::constraint(modifier, hit.scope));
+            if let ArgKind::RedeclareClass(redeclared) = &hit.kind {
+                found.extend(of_clause(redeclared, hit.scope));
             }
         }
         let mut next = Some(element);
-        let mut original = None;
         while let Some(element) = next {
-            if let Item::Class(class) = &element.item {
-                let scope = Scope {
-                    inst: parent,
-                    layer: element.layer,
-                };
-                if let Some(constraint) = &class.constraint {
-                    return constraint
-                        .modifier
-                        .as_ref()
-                        .map(|modifier| Piece::constraint(modifier, scope));
-                }
-                original = Some((class, scope));
-            }
             next = element.replaced.as_deref();
-        }
-        let (original, scope) = original?;
-        if original.class == decl.class || decl.extends_inherited {
-            return None;
-        }
-        let table = self.element_table(original.class);
-        match table.items.first() {
-            Some(Item::Extends(extends)) if extends.short.is_some() => {
-                let modifier = extends.modifier.as_ref()?;
-                Some(Piece {
-                    own: OwnDims::Last(0),
-                    origin: BindingOrigin::Modifier,
-                    ..Piece::constraint(modifier, scope)
-                })
+            let Item::Class(declared) = &element.item else {
+                continue;
+            };
+            let scope = Scope {
+                inst: parent,
+                layer: element.layer,
+            };
+            found.extend(of_clause(declared, scope));
+            let original = next.is_none() && declared.constraint.is_none();
+            if !original || declared.class == decl.class || decl.extends_inherited {
+                continue;
             }
-            _ => None,
+            let table = self.element_table(declared.class);
+            if let Some(Item::Extends(extends)) = table.items.first()
+                && extends.short.is_some()
+                && let Some(modifier) = &extends.modifier
+            {
+                found.push(Piece {
+                    own: OwnDims::Last(0),
+                    ..Piece::constraint(modifier, scope)
+                });
+            }
         }
+        found
     }
 }

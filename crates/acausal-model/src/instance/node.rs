@@ -71,8 +71,14 @@ pub(crate) struct Piece {
     pub each: bool,
     pub is_final: bool,
     pub origin: BindingOrigin,
+    /// The modifier of the enclosing instance that it is part of, by its place there: what decides between a value of a record and those of its fields.
+    /// [`INSIDE`] if it was written in the class of that instance.
+    pub source: u16,
     pub span: Span,
 }
+
+/// A modifier of a member that no modifier of the enclosing instance contains.
+pub(crate) const INSIDE: u16 = u16::MAX;
 
 /// Which dimensions of an instance the nested arguments of a modifier span when written without `each`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

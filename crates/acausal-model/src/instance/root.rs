@@ -7,7 +7,7 @@ use acausal_syntax::ast::{Expr, Variability, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
-use super::node::{Decl, OwnDims, Piece};
+use super::node::{Decl, INSIDE, OwnDims, Piece};
 use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
 use super::unknown::with_hint;
 use crate::class::modifier::{Arg, ArgKind, Modifier, Value};
@@ -33,6 +33,7 @@ impl Instances {
                 each: false,
                 is_final: false,
                 origin: BindingOrigin::Setting,
+                source: INSIDE,
                 span: value.span,
             });
         }

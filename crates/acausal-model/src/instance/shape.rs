@@ -45,6 +45,8 @@ pub(crate) struct Shape {
     pub causality: Option<Causality>,
     /// Dimensions of a short class.
     pub dims: Vec<(Arc<Expr>, LayerScope)>,
+    /// Pairs of elements of one name that are not identical as written: the one that is kept and the other one, to be compared once names can be looked up.
+    pub disputed: Vec<(ShapeElement, ShapeElement)>,
     /// Nested classes whose modifiers use variables of the instance; see [`super::sharing`].
     pub dependent: FxHashSet<Name>,
 }
@@ -138,6 +140,7 @@ impl Shape {
             incomplete: false,
             causality: None,
             dims: Vec::new(),
+            disputed: Vec::new(),
             dependent: FxHashSet::default(),
         }
     }

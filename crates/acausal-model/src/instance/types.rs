@@ -85,7 +85,7 @@ pub struct Binding {
     pub span: Span,
 }
 
-/// Where a [`Binding`] was written; a record's own binding wins over values from the declarations in its class.
+/// Where a [`Binding`] was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingOrigin {
     /// In the declaration of the component itself: `Real x = 1`.

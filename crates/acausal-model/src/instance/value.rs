@@ -3,24 +3,75 @@
 use std::sync::Arc;
 
 use acausal_syntax::Name;
+use acausal_syntax::ast::Variability;
 
 use super::Instances;
 use super::environment::Hit;
-use super::node::Decl;
-use super::types::{Binding, Condition, Dim, InstId, Kind};
+use super::node::{Decl, INSIDE};
+use super::types::{Binding, Condition, Dim, InstId, Kind, Role};
 use crate::class::modifier::{ArgKind, Value};
 
 impl Instances {
     /// The value of a component after merging all modifications; none if there is none or it was removed by `break`.
     ///
-    /// A value of a record or array of records is at the record; its fields have those from modifiers and declarations of their own. A value at the
-    /// record wins over [`BindingOrigin::Declaration`](super::BindingOrigin) of its fields.
+    /// A value of a record or array of records is at the record; its fields have those from modifiers and declarations of their own. Which of them is
+    /// in force says [`binding_in_records`](Self::binding_in_records).
     pub fn binding(&mut self, inst: InstId) -> Option<Binding> {
+        self.placed_binding(inst).map(|(_, binding)| binding)
+    }
+
+    /// The value in force for a component, which may be that of a record around it, and the component that it is written for.
+    ///
+    /// Outer modifiers override inner ones (MLS 3.6 §7.2.4), whether they are for the record or for a field of it: in
+    /// `G g(c = k)` the value of `c` wins over `C c(V = 0)` inside of `G`, and in `C c(V = 1) = k` both are of one modification and the field's own
+    /// one wins. Each modifier of a field is part of one of the record, or was written inside of it; the place of that one among
+    /// the modifiers of the record, outermost first, is compared with the place of the record's value.
+    pub fn binding_in_records(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
+        let is_constant = |this: &Instances, inst| {
+            this.data(inst).prefixes.variability == Some(Variability::Constant)
+        };
+        let found = self.placed_binding(inst);
+        // Where the modifier in force stands among those of the component that the walk has come to.
+        let mut place = found.as_ref().map_or(INSIDE, |(place, _)| *place);
+        let mut best = found.map(|(_, binding)| (inst, binding));
+        let parent = self.parent(inst);
+        if best.is_some()
+            && is_constant(self, inst)
+            && !parent.is_some_and(|p| is_constant(self, p))
+        {
+            return best; // what is declared constant in a record is the same for all values of it
+        }
+        let mut at = inst;
+        while let Some(parent) = self.parent(at) {
+            let is_record = self.data(parent).role == Role::Component
+                && matches!(
+                    self.kind(parent),
+                    Kind::Record { .. } | Kind::Connector { .. }
+                );
+            if !is_record {
+                break;
+            }
+            place = match self.pieces(at).get(usize::from(place)) {
+                Some(piece) => piece.source,
+                None => INSIDE,
+            };
+            if let Some((outer, binding)) = self.placed_binding(parent)
+                && outer < place
+            {
+                (place, best) = (outer, Some((parent, binding)));
+            }
+            at = parent;
+        }
+        best
+    }
+
+    /// The value of a component and its place among the modifiers.
+    fn placed_binding(&self, inst: InstId) -> Option<(u16, Binding)> {
         let node = self.data(inst);
-        for piece in self.pieces(inst) {
+        for (place, piece) in self.pieces(inst).iter().enumerate() {
             match &piece.modifier.value {
                 Some(Value::Expr(expr)) => {
-                    return Some(Binding {
+                    let binding = Binding {
                         expr: Arc::clone(expr),
                         scope: piece.scope,
                         levels: piece.levels,
@@ -28,7 +79,8 @@ impl Instances {
                         is_final: piece.is_final || node.prefixes.is_final,
                         origin: piece.origin,
                         span: piece.span,
-                    });
+                    };
+                    return Some((u16::try_from(place).unwrap_or(INSIDE), binding));
                 }
                 Some(Value::Break) => return None,
                 None => {}
@@ -113,6 +165,10 @@ impl Instances {
         let Decl::Component(decl) = &node.decl else {
             return None;
         };
+        if self.augmented_dims.contains_key(&inst) {
+            // A member of a bus is there because what it was made like is: the condition of that one has been looked at.
+            return None;
+        }
         if let Some(expr) = &decl.condition {
             return Some(Condition {
                 expr: Arc::clone(expr),

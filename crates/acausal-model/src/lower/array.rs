@@ -1,10 +1,10 @@
-//! Array constructors, ranges, iterators and subscripts (MLS 3.6 §10.4, §10.5).
+//! Array constructors and ranges (MLS 3.6 §10.4).
 
-use acausal_expr::{ExprId, Range};
+use acausal_expr::ExprId;
 use acausal_syntax::Span;
-use acausal_syntax::ast::{Expr, ForIndex};
+use acausal_syntax::ast::Expr;
 
-use super::{Context, Env, Record, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// `{a, b, c}`
@@ -45,30 +45,6 @@ impl Context {
         )
         .label(members[0].span, format!("this is {first}"))
         .into())
-    }
-
-    /// `{e for i in r, j in s}`: the last iterator becomes the first dimension (MLS 3.6 §10.4.1.1).
-    pub(super) fn array_comprehension(
-        &mut self,
-        env: &Env<'_>,
-        body: &Expr,
-        indices: &[ForIndex],
-    ) -> Result<Value> {
-        let mut inner = env.clone();
-        let mut counts = Vec::new();
-        for index in indices.iter().rev() {
-            let iteration = self.iteration(&inner, index, &[body])?;
-            let n = iteration.count();
-            let k = self.iterator(None, Range::upto(n));
-            let value = self.iteration_value(&iteration, k);
-            inner.loops.push((index.name.name, value));
-            counts.push((k, n));
-        }
-        let mut value = self.expr(&inner, body)?;
-        for &(k, n) in counts.iter().rev() {
-            value = prepend(&value, k, n);
-        }
-        Ok(value)
     }
 
     /// `[a, b; c, d]` (MLS 3.6 §10.4.2.1): everything is promoted to the highest rank, at least 2.
@@ -209,33 +185,5 @@ impl Context {
             let shift = x.mul(&[increment, k]);
             x.add(&[first.body, shift])
         }))
-    }
-}
-
-/// A value that depends on `k` in `1:n` with that dimension in front.
-pub fn prepend(value: &Value, k: acausal_expr::IterId, n: usize) -> Value {
-    match value {
-        Value::Tensor(t) => {
-            let mut t = t.clone();
-            t.dims.insert(0, n);
-            t.iters.insert(0, k);
-            Value::Tensor(t)
-        }
-        Value::Record(r) => {
-            let mut dims = r.dims.clone();
-            dims.insert(0, n);
-            let fields = r
-                .fields
-                .iter()
-                .map(|(name, v)| (*name, prepend(v, k, n)))
-                .collect();
-            Value::Record(Record {
-                class: r.class,
-                dims,
-                fields,
-            })
-        }
-        Value::Tuple(vs) => Value::Tuple(vs.iter().map(|v| prepend(v, k, n)).collect()),
-        Value::Function(f) => Value::Function(f.clone()),
     }
 }

@@ -93,7 +93,7 @@ impl Context {
                 let mut value = value;
                 for &n in dims.iter().rev() {
                     let k = self.iterator(None, Range::upto(n));
-                    value = super::array::prepend(&value, k, n);
+                    value = super::prepend(&value, k, n);
                 }
                 Ok(Some(value))
             }
@@ -257,12 +257,14 @@ impl Context {
         if let ExprKind::Ref(r) = &e.kind {
             return self.reference_dims(env, r);
         }
-        let env = if env.evaluate {
-            env.for_shape()
-        } else {
-            env.clone()
-        };
-        Ok(self.expr(&env, e)?.dims().to_vec())
+        if env.evaluate {
+            return Ok(self.shape_value(env, e)?.dims().to_vec());
+        }
+        // Not evaluated, so that nothing is asserted.
+        let asserts = self.function_state.asserts.len();
+        let value = self.expr(env, e);
+        self.function_state.asserts.truncate(asserts);
+        Ok(value?.dims().to_vec())
     }
 
     fn one_shape(&mut self, env: &Env<'_>, call: &Call) -> Result<Vec<usize>> {

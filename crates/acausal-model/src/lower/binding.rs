@@ -4,54 +4,13 @@
 //! is written inside of the array and becomes `2*r[i].R0` for `i in 1:3`; `each R = 1` is the same for all elements.
 
 use acausal_expr::{IterId, Range};
-use acausal_syntax::ast::Variability;
 
 use super::component::{is_inside, names_below};
 use super::known::Spanned;
 use super::{Context, Env, Result, Tensor, Value, error};
-use crate::instance::{Binding, InstId, Kind, Role};
+use crate::instance::{Binding, InstId};
 
 impl Context {
-    /// The binding that is in force for a component: its own, or that of a record around it.
-    pub fn effective_binding(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
-        let mut best = self.instances.binding(inst).map(|b| (inst, b));
-        let is_constant = |this: &Context, inst: InstId| {
-            this.instances.data(inst).prefixes.variability == Some(Variability::Constant)
-        };
-        let parent = self.instances.parent(inst);
-        if best.is_some()
-            && is_constant(self, inst)
-            && !parent.is_some_and(|p| is_constant(self, p))
-        {
-            return best; // what is declared constant in a record is the same for all values of it
-        }
-        let mut at = inst;
-        loop {
-            let Some(parent) = self.instances.parent(at) else {
-                return best;
-            };
-            if self.instances.data(parent).role != Role::Component {
-                return best;
-            }
-            if !matches!(
-                self.instances.kind(parent),
-                Kind::Record { .. } | Kind::Connector { .. }
-            ) {
-                return best;
-            }
-            if let Some(outer) = self.instances.binding(parent) {
-                // A value given inside of the record is a default; one given outside is meant for this record.
-                let default = best
-                    .as_ref()
-                    .is_none_or(|(_, b)| is_inside(&self.instances, b.scope.inst, parent));
-                if default {
-                    best = Some((parent, outer));
-                }
-            }
-            at = parent;
-        }
-    }
-
     /// The lowered binding with the iterators for the enclosing arrays of its scope.
     fn binding_value(
         &mut self,

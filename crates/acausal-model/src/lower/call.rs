@@ -240,34 +240,45 @@ impl Context {
         arguments: Arguments,
         span: Span,
     ) -> Result<Value> {
+        self.construct(class, arguments, super::Locals::default(), span)
+    }
+
+    /// The same for a record inside of another one, whose fields so far are `locals`.
+    fn construct(
+        &mut self,
+        class: InstId,
+        arguments: Arguments,
+        mut locals: super::Locals,
+        span: Span,
+    ) -> Result<Value> {
         let components = self.instances.components(class);
         let mut positional = arguments.positional.into_iter();
         let mut named = arguments.named;
-        let mut fields: Vec<(Name, Value)> = Vec::new();
-        let mut locals = super::Locals::default();
-        for inst in components {
+        let mut given = Vec::with_capacity(components.len());
+        for &inst in &components {
             let name = self.instances.data(inst).name;
-            let given = match named.iter().position(|n| n.0 == name) {
+            let value = match named.iter().position(|n| n.0 == name) {
                 Some(k) => Some((named[k].1.clone(), named.remove(k).2)),
                 None => positional.next(),
             };
+            if let Some((value, _)) = &value {
+                locals.insert(inst, value.clone());
+            }
+            given.push((inst, value));
+        }
+        // Defaults and sizes of fields may refer to any other field, before or after it.
+        in_dependency_order(given, |(inst, given)| {
             let value = match given {
-                Some((value, at)) => self.field_value(inst, value, at, &locals)?,
-                None => {
-                    let Some(binding) = self.instances.binding(inst) else {
-                        let record = self.instances.class_name(class);
-                        return Err(error(
-                            "missing-argument",
-                            span,
-                            format!("`{name}` of {record} is not given and has no default"),
-                        ));
-                    };
-                    let env = Env::function(binding.scope, &locals, false);
-                    self.expr(&env, &binding.expr)?
-                }
+                Some((value, at)) => self.field_value(*inst, value.clone(), *at, &locals)?,
+                None => self.default_field(class, *inst, &locals, span)?,
             };
-            locals.insert(inst, value.clone());
-            fields.push((name, value));
+            locals.insert(*inst, value);
+            Ok(())
+        })?;
+        let mut fields: Vec<(Name, Value)> = Vec::with_capacity(components.len());
+        for inst in components {
+            let name = self.instances.data(inst).name;
+            fields.extend(locals.get(&inst).map(|value| (name, value.clone())));
         }
         if let Some((_, at)) = positional.next() {
             let record = self.instances.class_name(class);
@@ -291,6 +302,32 @@ impl Context {
             dims: Vec::new(),
             fields,
         }))
+    }
+
+    /// The value of a field that a record constructor is not given: its default, or a record of the defaults of its fields.
+    fn default_field(
+        &mut self,
+        class: InstId,
+        inst: InstId,
+        locals: &super::Locals,
+        span: Span,
+    ) -> Result<Value> {
+        if let Some(binding) = self.instances.binding(inst) {
+            let env = Env::function(binding.scope, locals, false);
+            return self.expr(&env, &binding.expr);
+        }
+        if self.instances.data(inst).rank == 0
+            && matches!(self.instances.kind(inst), Kind::Record { .. })
+        {
+            return self.construct(inst, Arguments::default(), locals.clone(), span);
+        }
+        let record = self.instances.class_name(class);
+        let name = self.instances.data(inst).name;
+        Err(error(
+            "missing-argument",
+            span,
+            format!("`{name}` of {record} is not given and has no default"),
+        ))
     }
 
     /// Checks a field of a record constructor.
@@ -358,4 +395,27 @@ impl Context {
                 .map(|n| &n.value)
         })
     }
+}
+
+/// Does something with each item, where one may need what another one gives: those that fail are tried again after the others. Fails if
+/// nothing is left that succeeds, with the first message.
+pub fn in_dependency_order<T>(items: Vec<T>, mut act: impl FnMut(&T) -> Result<()>) -> Result<()> {
+    let mut pending = items;
+    while !pending.is_empty() {
+        let before = pending.len();
+        let mut first = None;
+        pending.retain(|item| match act(item) {
+            Ok(()) => false,
+            Err(message) => {
+                first.get_or_insert(message);
+                true
+            }
+        });
+        if pending.len() == before
+            && let Some(message) = first
+        {
+            return Err(message);
+        }
+    }
+    Ok(())
 }

@@ -13,14 +13,16 @@
 //! Complexity: one union-find pass over the edges and one breadth-first search, so near-linear in their number.
 
 use acausal_expr::{ExprId, Exprs, IterId, Range};
-use acausal_syntax::Span;
+use acausal_syntax::ast::Causality;
+use acausal_syntax::{Name, Span};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::{Context, Place, Result, Subscript, error};
-use crate::instance::InstId;
+use crate::instance::{InstId, Kind};
 
-/// An overdetermined component; of an array of components one element, by its subscripts.
+/// An overdetermined component; of an array of components one element, by its subscripts. An array that `equalityConstraint` takes as a whole
+/// (`input Angle theta[:]`) is one node.
 pub type Node = (InstId, Box<[i64]>);
 
 /// The graph, and what was decided by [`ConnectionGraph::solve`].
@@ -179,6 +181,38 @@ impl ConnectionGraph {
 }
 
 impl Context {
+    /// The function that makes the type of a component overdetermined.
+    pub fn equality_constraint(&mut self, inst: InstId) -> Option<InstId> {
+        let class = self.instances.data(inst).class;
+        let name = Name::new("equalityConstraint");
+        let function = self.instances.member(class, name)?;
+        (self.instances.kind(function) == Kind::Function).then_some(function)
+    }
+
+    /// How many of the last dimensions of a component belong to one node: those of the arrays that its function takes.
+    pub fn node_rank(&mut self, inst: InstId) -> usize {
+        let Some(function) = self.equality_constraint(inst) else {
+            return 0;
+        };
+        let inputs = self.instances.components(function);
+        let rank = inputs.into_iter().find_map(|input| {
+            let data = self.instances.data(input);
+            (data.prefixes.causality == Some(Causality::Input)).then_some(data.rank)
+        });
+        usize::from(rank.unwrap_or(0))
+    }
+
+    /// A place without the dimensions that belong to one node.
+    pub fn node_place(&mut self, place: &Place) -> Place {
+        let rank = self.node_rank(place.inst);
+        let mut place = place.clone();
+        let whole = place.slots.iter().rev().take(rank);
+        let whole = whole.take_while(|(_, s)| matches!(s, Subscript::All));
+        let count = whole.count();
+        place.slots.truncate(place.slots.len() - count);
+        place
+    }
+
     /// A property of nodes for the elements that a place stands for: a literal if it is the same for all, else a selection by
     /// the iterators in its subscripts.
     pub(super) fn per_element(
@@ -197,6 +231,7 @@ impl Context {
         span: Span,
         property: impl Fn(&mut Exprs, &ConnectionGraph, &Node) -> ExprId,
     ) -> Result<ExprId> {
+        let place = self.node_place(place);
         let mut subs = Vec::new();
         for (_, s) in &place.slots {
             match s {

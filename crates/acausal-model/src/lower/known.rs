@@ -132,7 +132,7 @@ impl Context {
 
     /// Sizes that `:` takes from the binding.
     fn dims_of_binding(&mut self, inst: InstId, rank: usize, span: Span) -> Result<Vec<usize>> {
-        let Some((holder, binding)) = self.effective_binding(inst) else {
+        let Some((holder, binding)) = self.instances.binding_in_records(inst) else {
             let name = self.instances.display_name(inst);
             return Err(error(
                 "unknown-size",
@@ -144,7 +144,7 @@ impl Context {
         };
         // Only the shape matters, so variables may occur.
         let framed = self.frame(binding.scope)?;
-        let value = self.expr(&framed.env.for_shape(), &binding.expr)?;
+        let value = self.shape_value(&framed.env, &binding.expr)?;
         let names = names_below(&self.instances, inst, holder);
         let field = names.iter().try_fold(&value, |v, n| v.field(*n));
         match field.map(|v| v.dims()) {
@@ -159,6 +159,31 @@ impl Context {
                 ))
             }
         }
+    }
+
+    /// An expression of which only type and sizes matter.
+    pub(super) fn shape_value(
+        &mut self,
+        env: &Env<'_>,
+        e: &acausal_syntax::ast::Expr,
+    ) -> Result<Value> {
+        self.for_shape(env, &mut |this, env| this.expr(env, e))
+    }
+
+    /// What `lower` gives where only type and sizes matter: nothing is evaluated, so nothing in it can fail or be asserted, and the body of
+    /// the result has no meaning.
+    pub fn for_shape(
+        &mut self,
+        env: &Env<'_>,
+        lower: &mut dyn FnMut(&mut Context, &Env<'_>) -> Result<Value>,
+    ) -> Result<Value> {
+        let (asserts, warnings) = (self.function_state.asserts.len(), self.warnings.len());
+        self.function_state.conditional += 1;
+        let value = lower(self, &env.for_shape());
+        self.function_state.conditional -= 1;
+        self.function_state.asserts.truncate(asserts);
+        self.warnings.truncate(warnings);
+        value
     }
 
     /// A size: a natural number, or the number of values of a type.
@@ -285,7 +310,7 @@ impl Context {
     }
 
     fn compute_value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
-        if let Some((holder, binding)) = self.effective_binding(inst) {
+        if let Some((holder, binding)) = self.instances.binding_in_records(inst) {
             return self.bound(inst, holder, &binding, true);
         }
         let name = self.instances.display_name(inst);

@@ -8,7 +8,7 @@
 //! | `tensor`, `value` | arrays as comprehensions, records of arrays |
 //! | `expression` | the syntax tree, case by case |
 //! | `operator` | arithmetic, relations, logic |
-//! | `array`, `iteration`, `subscript` | constructors, ranges, iterators, subscripts |
+//! | `array`, `iteration`, `comprehension`, `subscript` | constructors, ranges, iterators, values under iterators, subscripts |
 //! | `reference`, `component` | names to variables, constants, iterators |
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
 //! | `call`, `overload` | calls, record constructors, operators on records |
@@ -28,6 +28,7 @@ mod call;
 mod check;
 mod clock;
 mod component;
+mod comprehension;
 mod event_function;
 mod expression;
 pub mod graph;
@@ -45,9 +46,9 @@ pub mod tensor;
 mod text;
 pub mod value;
 
-pub use array::prepend;
-pub use call::Arguments;
+pub use call::{Arguments, in_dependency_order};
 pub use component::is_inside;
+pub use comprehension::prepend;
 pub use iteration::{Iteration, children, statement_expressions};
 pub use known::Framed;
 pub use reference::Place;

@@ -22,6 +22,7 @@ impl Context {
             let mut acc_span = first.span;
             for (op, e) in rest {
                 let value = self.expr(env, e)?;
+                let value = self.operand(env, *op, value);
                 acc = self.binary(*op, acc, value, acc_span, e.span)?;
                 acc_span = acc_span.to(e.span);
             }
@@ -84,7 +85,20 @@ impl Context {
             x = self.quiet_factor(a, x);
             y = self.quiet_factor(b, y);
         }
+        let y = self.operand(env, op, y);
         self.binary(op, x, y, a.span, b.span)
+    }
+
+    /// The right operand. Where only the shape matters nothing is divided, so that it may be zero.
+    fn operand(&mut self, env: &Env<'_>, op: BinOp, value: Value) -> Value {
+        if !env.shape || !matches!(op, BinOp::Div | BinOp::DivElem) {
+            return value;
+        }
+        let one = self.exprs.int(1);
+        value.map_leaves(&mut |t| Tensor {
+            body: one,
+            ..t.clone()
+        })
     }
 
     /// A binary operator on values.

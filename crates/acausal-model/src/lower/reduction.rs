@@ -2,8 +2,9 @@
 
 use acausal_expr::{Builtin, Range, ReduceOp};
 use acausal_syntax::Name;
-use acausal_syntax::ast::Call;
+use acausal_syntax::ast::{Call, Expr, ForIndex};
 
+use super::comprehension::Under;
 use super::{Context, Env, Iteration, Result, Tensor, Type, Value, error};
 
 impl Context {
@@ -30,27 +31,7 @@ impl Context {
                 ));
             }
         };
-        let mut inner = env.clone();
-        let mut loops = Vec::new();
-        let mut empty = false;
-        for index in call.indices.iter().rev() {
-            let iteration = self.iteration(&inner, index, &[body])?;
-            empty |= iteration.count() == 0;
-            let (k, range, value) = match &iteration {
-                Iteration::Range(ty, r) => {
-                    let k = self.iterator(Some(index.name.name), *r);
-                    (k, *r, Value::scalar(*ty, self.exprs.iter(k)))
-                }
-                Iteration::Vector(v) => {
-                    let range = Range::upto(v.dims[0]);
-                    let k = self.iterator(None, range);
-                    (k, range, self.iteration_value(&iteration, k))
-                }
-            };
-            inner.loops.push((index.name.name, value));
-            loops.push((k, range));
-        }
-        let t = self.tensor(&inner, body)?;
+        let t = self.reduced(env, op, body, &call.indices)?;
         if !t.ty.is_numeric()
             && !matches!(
                 (op, t.ty),
@@ -64,15 +45,45 @@ impl Context {
                 format!("`{name}` takes numbers, not {found}"),
             ));
         }
-        if empty && matches!(op, ReduceOp::Sum | ReduceOp::Product) {
-            let v = self.exprs.int(i64::from(op == ReduceOp::Product));
-            return Ok(Value::Tensor(Tensor { body: v, ..t }));
-        }
-        let mut value = t.body;
-        for &(k, range) in loops.iter().rev() {
-            value = self.exprs.reduce(op, k, range, value);
-        }
-        Ok(Value::Tensor(Tensor { body: value, ..t }))
+        Ok(Value::Tensor(t))
+    }
+
+    /// The body reduced over all iterators, of which the last one is outermost.
+    fn reduced(
+        &mut self,
+        env: &Env<'_>,
+        op: ReduceOp,
+        body: &Expr,
+        indices: &[ForIndex],
+    ) -> Result<Tensor> {
+        let Some((index, inner)) = indices.split_last() else {
+            return self.tensor(env, body);
+        };
+        let iteration = self.iteration(env, index, &[body])?;
+        let symbol = match &iteration {
+            Iteration::Range(ty, range) => {
+                let iter = self.iterator(Some(index.name.name), *range);
+                let value = Value::scalar(*ty, self.exprs.iter(iter));
+                let range = *range;
+                Under { iter, range, value }
+            }
+            Iteration::Vector(v) => {
+                let range = Range::upto(v.dims[0]);
+                let iter = self.iterator(None, range);
+                let value = self.iteration_value(&iteration, iter);
+                Under { iter, range, value }
+            }
+        };
+        let under = self.under(env, index, &iteration, symbol, &mut |this, env| {
+            this.reduced(env, op, body, inner).map(Value::Tensor)
+        })?;
+        let t = self.as_tensor(under.value, body.span)?;
+        let body = match op {
+            ReduceOp::Sum if under.range.count == 0 => self.exprs.int(0),
+            ReduceOp::Product if under.range.count == 0 => self.exprs.int(1),
+            _ => self.exprs.reduce(op, under.iter, under.range, t.body),
+        };
+        Ok(Tensor { body, ..t })
     }
 
     pub(super) fn extremum(&mut self, env: &Env<'_>, name: &str, call: &Call) -> Result<Value> {

@@ -7,7 +7,7 @@
 //! `{{1, 0}[k], {0, 1}[k]}[i]`.
 
 use acausal_expr::flat::VarType;
-use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, RelOp, Ty, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Pass, SHORT, SMALL};
@@ -219,6 +219,31 @@ impl Pass<'_> {
                     }
                     Kind::Pre => {}
                 },
+                Node::Call(f @ (Builtin::Edge | Builtin::Change), args) => {
+                    // The left limit is that of the variable still: what is constant may have begun otherwise.
+                    let argument = self.model.exprs.list(args)[0];
+                    if let Node::Var(a) = self.model.exprs.node(argument)
+                        && a.kind == Kind::Value
+                        && let Some(now) = self.known(a)
+                    {
+                        let x = &mut self.model.exprs;
+                        let (subs, ty) = (x.list(a.subs).to_vec(), x.ty(argument));
+                        let before = x.var(a.var, Kind::Pre, &subs, ty);
+                        let value = match (f, ty) {
+                            (Builtin::Edge, _) => {
+                                let not = x.not(before);
+                                x.and(now, not)
+                            }
+                            (_, Ty::Bool) => {
+                                let (not_now, not_before) = (x.not(now), x.not(before));
+                                let (rise, fall) = (x.and(now, not_before), x.and(not_now, before));
+                                x.or(rise, fall)
+                            }
+                            _ => x.rel(RelOp::Ne, now, before),
+                        };
+                        values.insert(n, value);
+                    }
+                }
                 Node::Rel(..) => {
                     if let Some(v) = self.constant(n)
                         && self.model.exprs.as_bool(v).is_some()
