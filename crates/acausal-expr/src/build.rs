@@ -556,12 +556,14 @@ impl Exprs {
                     self.substitute_iter(body, iter, v)
                 })
                 .collect();
-            return match op {
-                ReduceOp::Sum => self.add(&terms),
-                ReduceOp::Product => self.mul(&terms),
-                ReduceOp::Min => self.fold(Builtin::Min, &terms, f64::MAX),
-                ReduceOp::Max => self.fold(Builtin::Max, &terms, f64::MIN),
-            };
+            return self.combine(op, &terms);
+        }
+        if let Some(parts) = self.reduction_parts(iter, range, body) {
+            let terms: Vec<ExprId> = parts
+                .into_iter()
+                .map(|(range, body)| self.reduce(op, iter, range, body))
+                .collect();
+            return self.combine(op, &terms);
         }
         if op == ReduceOp::Sum && !self.depends_on_iter(body, iter) {
             let n = self.int(range.count);
@@ -577,6 +579,16 @@ impl Exprs {
             },
             ty,
         )
+    }
+
+    /// The reduction of expressions that are written out.
+    fn combine(&mut self, op: ReduceOp, terms: &[ExprId]) -> ExprId {
+        match op {
+            ReduceOp::Sum => self.add(terms),
+            ReduceOp::Product => self.mul(terms),
+            ReduceOp::Min => self.fold(Builtin::Min, terms, f64::MAX),
+            ReduceOp::Max => self.fold(Builtin::Max, terms, f64::MIN),
+        }
     }
 
     fn fold(&mut self, f: Builtin, terms: &[ExprId], empty: f64) -> ExprId {

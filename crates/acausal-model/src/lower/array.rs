@@ -4,6 +4,7 @@ use acausal_expr::{ExprId, Range};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, ForIndex};
 
+use super::irregular::is_irregular;
 use super::{Context, Env, Record, Result, Tensor, Type, Value, error};
 
 impl Context {
@@ -25,7 +26,7 @@ impl Context {
         }
         let mut values = Vec::with_capacity(members.len());
         for m in members {
-            values.push(self.expr(env, m)?);
+            values.push(self.single(env, m)?);
         }
         if let Some(v) = Value::stack(&mut self.exprs, &values) {
             return Ok(v);
@@ -54,6 +55,22 @@ impl Context {
         body: &Expr,
         indices: &[ForIndex],
     ) -> Result<Value> {
+        let pending = self.function_state.asserts.len();
+        match self.regular_comprehension(env, body, indices) {
+            Err(message) if is_irregular(&message) => {
+                self.function_state.asserts.truncate(pending);
+                self.irregular_comprehension(env, body, indices, message)
+            }
+            other => other,
+        }
+    }
+
+    fn regular_comprehension(
+        &mut self,
+        env: &Env<'_>,
+        body: &Expr,
+        indices: &[ForIndex],
+    ) -> Result<Value> {
         let mut inner = env.clone();
         let mut counts = Vec::new();
         for index in indices.iter().rev() {
@@ -64,7 +81,7 @@ impl Context {
             inner.loops.push((index.name.name, value));
             counts.push((k, n));
         }
-        let mut value = self.expr(&inner, body)?;
+        let mut value = self.single(&inner, body)?;
         for &(k, n) in counts.iter().rev() {
             value = prepend(&value, k, n);
         }

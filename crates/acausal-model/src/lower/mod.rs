@@ -9,6 +9,7 @@
 //! | `expression` | the syntax tree, case by case |
 //! | `operator` | arithmetic, relations, logic |
 //! | `array`, `iteration`, `subscript` | constructors, ranges, iterators, subscripts |
+//! | `narrow`, `irregular` | ranges under conditions, what has to be written out |
 //! | `reference`, `component` | names to variables, constants, iterators |
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
 //! | `call`, `overload` | calls, record constructors, operators on records |
@@ -31,6 +32,7 @@ mod component;
 mod event_function;
 mod expression;
 pub mod graph;
+mod irregular;
 mod iteration;
 mod known;
 mod math;
@@ -48,6 +50,7 @@ pub mod value;
 pub use array::prepend;
 pub use call::Arguments;
 pub use component::is_inside;
+pub use irregular::{UNROLL, is_irregular};
 pub use iteration::{Iteration, children, statement_expressions};
 pub use known::Framed;
 pub use reference::Place;

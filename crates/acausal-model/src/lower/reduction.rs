@@ -1,9 +1,10 @@
 //! Reductions: `sum`, `product`, `min`, `max` of arrays and of iterations (MLS 3.6 §10.3.4).
 
 use acausal_expr::{Builtin, Range, ReduceOp};
-use acausal_syntax::Name;
-use acausal_syntax::ast::Call;
+use acausal_syntax::ast::{Call, Expr, ForIndex};
+use acausal_syntax::{Name, Span};
 
+use super::irregular::is_irregular;
 use super::{Context, Env, Iteration, Result, Tensor, Type, Value, error};
 
 impl Context {
@@ -30,10 +31,52 @@ impl Context {
                 ));
             }
         };
+        let pending = self.function_state.asserts.len();
+        match self.regular_reduction(env, name, op, body, &call.indices) {
+            Err(message) if is_irregular(&message) => {
+                self.function_state.asserts.truncate(pending);
+                let terms = self.irregular_comprehension(env, body, &call.indices, message)?;
+                let t = self.as_tensor(terms, body.span)?;
+                self.reduce_tensor(name, op, &t, body.span)
+            }
+            other => other,
+        }
+    }
+
+    /// A reduction of all elements of an array.
+    fn reduce_tensor(&mut self, name: Name, op: ReduceOp, t: &Tensor, span: Span) -> Result<Value> {
+        self.expect_reducible(name, op, t, span)?;
+        Ok(Value::Tensor(t.reduce(&mut self.exprs, op)))
+    }
+
+    fn expect_reducible(&mut self, name: Name, op: ReduceOp, t: &Tensor, span: Span) -> Result<()> {
+        let ordered = matches!(
+            (op, t.ty),
+            (ReduceOp::Min | ReduceOp::Max, Type::Enum(_) | Type::Boolean)
+        );
+        if t.ty.is_numeric() || ordered {
+            return Ok(());
+        }
+        let found = self.describe(&Value::Tensor(t.clone()));
+        Err(error(
+            "type-mismatch",
+            span,
+            format!("`{name}` takes numbers, not {found}"),
+        ))
+    }
+
+    fn regular_reduction(
+        &mut self,
+        env: &Env<'_>,
+        name: Name,
+        op: ReduceOp,
+        body: &Expr,
+        indices: &[ForIndex],
+    ) -> Result<Value> {
         let mut inner = env.clone();
         let mut loops = Vec::new();
         let mut empty = false;
-        for index in call.indices.iter().rev() {
+        for index in indices.iter().rev() {
             let iteration = self.iteration(&inner, index, &[body])?;
             empty |= iteration.count() == 0;
             let (k, range, value) = match &iteration {
@@ -51,19 +94,7 @@ impl Context {
             loops.push((k, range));
         }
         let t = self.tensor(&inner, body)?;
-        if !t.ty.is_numeric()
-            && !matches!(
-                (op, t.ty),
-                (ReduceOp::Min | ReduceOp::Max, Type::Enum(_) | Type::Boolean)
-            )
-        {
-            let found = self.describe(&Value::Tensor(t));
-            return Err(error(
-                "type-mismatch",
-                body.span,
-                format!("`{name}` takes numbers, not {found}"),
-            ));
-        }
+        self.expect_reducible(name, op, &t, body.span)?;
         if empty && matches!(op, ReduceOp::Sum | ReduceOp::Product) {
             let v = self.exprs.int(i64::from(op == ReduceOp::Product));
             return Ok(Value::Tensor(Tensor { body: v, ..t }));
