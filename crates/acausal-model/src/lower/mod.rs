@@ -102,6 +102,8 @@ pub struct Context {
     pub streams: IndexMap<VarId, stream::InStream, FxBuildHasher>,
     /// Values of `semiLinear`, which say what a flow carries, with their slopes in both directions.
     pub semi_linear: FxHashMap<ExprId, (ExprId, ExprId)>,
+    /// Real variables whose left limits are asked for outside of `when`: they must turn out to be discrete (MLS 3.6 §3.7.5).
+    pub left_limits: Vec<(VarId, Span)>,
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
@@ -144,6 +146,8 @@ pub struct Env<'a> {
     pub loops: Vec<(Name, Value)>,
     /// Values of function variables; they hide the components themselves.
     pub locals: Option<&'a Locals>,
+    /// Inside of a `when` clause.
+    pub when: bool,
     /// Parameters are replaced by their values; anything that varies is an error.
     pub evaluate: bool,
     /// Only the shape of the result matters: variables may occur and have no meaning.
@@ -160,6 +164,7 @@ impl<'a> Env<'a> {
             arrays: Vec::new(),
             loops: Vec::new(),
             locals: None,
+            when: false,
             evaluate: false,
             shape: false,
             ends: Vec::new(),
@@ -217,6 +222,7 @@ impl Context {
             graph: graph::ConnectionGraph::default(),
             streams: IndexMap::default(),
             semi_linear: FxHashMap::default(),
+            left_limits: Vec::new(),
             function_state: crate::function::State::default(),
             known: known::Known::default(),
         }
