@@ -19,6 +19,7 @@
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
 //! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
 //! | relations that are no events | `quiet` |
+//! | functions that are partial derivatives | `partial` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
 //! | run-time functions | [`specialise`], [`run_time`], `store` |
@@ -40,6 +41,7 @@ mod external_text;
 mod independent;
 pub mod left_limit;
 mod parallel;
+mod partial;
 mod procedure;
 mod quiet;
 mod rules;
@@ -130,9 +132,11 @@ pub fn call(
     span: Span,
 ) -> Result<Value> {
     let pending = ctx.function_state.asserts.len();
-    let bound = bind::bind(ctx, env, function, arguments, span)?;
+    let mut bound = bind::bind(ctx, env, function, arguments, span)?;
+    let partial = partial::Partial::new(ctx, function, &mut bound.inputs, span)?;
     let outputs = invoke(ctx, env.evaluate, function, &bound.inputs, span)?;
     rules::expect_assigned(ctx, function, &outputs, span)?;
+    let outputs = partial.of_outputs(ctx, pending, outputs);
     let value = match outputs.len() {
         1 => outputs
             .into_iter()

@@ -12,7 +12,7 @@
 //! | `narrow`, `irregular` | ranges under conditions, what has to be written out |
 //! | `reference`, `component` | names to variables, constants, iterators |
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
-//! | `call`, `overload` | calls, record constructors, operators on records |
+//! | `call`, `overload`, `record_array` | calls, record constructors, operators on records |
 //! | `math`, `array_function`, `reduction`, `event_function`, `text` | built-in functions |
 //! | `stream` | `inStream` and `actualStream` |
 //! | `clock` | operators of clocks |
@@ -39,6 +39,7 @@ mod math;
 mod narrow;
 mod operator;
 mod overload;
+mod record_array;
 mod reduction;
 mod reference;
 pub mod stream;

@@ -93,7 +93,14 @@ impl Context {
             inner.loops.push((index.name.name, value));
             loops.push((k, range));
         }
-        let t = self.tensor(&inner, body)?;
+        let value = self.single(&inner, body)?;
+        if let (ReduceOp::Sum, Value::Record(_)) = (op, &value) {
+            let records = self.array_comprehension(env, body, indices)?;
+            if let Value::Record(records) = records {
+                return self.sum_of_records(&records, body.span);
+            }
+        }
+        let t = self.as_tensor(value, body.span)?;
         self.expect_reducible(name, op, &t, body.span)?;
         if empty && matches!(op, ReduceOp::Sum | ReduceOp::Product) {
             let v = self.exprs.int(i64::from(op == ReduceOp::Product));
