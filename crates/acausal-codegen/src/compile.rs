@@ -7,7 +7,7 @@ use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
-use crate::events::EventCode;
+use crate::events::{ActionCode, EventCode};
 use crate::initial::{InitialCode, Parts};
 use crate::items::{Item, Target, merge};
 use crate::jacobian::{Columns, Jacobian};
@@ -103,6 +103,40 @@ pub fn compile(dae: Dae) -> Result<Compiled, Box<(FlatModel, CodegenError)>> {
         Ok(c) => Ok(c),
         Err(e) => Err(Box::new((flat, e))),
     }
+}
+
+/// What `reinit` sets must be states (MLS 3.6 §8.3.6): anything else is computed anew right after it.
+fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), CodegenError> {
+    let mut ends = Vec::with_capacity(unknowns.len());
+    let mut end = 0;
+    for u in unknowns {
+        end += u.len;
+        ends.push(end);
+    }
+    let is_state = |place: &Loc| {
+        place.bank() == Bank::Y
+            && unknowns
+                .get(ends.partition_point(|&e| e <= place.index()))
+                .is_some_and(|u| u.role == Role::State)
+    };
+    for when in &events.whens {
+        for action in when.branches.iter().flat_map(|b| &b.actions) {
+            if let ActionCode::Set {
+                targets,
+                reinit: true,
+                target,
+                ..
+            } = action
+                && !targets.iter().all(is_state)
+            {
+                return Err(CodegenError::NotAState {
+                    access: *target,
+                    origin: when.origin,
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenError> {
@@ -203,6 +237,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .map(|d| (d.target.var, d.origin))
         .collect();
     low.when_code(&whens, &mut events)?;
+    expect_states(&dae.unknowns, &events)?;
     for a in &asserts {
         let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);

@@ -29,6 +29,13 @@ pub enum CodegenError {
         /// The equation.
         origin: OriginId,
     },
+    /// `reinit` of something that is no state.
+    NotAState {
+        /// The access.
+        access: Access,
+        /// The clause.
+        origin: OriginId,
+    },
     /// Parameters that depend on each other in a cycle.
     ParameterCycle {
         /// Names on the cycle.
@@ -50,6 +57,16 @@ impl CodegenError {
                 at(*origin),
                 format!("nothing gives `{}` a value", printer.access(*access)),
             ),
+            CodegenError::NotAState { access, origin } => Diagnostic::error(
+                "reinit-not-a-state",
+                at(*origin),
+                format!(
+                    "`reinit` sets `{}`, which is not a state: its value follows from other variables",
+                    printer.access(*access)
+                ),
+            )
+            .note("`reinit` needs a variable that is differentiated and can be chosen as a state (MLS 3.6 §8.3.6)")
+            .hint("set the state that it depends on"),
             CodegenError::Expression { expr, origin } => Diagnostic::error(
                 "not-numeric",
                 at(*origin),

@@ -82,6 +82,26 @@ impl Terms {
     }
 }
 
+/// Built-in functions of Integers, exactly; `None` where they overflow or are no functions of Integers.
+fn integer_builtin(f: Builtin, args: &[i64]) -> Option<i64> {
+    match (f, args) {
+        (Builtin::Abs, &[a]) => a.checked_abs(),
+        (Builtin::Min, &[a, b]) => Some(a.min(b)),
+        (Builtin::Max, &[a, b]) => Some(a.max(b)),
+        (Builtin::Div, &[a, b]) => a.checked_div(b),
+        (Builtin::Rem, &[a, b]) => a.checked_rem(b),
+        (Builtin::Mod, &[a, b]) => {
+            let rest = a.checked_rem(b)?;
+            // The result has the sign of the divisor (MLS 3.6 §3.7.2).
+            match rest != 0 && (rest < 0) != (b < 0) {
+                true => Some(rest + b),
+                false => Some(rest),
+            }
+        }
+        _ => None,
+    }
+}
+
 impl Exprs {
     /// A Real literal.
     pub fn real(&mut self, v: f64) -> ExprId {
@@ -519,6 +539,10 @@ impl Exprs {
         {
             return None;
         }
+        let whole: Option<Vec<i64>> = args.iter().map(|&a| self.as_int(a)).collect();
+        if let Some(v) = whole.and_then(|v| integer_builtin(f, &v)) {
+            return Some(self.int(v));
+        }
         let values: Option<Vec<f64>> = args.iter().map(|&a| self.as_f64(a)).collect();
         let v = crate::apply_builtin(f, &values?)?;
         let int = match f {
@@ -534,7 +558,8 @@ impl Exprs {
         if !v.is_finite() {
             return None; // keep sqrt(-1) as it stands: the error is reported where it is evaluated
         }
-        Some(if int {
+        // Beyond the range of Integers the value stays a Real, as that of a sum does.
+        Some(if int && v.abs() < i64::MAX as f64 {
             self.int(v as i64)
         } else {
             self.real(v)
@@ -556,12 +581,14 @@ impl Exprs {
                     self.substitute_iter(body, iter, v)
                 })
                 .collect();
-            return match op {
-                ReduceOp::Sum => self.add(&terms),
-                ReduceOp::Product => self.mul(&terms),
-                ReduceOp::Min => self.fold(Builtin::Min, &terms, f64::MAX),
-                ReduceOp::Max => self.fold(Builtin::Max, &terms, f64::MIN),
-            };
+            return self.combine(op, &terms);
+        }
+        if let Some(parts) = self.reduction_parts(iter, range, body) {
+            let terms: Vec<ExprId> = parts
+                .into_iter()
+                .map(|(range, body)| self.reduce(op, iter, range, body))
+                .collect();
+            return self.combine(op, &terms);
         }
         if op == ReduceOp::Sum && !self.depends_on_iter(body, iter) {
             let n = self.int(range.count);
@@ -577,6 +604,16 @@ impl Exprs {
             },
             ty,
         )
+    }
+
+    /// The reduction of expressions that are written out.
+    fn combine(&mut self, op: ReduceOp, terms: &[ExprId]) -> ExprId {
+        match op {
+            ReduceOp::Sum => self.add(terms),
+            ReduceOp::Product => self.mul(terms),
+            ReduceOp::Min => self.fold(Builtin::Min, terms, f64::MAX),
+            ReduceOp::Max => self.fold(Builtin::Max, terms, f64::MIN),
+        }
     }
 
     fn fold(&mut self, f: Builtin, terms: &[ExprId], empty: f64) -> ExprId {

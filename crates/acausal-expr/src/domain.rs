@@ -136,49 +136,172 @@ fn relation_cut(
         // Two iterators meet in one condition (`i == j`): single values of the first decide it.
         return Some(Cut::Elements(iter));
     }
-    let range = eq.domain[position(eq, iter)].1;
-    let slope = a.coefficient(iter) - b.coefficient(iter);
-    let holds = |k: i64| {
-        let v = (a.constant - b.constant) + slope * range.at(k);
-        crate::evaluate::compare(op, v as f64, 0.0)
+    let relation = AffineRelation {
+        op,
+        constant: a.constant - b.constant,
+        slope: a.coefficient(iter) - b.coefficient(iter),
+        range: eq.domain[position(eq, iter)].1,
     };
-    let first = holds(0);
-    if slope == 0 {
-        return Some(Cut::Decided(e, first));
-    }
-    // The difference is monotonic in k, so a relation changes its value at most twice (== and <>), else once.
-    let change = match op {
-        RelOp::Eq | RelOp::Ne => {
-            let d = -(a.constant - b.constant) - slope * range.start;
-            let rate = slope * range.step;
-            let k = if d % rate == 0 { d / rate } else { -1 };
-            if k < 0 || k >= range.count {
-                None
-            } else if k == 0 {
-                Some(1)
-            } else {
-                Some(k)
-            }
-        }
-        _ => {
-            if holds(range.count - 1) == first {
-                None
-            } else {
-                let (mut lo, mut hi) = (0, range.count - 1);
-                while hi - lo > 1 {
-                    let mid = lo + (hi - lo) / 2;
-                    if holds(mid) == first {
-                        lo = mid
-                    } else {
-                        hi = mid
-                    }
-                }
-                Some(hi)
-            }
-        }
-    };
-    Some(match change {
-        None => Cut::Decided(e, first),
+    Some(match relation.change() {
+        None => Cut::Decided(e, relation.holds(0)),
         Some(k) => Cut::Before(iter, k),
     })
+}
+
+/// `constant + slope*i` compared with zero, for `i` in a range. The left side is monotonic along the range, so that the truth changes at most once
+/// (twice for `==` and `<>`).
+#[derive(Clone, Copy, Debug)]
+pub struct AffineRelation {
+    /// How it is compared with zero.
+    pub op: RelOp,
+    /// The part without the iterator.
+    pub constant: i64,
+    /// The coefficient of the iterator.
+    pub slope: i64,
+    /// The values of the iterator.
+    pub range: Range,
+}
+
+impl AffineRelation {
+    fn value(&self, k: i64) -> i128 {
+        let i = i128::from(self.range.start) + i128::from(self.range.step) * i128::from(k);
+        i128::from(self.constant) + i128::from(self.slope) * i
+    }
+
+    /// Whether it holds at a position of the range, from 0.
+    pub fn holds(&self, k: i64) -> bool {
+        let sign = self.value(k).signum() as f64;
+        crate::evaluate::compare(self.op, sign, 0.0)
+    }
+
+    /// The position at which the left side is zero.
+    pub fn root(&self) -> Option<i64> {
+        let rate = i128::from(self.slope) * i128::from(self.range.step);
+        let start = self.value(0);
+        if rate == 0 || start % rate != 0 {
+            return None;
+        }
+        let k = -start / rate;
+        (0..i128::from(self.range.count))
+            .contains(&k)
+            .then_some(k as i64)
+    }
+
+    /// The number of values at the beginning of the range with the truth of the first one; `None` if all have it.
+    pub fn change(&self) -> Option<i64> {
+        let last = self.range.count - 1;
+        if self.slope == 0 || last < 1 {
+            return None;
+        }
+        if matches!(self.op, RelOp::Eq | RelOp::Ne) {
+            return self.root().map(|k| k.max(1));
+        }
+        let first = self.holds(0);
+        if self.holds(last) == first {
+            return None;
+        }
+        let (mut low, mut high) = (0, last);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if self.holds(middle) == first {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        Some(high)
+    }
+
+    /// The part of the range where it holds, if that is one range; else the whole.
+    pub fn narrowed(&self) -> Range {
+        let range = self.range;
+        let from = |k: i64, count: i64| Range {
+            start: range.at(k),
+            step: range.step,
+            count,
+        };
+        if range.count <= 0 {
+            return range;
+        }
+        match (self.op, self.root()) {
+            _ if self.slope == 0 && !self.holds(0) => from(0, 0),
+            _ if self.slope == 0 => range,
+            (RelOp::Eq, Some(k)) => from(k, 1),
+            (RelOp::Eq, None) => from(0, 0),
+            (RelOp::Ne, Some(0)) => from(1, range.count - 1),
+            // A hole in the middle is no range.
+            (RelOp::Ne, Some(k)) if k == range.count - 1 => from(0, k),
+            (RelOp::Ne, _) => range,
+            _ => match (self.holds(0), self.change()) {
+                (true, None) => range,
+                (false, None) => from(0, 0),
+                (true, Some(k)) => from(0, k),
+                (false, Some(k)) => from(k, range.count - k),
+            },
+        }
+    }
+}
+
+impl Exprs {
+    /// Cuts a reduction where a condition of its iterator changes, as [`split_equation`] cuts an equation: parts of the range, each with the
+    /// expression that holds there. `None` if there is no such condition.
+    ///
+    /// Example: `if j < 9 then x[j+1] else 0` over `1:9` gives `x[j+1]` over `1:8` and `0` over `9:9`.
+    pub(crate) fn reduction_parts(
+        &mut self,
+        iter: IterId,
+        range: Range,
+        body: ExprId,
+    ) -> Option<Vec<(Range, ExprId)>> {
+        self.condition_of(iter, range, body)?;
+        let (mut parts, mut todo) = (Vec::new(), vec![(range, body)]);
+        while let Some((range, body)) = todo.pop() {
+            let Some((condition, relation)) = self.condition_of(iter, range, body) else {
+                parts.push((range, body));
+                continue;
+            };
+            match relation.change() {
+                None => {
+                    let value = self.bool(relation.holds(0));
+                    let body = self.rewrite(body, |_, e| (e == condition).then_some(value));
+                    todo.push((range, body));
+                }
+                Some(k) => {
+                    let tail = Range {
+                        start: range.at(k),
+                        step: range.step,
+                        count: range.count - k,
+                    };
+                    todo.extend([(tail, body), (Range { count: k, ..range }, body)]);
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// A relation that depends on nothing but the iterator.
+    fn condition_of(
+        &self,
+        iter: IterId,
+        range: Range,
+        body: ExprId,
+    ) -> Option<(ExprId, AffineRelation)> {
+        self.reachable(&[body]).into_iter().find_map(|e| {
+            let Node::Rel(op, a, b) = self.node(e) else {
+                return None;
+            };
+            let (a, b) = (self.affine(a)?, self.affine(b)?);
+            let own = |t: &(IterId, i64)| t.0 == iter;
+            if !a.terms.iter().chain(&b.terms).all(own) || a.terms.len() + b.terms.len() == 0 {
+                return None;
+            }
+            let relation = AffineRelation {
+                op,
+                constant: a.constant - b.constant,
+                slope: a.coefficient(iter) - b.coefficient(iter),
+                range,
+            };
+            Some((e, relation))
+        })
+    }
 }

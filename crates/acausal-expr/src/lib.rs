@@ -39,7 +39,7 @@ mod visit;
 pub use acausal_syntax::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
-pub use domain::split_equation;
+pub use domain::{AffineRelation, split_equation};
 pub use evaluate::{EvalError, Value, apply_builtin};
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,

@@ -26,6 +26,15 @@ pub enum SimError {
         /// Its declaration.
         span: Span,
     },
+    /// The value of a parameter is not finite, or beyond the range of Integers.
+    Parameter {
+        /// Name of the parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+        /// Its declaration.
+        span: Span,
+    },
     /// No consistent start values were found.
     Initialisation(Box<InitialFailure>),
     /// The integrator stopped.
@@ -132,7 +141,7 @@ impl SimError {
     pub(crate) fn because(self, reason: Option<String>) -> SimError {
         let evaluation = |limit: &StepLimit| matches!(limit, StepLimit::Evaluation(_));
         let fits = match &self {
-            SimError::NotFinite { .. } => true,
+            SimError::NotFinite { .. } | SimError::Parameter { .. } => true,
             SimError::Initialisation(f) => {
                 matches!(
                     f.kind,
@@ -165,6 +174,19 @@ impl SimError {
                 "start-not-finite",
                 *span,
                 format!("the start value of `{name}` is not a finite number"),
+            ),
+            SimError::Parameter { name, value, span } if value.is_finite() => Diagnostic::error(
+                "integer-overflow",
+                *span,
+                format!(
+                    "the parameter `{name}` is {value}, which is outside of the range of Integers"
+                ),
+            )
+            .note("Integers are exact up to 2^53"),
+            SimError::Parameter { name, value, span } => Diagnostic::error(
+                "not-a-number",
+                *span,
+                format!("the parameter `{name}` is {value}"),
             ),
             SimError::Sample {
                 start,

@@ -18,7 +18,7 @@ use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
-use crate::initial::{initial_system, restart_system, roles, start_data};
+use crate::initial::{check_parameters, initial_system, restart_system, roles, start_data};
 use crate::interior::Interior;
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
@@ -43,10 +43,18 @@ pub fn simulate(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
-    let data = start_data(&machine)?;
     let failure = machine.function_failure();
+    // Where some are unknown before the start, others may depend on them.
+    let given = machine.model.initial.free.is_empty();
+    if given {
+        check_parameters(&machine).map_err(|e| e.because(failure.reason()))?;
+    }
+    let data = start_data(&machine)?;
     let run = Run::start(machine, data, settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
+    if !given {
+        check_parameters(&run.machine).map_err(|e| e.because(failure.reason()))?;
+    }
     summary.seconds.initialise = clock.elapsed().as_secs_f64();
     run.complete(settings, sink, summary)
         .map_err(|e| e.because(failure.reason()))

@@ -172,15 +172,31 @@ fn failure(libraries: &mut Libraries, mut diagnostics: Vec<Diagnostic>) -> Failu
     }
 }
 
+/// `name=value` at the first equals sign that is not part of a quoted name.
+fn split_setting(item: &str) -> Option<(&str, &str)> {
+    let (mut quoted, mut escaped) = (false, false);
+    let at = item.char_indices().find_map(|(k, c)| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '\'' => quoted = !quoted,
+            '=' if !quoted => return Some(k),
+            _ => {}
+        }
+        None
+    })?;
+    Some((&item[..at], &item[at + 1..]))
+}
+
 /// Parses `name=value` settings.
 fn parse_set(
     libraries: &mut Libraries,
     set: &[String],
 ) -> Result<Vec<(String, Expr)>, Vec<Diagnostic>> {
-    let mut out = Vec::new();
+    let mut out: Vec<(String, Expr)> = Vec::new();
     let mut errors = Vec::new();
     for item in set {
-        let Some((name, value)) = item.split_once('=') else {
+        let Some((name, value)) = split_setting(item) else {
             let message = format!("`--set {item}` needs the form name=value");
             errors.push(Diagnostic::error("set-form", Span::NONE, message));
             continue;
@@ -190,7 +206,12 @@ fn parse_set(
         let place = " ".repeat(name.len() + 1);
         let (expr, diagnostics) = parse_expression(file, &format!("{place}{value}"));
         errors.extend(diagnostics);
-        out.push((name.trim().to_string(), expr));
+        let name = name.trim().to_string();
+        if out.iter().any(|o| o.0 == name) {
+            let message = format!("`{name}` is set twice");
+            errors.push(Diagnostic::error("set-twice", expr.span, message));
+        }
+        out.push((name, expr));
     }
     if errors.is_empty() {
         Ok(out)

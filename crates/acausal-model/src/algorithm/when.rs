@@ -61,12 +61,14 @@ impl Run<'_, '_> {
             let writes = self.executor.writes.len();
             let asserts = self.executor.ctx.function_state.asserts.len();
             self.executor.events = Some(Vec::new());
+            self.executor.base.when = true;
             for s in body {
                 if self.execute(s)? != Flow::Next {
                     let message = "`break` and `return` cannot leave a `when` statement";
                     return Err(error("when-place", s.span, message));
                 }
             }
+            self.executor.base.when = false;
             let events = self.executor.events.take().unwrap_or_default();
             let asserts = self.executor.ctx.function_state.asserts.split_off(asserts);
             let writes = self.executor.writes.split_off(writes);

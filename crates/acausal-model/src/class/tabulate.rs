@@ -36,13 +36,20 @@ pub(super) fn build_table(arena: &mut Arena, class: ClassId) -> ElementTable {
         ClassBody::ClassExtends { modification, .. } => builder.long(&def, Some(modification)),
         ClassBody::Short(short) => builder.short(short),
         ClassBody::Enumeration(_) => ElementTable::default(),
+        // The inputs and outputs are those of the function; a call differentiates (`crate::function::partial`).
         ClassBody::Der { function, .. } => {
-            builder.diagnostics.push(Diagnostic::error(
-                "unsupported-der-function",
-                def.span,
-                format!("functions defined as partial derivatives (`der({function}, ...)`) are not supported yet"),
-            ));
-            ElementTable::default()
+            let extends = ExtendsDecl {
+                base: function.clone(),
+                modifier: builder.arguments(&[], def.span),
+                visibility: Visibility::Public,
+                deselected: Deselected::default(),
+                short: None,
+                span: def.span,
+            };
+            ElementTable {
+                items: vec![Item::Extends(Arc::new(extends))],
+                ..ElementTable::default()
+            }
         }
     };
     table.diagnostics = diagnostics;

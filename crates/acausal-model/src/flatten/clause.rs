@@ -21,10 +21,11 @@ impl Flattener {
         span: Span,
         out: &mut Vec<Item>,
     ) -> Result<()> {
-        let inside = Spot {
+        let mut inside = Spot {
             when: true,
             ..spot.clone()
         };
+        inside.env.when = true;
         let mut lowered = Vec::new();
         for (condition, body) in branches {
             let t = self.ctx.tensor(&spot.env, condition)?;

@@ -4,14 +4,14 @@
 //! be tried symbolically first and unrolled only if its body needs the numbers.
 
 use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, When};
-use acausal_expr::{Access, ExprId, IterId, Range};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 
 use super::{Flattener, Spot};
 use crate::algorithm::at_start_only;
 use crate::connect::Link;
-use crate::lower::{Result, Value, error};
+use crate::lower::{Result, Tensor, Type, Value, error};
 
 /// What an equation lowers to.
 #[derive(Clone, Debug)]
@@ -194,6 +194,9 @@ impl Flattener {
             (Value::Tensor(x), Value::Tensor(y))
                 if x.dims == y.dims && x.ty.join(y.ty).is_some() =>
             {
+                for (integer, real) in [(x, y), (y, x)] {
+                    self.expect_integer(spot, integer, real, span)?;
+                }
                 let mut domain = spot.domain.clone();
                 domain.extend(
                     x.iters
@@ -223,6 +226,45 @@ impl Flattener {
             }
             _ => Err(self.mismatch(a, b, span)),
         }
+    }
+
+    /// An Integer variable cannot get its value from a Real expression (MLS 3.6 §6.6). An equation between both is fine where it is one for an
+    /// unknown on the Real side.
+    fn expect_integer(
+        &mut self,
+        spot: &Spot<'_>,
+        integer: &Tensor,
+        real: &Tensor,
+        span: Span,
+    ) -> Result<()> {
+        let (Type::Integer, Type::Real) = (integer.ty, real.ty) else {
+            return Ok(());
+        };
+        let Node::Var(target) = self.ctx.exprs.node(integer.body) else {
+            return Ok(());
+        };
+        let unknown = |this: &Self, e: ExprId| match this.ctx.exprs.node(e) {
+            Node::Var(a) => {
+                a.kind != Kind::Pre
+                    && this.ctx.exprs.ty(e) == Ty::Real
+                    && !this.model.var(a.var).is_parameter()
+            }
+            _ => false,
+        };
+        let given = self.model.var(target.var).is_parameter();
+        let other = self.ctx.exprs.any(real.body, |_, e| unknown(self, e));
+        let is_target = !spot.when || !unknown(self, real.body);
+        if given || other && !(spot.when && is_target) {
+            return Ok(());
+        }
+        let name = self.model.var(target.var).name.plain();
+        Err(error(
+            "type-mismatch",
+            span,
+            format!("`{name}` is Integer, but the other side of its equation is Real"),
+        )
+        .hint("`integer(x)` is the largest Integer that is not above x")
+        .into())
     }
 
     fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_syntax::Diagnostic> {

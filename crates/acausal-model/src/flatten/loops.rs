@@ -5,10 +5,7 @@ use acausal_syntax::ast::{self, EquationKind, Expr, ForIndex};
 
 use super::equation::Item;
 use super::{Flattener, Spot};
-use crate::lower::{Iteration, Result, Type, Value, error};
-
-/// Loops whose body needs the value of the iterator are unrolled up to this length.
-const UNROLL: usize = 100_000;
+use crate::lower::{Iteration, Result, Type, UNROLL, Value, error, is_irregular};
 
 impl Flattener {
     pub(super) fn for_equation(
@@ -45,21 +42,24 @@ impl Flattener {
             }
             Iteration::Vector(_) => None,
         };
+        let errors = self.ctx.errors.len();
+        let mut whole = None;
         if let Some((k, range, value)) = symbolic {
             let mut inner = Spot {
                 env: spot.env.with_loop(name, value),
                 ..spot.clone()
             };
             inner.domain.push((k, range));
-            let (errors, mut items) = (self.ctx.errors.len(), Vec::new());
+            let mut items = Vec::new();
             match self.for_equation(&inner, rest, body, &mut items) {
                 Ok(()) => {
                     out.append(&mut items);
                     return Ok(());
                 }
-                // A size or range that depends on the iterator (a triangle) has a value only element by element.
-                Err(message) if message.code == "not-constant" && iteration.count() <= UNROLL => {
-                    self.ctx.errors.truncate(errors)
+                // A size or range that depends on the iterator (a triangle) has a value only element by element, and so has an irregular
+                // condition.
+                Err(message) if is_irregular(&message) && iteration.count() <= UNROLL => {
+                    whole = Some((message, self.ctx.errors.split_off(errors)));
                 }
                 Err(message) => return Err(message),
             }
@@ -75,25 +75,25 @@ impl Flattener {
             ));
         }
         for p in 1..=iteration.count() as i64 {
-            let value = match &iteration {
-                Iteration::Range(ty, range) => {
-                    Value::scalar(*ty, self.ctx.exprs.int(range.at(p - 1)))
-                }
-                Iteration::Vector(v) => {
-                    let e = v.element(&mut self.ctx.exprs, &[p]);
-                    let span = index.range.as_ref().map_or(index.span, |r| r.span);
-                    Value::scalar(
-                        v.ty,
-                        self.ctx
-                            .constant(&spot.env, e, span, "what an iterator runs over")?,
-                    )
-                }
-            };
+            let value = self
+                .ctx
+                .iteration_element(&spot.env, index, &iteration, p)?;
             let inner = Spot {
                 env: spot.env.with_loop(name, value),
                 ..spot.clone()
             };
-            self.for_equation(&inner, rest, body, out)?;
+            let Err(message) = self.for_equation(&inner, rest, body, out) else {
+                continue;
+            };
+            // The subscript is out of bounds after all: the message about all values says more.
+            return Err(match whole {
+                Some((first, others)) if first.code == "subscript-bounds" => {
+                    self.ctx.errors.truncate(errors);
+                    self.ctx.errors.extend(others);
+                    first
+                }
+                _ => message,
+            });
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 //! | `when` equations | `clause` |
 //! | potentials against flows, equations against unknowns | `connectors`, `balance` |
 //! | values that depend on themselves | `cycle` |
+//! | what may vary when | `variability` |
 //! | variables for what flows in through streams | `stream` |
 //! | constants that decide structure | `constants` |
 //! | the model as Modelica text | `print` |
@@ -43,6 +44,7 @@ mod no_flow;
 mod prefix;
 mod print;
 mod stream;
+mod variability;
 mod variable;
 
 pub use print::print_flat;
@@ -239,6 +241,7 @@ impl Flattener {
         self.experiment();
         self.cyclic_parameters();
         self.finish_variables();
+        self.check_variability();
         self.streams();
         if !self.ctx.errors.is_empty() {
             return;

@@ -8,7 +8,7 @@ use acausal_expr::flat::{
     Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
     Variability,
 };
-use acausal_expr::{Kind, Range, VarId};
+use acausal_expr::{ExprId, Kind, Range, VarId};
 use acausal_syntax::Diagnostic;
 use acausal_syntax::ast;
 
@@ -29,6 +29,22 @@ impl Flattener {
             self.model.asserts.extend(asserts);
             if self.model.vars[k].is_parameter() && self.evaluate_annotation(inst) {
                 self.evaluated.insert(id);
+            }
+        }
+        self.check_settings();
+    }
+
+    /// A setting of some elements replaces part of a value, so there must be one.
+    fn check_settings(&mut self) {
+        for setting in &self.ctx.instances.element_settings {
+            if !setting.used {
+                let message = format!(
+                    "`{}` sets some elements of what has no value of its own",
+                    setting.path
+                );
+                let message = error("wrong-setting", setting.value.span, message)
+                    .hint("set all elements: `name={...}`");
+                self.ctx.errors.push(message);
             }
         }
     }
@@ -71,6 +87,7 @@ impl Flattener {
                     return Ok(None);
                 };
                 let t = this.ctx.attribute_value(inst, &binding, ty, false)?;
+                let t = this.ctx.with_settings(inst, Some(name), t, false)?;
                 Ok(Some(Comprehension {
                     iters: t.iters.into(),
                     body: t.body,
@@ -78,6 +95,11 @@ impl Flattener {
             };
         let start = slot(self, "start", own)?;
         let fixed = slot(self, "fixed", Some(Type::Boolean))?;
+        for (name, value) in [("start", &start), ("fixed", &fixed)] {
+            if let Some(value) = value {
+                self.check_attribute(inst, name, value.body)?;
+            }
+        }
         let min = slot(self, "min", own)?;
         let max = slot(self, "max", own)?;
         let nominal = slot(self, "nominal", own)?;
@@ -209,25 +231,46 @@ impl Flattener {
         inst: InstId,
         binding: &crate::instance::Binding,
     ) -> Result<()> {
-        for e in self.ctx.exprs.reachable(&[t.body]) {
-            let varying = match self.ctx.exprs.node(e) {
-                acausal_expr::Node::Time => Some("time".to_string()),
-                acausal_expr::Node::Var(a) => {
-                    let v = &self.model.vars[a.var.index()];
-                    (!v.is_parameter()).then(|| v.name.plain())
-                }
-                _ => None,
-            };
-            if let Some(name) = varying {
-                let own = self.ctx.instances.display_name(inst);
-                return Err(error(
-                    "not-constant",
-                    binding.expr.span,
-                    format!("the parameter `{own}` cannot depend on `{name}`, which varies"),
-                ));
+        let Some(name) = self.varying_part(t.body) else {
+            return Ok(());
+        };
+        let own = self.ctx.instances.display_name(inst);
+        Err(error(
+            "not-constant",
+            binding.expr.span,
+            format!("the parameter `{own}` cannot depend on `{name}`, which varies"),
+        ))
+    }
+
+    /// The attributes of variables are parameter expressions (MLS 3.6 §4.9).
+    fn check_attribute(&mut self, inst: InstId, attribute: &str, value: ExprId) -> Result<()> {
+        let Some(name) = self.varying_part(value) else {
+            return Ok(());
+        };
+        let own = self.ctx.instances.display_name(inst);
+        let binding = self.ctx.instances.attribute(inst, attribute);
+        let span = binding.map_or(self.ctx.instances.data(inst).span, |b| b.expr.span);
+        Err(error(
+            "not-constant",
+            span,
+            format!("`{attribute}` of `{own}` cannot depend on `{name}`, which varies"),
+        )
+        .hint("write an `initial equation` for a start that depends on other variables")
+        .into())
+    }
+
+    /// The name of something in an expression that varies during the simulation.
+    fn varying_part(&self, e: ExprId) -> Option<String> {
+        let parts = self.ctx.exprs.reachable(&[e]).into_iter();
+        let mut varying = parts.filter_map(|e| match self.ctx.exprs.node(e) {
+            acausal_expr::Node::Time => Some("time".to_string()),
+            acausal_expr::Node::Var(a) => {
+                let v = &self.model.vars[a.var.index()];
+                (!v.is_parameter()).then(|| v.name.plain())
             }
-        }
-        Ok(())
+            _ => None,
+        });
+        varying.next()
     }
 
     /// A parameter without binding: free if `fixed = false`, else its start value counts (MLS 3.6 §8.6).

@@ -15,9 +15,11 @@
 //! |---|---|
 //! | arguments to inputs, defaults, vectorisation | [`bind`] |
 //! | first values of outputs and protected variables | [`declare`] |
+//! | inputs are read only, outputs are assigned | `rules` |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
 //! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
 //! | relations that are no events | `quiet` |
+//! | functions that are partial derivatives | `partial` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
 //! | run-time functions | [`specialise`], [`run_time`], `store`, `accumulate` |
@@ -40,9 +42,11 @@ mod external_text;
 mod independent;
 pub mod left_limit;
 mod parallel;
+mod partial;
 mod procedure;
 mod quiet;
 mod rewrite;
+mod rules;
 pub mod run_time;
 pub mod specialise;
 mod store;
@@ -54,6 +58,7 @@ mod tests;
 
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
 
 use crate::instance::InstId;
 use crate::lower::{Arguments, Context, Env, Result, Value, error};
@@ -70,6 +75,8 @@ pub struct State {
     specialised: Vec<specialise::Specialised>,
     /// Native functions so far.
     externals: Vec<(acausal_expr::native::External, FuncId)>,
+    /// Outputs that no statement assigns, by function.
+    never_assigned: FxHashMap<InstId, Vec<InstId>>,
     /// Conditions around what is being lowered that are not known: a failing assertion is no error yet.
     pub conditional: usize,
     /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
@@ -127,8 +134,11 @@ pub fn call(
     span: Span,
 ) -> Result<Value> {
     let pending = ctx.function_state.asserts.len();
-    let bound = bind::bind(ctx, env, function, arguments, span)?;
+    let mut bound = bind::bind(ctx, env, function, arguments, span)?;
+    let partial = partial::Partial::new(ctx, function, &mut bound.inputs, span)?;
     let outputs = invoke(ctx, env.evaluate, function, &bound.inputs, span)?;
+    rules::expect_assigned(ctx, function, &outputs, span)?;
+    let outputs = partial.of_outputs(ctx, pending, outputs);
     let value = match outputs.len() {
         1 => outputs
             .into_iter()
@@ -171,6 +181,20 @@ fn invoke(
     if let Some(outputs) = external::call(ctx, evaluate, function, inputs, span)? {
         return Ok(outputs);
     }
+    let never = rules::never_assigned(ctx, function)
+        .map_err(|message| called_here(ctx, message, function, span))?;
+    let outputs = carry_out(ctx, evaluate, function, inputs, span)?;
+    Ok(rules::without_unassigned(ctx, function, &never, outputs))
+}
+
+/// Executes a function, now or at run time.
+fn carry_out(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    span: Span,
+) -> Result<Vec<Value>> {
     let recursive = ctx.function_state.active.contains(&function);
     let constant = inputs.iter().all(|(_, v)| constant::is_constant(ctx, v));
     // A recursion over variables never ends symbolically; one over constants ends by itself.

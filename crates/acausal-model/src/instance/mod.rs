@@ -36,6 +36,7 @@ mod node;
 mod outer;
 mod root;
 mod section;
+mod setting;
 mod shape;
 mod sharing;
 #[cfg(test)]
@@ -53,6 +54,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lookup::Target;
 use self::node::{Decl, NO_SLOTS, Node, Piece, Pieces};
+pub use self::setting::ElementSetting;
 use self::shape::{Shape, ShapeElement};
 pub use self::types::*;
 use crate::class::table::ElementTable;
@@ -77,6 +79,8 @@ use crate::class::{ClassId, Libraries};
 /// ```
 #[derive(Debug)]
 pub struct Instances {
+    /// Values set from outside for some elements of arrays.
+    pub element_settings: Vec<ElementSetting>,
     libraries: Libraries,
     nodes: Vec<Node>,
     /// What instances of one declaration have in common.
@@ -135,6 +139,7 @@ impl Instances {
             all_pieces: Vec::new(),
             slots: Vec::new(),
             root: None,
+            element_settings: Vec::new(),
             class_members: FxHashMap::default(),
             types: FxHashMap::default(),
             imported: FxHashMap::default(),

@@ -1,16 +1,13 @@
 //! Starting: the model itself and the values set from outside.
 
-use std::sync::Arc;
-
 use acausal_expr::memory;
-use acausal_syntax::ast::{Expr, Variability, Visibility};
+use acausal_syntax::ast::{Expr, Visibility};
 use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::node::{Decl, INSIDE, OwnDims, Piece};
+use super::setting::setting;
 use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
-use super::unknown::with_hint;
-use crate::class::modifier::{Arg, ArgKind, Modifier, Value};
 
 impl Instances {
     /// Instantiates a class as the model. `set` are the outermost modifiers: dotted names with values, whose
@@ -25,8 +22,11 @@ impl Instances {
         let id = self.next_id();
         let mut env = Vec::new();
         for (path, value) in set {
+            let Some(modifier) = setting(path, value)? else {
+                continue;
+            };
             env.push(Piece {
-                modifier: setting(path, value),
+                modifier,
                 scope: Scope::of(id),
                 levels: 0,
                 own: OwnDims::All,
@@ -55,7 +55,7 @@ impl Instances {
         self.add(root, None, place, env);
         self.root = Some(id);
         for (path, value) in set {
-            self.check_setting(id, path, value.span)?;
+            self.check_setting(id, path, value)?;
         }
         Ok(id)
     }
@@ -157,73 +157,6 @@ impl Instances {
             }
         }
     }
-
-    /// A setting must reach a component or attribute that may be changed.
-    fn check_setting(
-        &mut self,
-        root: InstId,
-        path: &str,
-        span: Span,
-    ) -> Result<(), Box<Diagnostic>> {
-        let error = |message: String| Diagnostic::error("wrong-setting", span, message);
-        let mut at = root;
-        let mut parts = path.split('.').peekable();
-        while let Some(part) = parts.next() {
-            let shape = self.shape(at);
-            if matches!(shape.kind, Kind::Primitive(_)) {
-                let attributes = super::check::attributes_of(&shape);
-                if parts.peek().is_none() && attributes.contains(&part) {
-                    break;
-                }
-                let message = format!("`{}` has no attribute `{part}`", self.display_name(at));
-                return Err(Box::new(with_hint(
-                    error(message),
-                    part,
-                    attributes.iter().copied(),
-                )));
-            }
-            at = match self.find_member(at, Name::new(part), span) {
-                Found::Component(member) => member,
-                Found::NotFound(mut unknown) => {
-                    unknown.code = "wrong-setting";
-                    return Err(unknown);
-                }
-                _ => {
-                    return Err(Box::new(error(format!(
-                        "`{path}` is not a component and cannot be set"
-                    ))));
-                }
-            };
-        }
-        if self.data(at).prefixes.variability == Some(Variability::Constant) {
-            let place = self.data(at).span;
-            return Err(Box::new(
-                error(format!("`{path}` is a constant and cannot be set"))
-                    .label(place, "declared here"),
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// `a.b = value` as a modifier.
-fn setting(path: &str, value: &Expr) -> Arc<Modifier> {
-    let mut modifier = Modifier::new(
-        Box::new([]),
-        Some(Value::Expr(Arc::new(value.clone()))),
-        value.span,
-    );
-    for part in path.rsplit('.') {
-        let arg = Arg {
-            name: Name::new(part),
-            span: value.span,
-            each: false,
-            is_final: false,
-            kind: ArgKind::Modify(Arc::new(modifier)),
-        };
-        modifier = Modifier::new(Box::new([arg]), None, value.span);
-    }
-    Arc::new(modifier)
 }
 
 impl Instances {

@@ -25,7 +25,7 @@ impl Context {
         }
         let mut values = Vec::with_capacity(members.len());
         for m in members {
-            values.push(self.expr(env, m)?);
+            values.push(self.single(env, m)?);
         }
         if let Some(v) = Value::stack(&mut self.exprs, &values) {
             return Ok(v);

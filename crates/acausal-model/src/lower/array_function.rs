@@ -100,6 +100,11 @@ impl Context {
             "linspace" => self.linspace(env, call).map(Some),
             "min" | "max" => self.extremum(env, name, call).map(Some),
             "sum" | "product" => {
+                if let ("sum", [e]) = (name, call.args.as_slice())
+                    && let Value::Record(records) = self.single(env, e)?
+                {
+                    return self.sum_of_records(&records, call.span).map(Some);
+                }
                 let t = self.one(env, call)?;
                 if !t.ty.is_numeric() {
                     return Err(self.shape_error(call, &t, "an array of numbers"));

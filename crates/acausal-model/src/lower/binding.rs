@@ -3,12 +3,12 @@
 //! `Resistor r[3](R = {1, 2, 3})` gives the variable `r.R` of shape `[3]` the value `{1, 2, 3}`; a default `R = 2*R0` in the class
 //! is written inside of the array and becomes `2*r[i].R0` for `i in 1:3`; `each R = 1` is the same for all elements.
 
-use acausal_expr::{IterId, Range};
+use acausal_expr::{IterId, Range, RelOp};
 
 use super::component::{is_inside, names_below};
 use super::known::Spanned;
 use super::{Context, Env, Result, Tensor, Value, error};
-use crate::instance::{Binding, InstId};
+use crate::instance::{Binding, ElementSetting, InstId, Scope};
 
 impl Context {
     /// The lowered binding with the iterators for the enclosing arrays of its scope.
@@ -77,7 +77,92 @@ impl Context {
             }
         }
         let ty = self.primitive_type(inst);
-        self.spread(inst, holder, t, &iters, own, binding, ty)
+        let t = self.spread(inst, holder, t, &iters, own, binding, ty)?;
+        self.with_settings(inst, None, t, evaluate)
+    }
+
+    /// The value of a component (or of an attribute of it) with those elements replaced that are set from outside.
+    pub fn with_settings(
+        &mut self,
+        inst: InstId,
+        attribute: Option<&str>,
+        t: Tensor,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let mut t = t;
+        for k in 0..self.instances.element_settings.len() {
+            let setting = &mut self.instances.element_settings[k];
+            let wanted = setting.attribute.map(|a| a.to_string());
+            if setting.inst != inst || wanted.as_deref() != attribute {
+                continue;
+            }
+            setting.used = true;
+            let setting = setting.clone();
+            t = self.with_setting(inst, &setting, t, evaluate)?;
+        }
+        Ok(t)
+    }
+
+    fn with_setting(
+        &mut self,
+        inst: InstId,
+        setting: &ElementSetting,
+        t: Tensor,
+        evaluate: bool,
+    ) -> Result<Tensor> {
+        let span = setting.value.span;
+        let mut condition = self.exprs.bool(true);
+        let (mut iters, mut dims, mut next) = (Vec::new(), Vec::new(), 0);
+        for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
+            let sizes = self.dims(array)?;
+            let subs = setting.subscripts.iter().find(|s| s.0 == array);
+            if let Some((_, subs)) = subs
+                && subs.len() != sizes.len()
+            {
+                let name = self.instances.display_name(array);
+                let message = format!(
+                    "`{name}` has {} dimensions, but {} subscripts are given",
+                    sizes.len(),
+                    subs.len()
+                );
+                return Err(error("wrong-setting", span, message));
+            }
+            for (d, n) in sizes.into_iter().enumerate() {
+                let iter = t.iters[next];
+                next += 1;
+                match subs.map(|s| s.1[d]) {
+                    None => {
+                        iters.push(iter);
+                        dims.push(n);
+                    }
+                    Some(k) if k < 1 || k > n as i64 => {
+                        let message =
+                            format!("subscript {k} in `{}` is outside of 1:{n}", setting.path);
+                        return Err(error("subscript-bounds", span, message));
+                    }
+                    Some(k) => {
+                        let (i, k) = (self.exprs.iter(iter), self.exprs.int(k));
+                        let here = self.exprs.rel(RelOp::Eq, i, k);
+                        condition = self.exprs.and(condition, here);
+                    }
+                }
+            }
+        }
+        let scope = self.instances.root().unwrap_or(InstId::GLOBAL);
+        let env = Env {
+            evaluate,
+            ..Env::new(Scope::of(scope))
+        };
+        let value = self.tensor(&env, &setting.value)?;
+        let dims = if value.is_scalar() { Vec::new() } else { dims };
+        let what = format!("`{}`", setting.path);
+        let value = self.expect(value, t.ty, &dims, span, &what)?;
+        let value = match value.is_scalar() {
+            true => value.body,
+            false => value.over(&mut self.exprs, &iters),
+        };
+        let body = self.exprs.if_(condition, value, t.body);
+        Ok(Tensor { body, ..t })
     }
 
     /// The value of an attribute, over all dimensions of the component.

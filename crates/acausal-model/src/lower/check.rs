@@ -38,6 +38,7 @@ impl Context {
                 dims_text(&r.dims)
             ),
             Value::Function(f) => format!("function {}", self.instances.class_name(f.function)),
+            Value::Tuple(vs) if vs.is_empty() => "an output that its function never assigns".into(),
             Value::Tuple(vs) => format!("{} values", vs.len()),
         }
     }
@@ -67,6 +68,7 @@ impl Context {
     ) -> Result<Tensor> {
         let type_fits = t.ty == ty || ty == Type::Real && t.ty == Type::Integer;
         if type_fits && t.dims == dims {
+            self.expect_no_overflow(&t, span, what)?;
             return Ok(Tensor { ty, ..t });
         }
         let expected = format!("{}{}", self.type_name(ty), dims_text(dims));
@@ -90,5 +92,19 @@ impl Context {
             )));
         }
         Err(message)
+    }
+
+    /// Integer arithmetic that leaves its range goes on with Reals (`acausal_expr::build`): such a value is no Integer.
+    fn expect_no_overflow(&self, t: &Tensor, span: Span, what: &str) -> Result<()> {
+        const LIMIT: f64 = i64::MAX as f64;
+        let value = self.exprs.as_f64(t.body).unwrap_or(0.0);
+        if t.ty != Type::Integer || value.abs() < LIMIT || self.exprs.as_int(t.body).is_some() {
+            return Ok(());
+        }
+        Err(error(
+            "integer-overflow",
+            span,
+            format!("{what} is Integer, but its value {value} is outside of the range of Integers"),
+        ))
     }
 }

@@ -1,7 +1,7 @@
 //! Values under iterators: `{e for i in r, j in s}` (MLS 3.6 §10.4.1.1) and what reductions reduce (§10.3.4).
 //!
 //! The body is lowered once with the iterator as a symbol. Where it needs the value of the iterator, for a size (`sum(x[1:i])`), a nested range or a
-//! String, it is lowered once per value, and the results are a selection by the iterator, as if they had been written out. With
+//! String, or to know that a subscript stays inside of its array, it is lowered once per value, and the results are a selection by the iterator, as if they had been written out. With
 //! nothing to run over the body is not evaluated at all; its type is all that is left of it.
 //!
 //! Example: `{sum(x[1:i]) for i in 1:3}` becomes `{x[1], sum(x[k] for k in 1:2), sum(x[k] for k in 1:3)}[i] for i in 1:3`.
@@ -9,10 +9,8 @@
 use acausal_expr::{IterId, Range};
 use acausal_syntax::ast::{Expr, ForIndex};
 
+use super::irregular::{UNROLL, is_irregular};
 use super::{Context, Env, Iteration, Record, Result, Subscript, Tensor, Value, error};
-
-/// Bodies that need the value of the iterator are lowered up to this number of times.
-const UNROLL: usize = 100_000;
 
 /// A value that depends on an iterator with this range.
 pub(super) struct Under {
@@ -30,7 +28,7 @@ impl Context {
         indices: &[ForIndex],
     ) -> Result<Value> {
         let Some((index, inner)) = indices.split_last() else {
-            return self.expr(env, body);
+            return self.single(env, body);
         };
         let iteration = self.iteration(env, index, &[body])?;
         // Iterators of arrays count from 1.
@@ -70,7 +68,7 @@ impl Context {
         }
         let message = match lower(self, &inner) {
             Ok(value) => return Ok(Under { iter, range, value }),
-            Err(message) if message.code == "not-constant" && count <= UNROLL => message,
+            Err(message) if is_irregular(&message) && count <= UNROLL => message,
             Err(message) => return Err(message),
         };
         self.errors.truncate(marks.0);
@@ -78,20 +76,13 @@ impl Context {
         self.function_state.asserts.truncate(marks.2);
         let mut values = Vec::with_capacity(count);
         for position in 1..=count as i64 {
-            let value = match iteration {
-                Iteration::Range(ty, range) => {
-                    Value::scalar(*ty, self.exprs.int(range.at(position - 1)))
-                }
-                Iteration::Vector(v) => {
-                    Value::scalar(v.ty, v.element(&mut self.exprs, &[position]))
-                }
-            };
+            let value = self.iteration_element(env, index, iteration, position)?;
             let inner = env.with_loop(name, value);
             // If that does not help, the iterator was not the reason.
-            values.push(lower(self, &inner).map_err(|again| match again.code {
-                "not-constant" => message.clone(),
-                _ => again,
-            })?);
+            values.push(
+                lower(self, &inner)
+                    .map_err(|again| if is_irregular(&again) { message.clone() } else { again })?,
+            );
         }
         let Some(stacked) = Value::stack(&mut self.exprs, &values) else {
             let first = self.describe(&values[0]);

@@ -1,9 +1,11 @@
 //! Derivatives, event operators and other functions that depend on the simulation (MLS 3.6 §3.7.2, §3.7.4, §3.7.5).
 
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node};
+use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, RelOp};
+use acausal_syntax::Span;
 use acausal_syntax::ast::{Call, Expr, Variability};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
+use crate::function::PendingAssert;
 
 impl Context {
     /// `der(e)`: of an expression it is written out by the rules of differentiation.
@@ -179,7 +181,7 @@ impl Context {
                     ));
                 };
                 let value = self.expr(env, e)?;
-                return self.left_limit(name, &value, e).map(Some);
+                return self.left_limit(env, name, &value, e).map(Some);
             }
             "noEvent" => {
                 self.expect_count(call, 1, 1)?;
@@ -253,6 +255,7 @@ impl Context {
                         ),
                     ));
                 }
+                self.expect_delay(time, longest, b.span);
                 return Ok(Some(Value::Tensor(t.map(
                     &mut self.exprs,
                     Type::Real,
@@ -337,8 +340,37 @@ impl Context {
         Ok(None)
     }
 
+    /// `0 <= delayTime <= delayMax` (MLS 3.6 §3.7.4.2), where it is known during the simulation only.
+    fn expect_delay(&mut self, time: ExprId, longest: ExprId, span: Span) {
+        let zero = self.exprs.real(0.0);
+        let rules = [
+            (zero, time, "the time of `delay` is negative"),
+            (
+                time,
+                longest,
+                "the time of `delay` is greater than its largest one",
+            ),
+        ];
+        for (low, high, message) in rules {
+            if low == high {
+                continue;
+            }
+            let holds = self.exprs.rel(RelOp::Le, low, high);
+            let condition = self.exprs.no_event(holds);
+            if self.exprs.as_bool(condition) != Some(true) {
+                let message = self.exprs.str(message);
+                self.function_state.asserts.push(PendingAssert {
+                    condition,
+                    message,
+                    warning: false,
+                    span,
+                });
+            }
+        }
+    }
+
     /// `pre(v)`, `edge(v)` and `change(v)` of a variable.
-    fn left_limit(&mut self, name: &str, value: &Value, e: &Expr) -> Result<Value> {
+    fn left_limit(&mut self, env: &Env<'_>, name: &str, value: &Value, e: &Expr) -> Result<Value> {
         let Value::Tensor(t) = value else {
             let found = self.describe(value);
             return Err(error(
@@ -361,6 +393,12 @@ impl Context {
                 Node::Int(_) | Node::Real(_) | Node::Bool(_) | Node::Str(_)
             )
         };
+        if let Node::Var(a) = self.exprs.node(t.body)
+            && t.ty == Type::Real
+            && !env.when
+        {
+            self.left_limits.push((a.var, e.span));
+        }
         let body = match self.exprs.node(t.body) {
             Node::Var(mut a) if a.kind == Kind::Value => match name {
                 "pre" => {

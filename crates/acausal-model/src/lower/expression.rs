@@ -83,6 +83,14 @@ impl Context {
         }
     }
 
+    /// Lowers an expression that stands for one value: of several outputs the first one counts (MLS 3.6 §12.4.3).
+    pub(super) fn single(&mut self, env: &Env<'_>, e: &Expr) -> Result<Value> {
+        Ok(match self.expr(env, e)? {
+            Value::Tuple(mut outputs) if !outputs.is_empty() => outputs.swap_remove(0),
+            value => value,
+        })
+    }
+
     /// Lowers an expression that is not a record or function. Of several outputs the first one counts.
     pub fn tensor(&mut self, env: &Env<'_>, e: &Expr) -> Result<Tensor> {
         let value = self.expr(env, e)?;
@@ -148,41 +156,28 @@ impl Context {
                     break;
                 }
                 Some(false) => {}
-                None => open.push((c, value)),
+                None => {
+                    let c = self.with_bounds_of_iterators(c, false);
+                    open.push((c, value))
+                }
             }
         }
         if open.is_empty() {
-            return self.expr(env, last);
+            return self.single(env, last);
         }
-        let lowered = (|| {
-            // Assertions of functions called in a branch must hold only where the branch is taken.
-            let mut before = self.exprs.bool(true);
-            let mut values = Vec::with_capacity(open.len());
-            for (c, e) in &open {
-                let pending = self.function_state.asserts.len();
-                let narrowed = self.narrow(*c, true);
-                let value = self.expr_under_condition(env, e);
-                self.widen(narrowed);
-                values.push(value?);
-                let taken = self.exprs.and(before, *c);
-                self.guard_assertions(pending, taken);
-                let not = self.exprs.not(*c);
-                before = self.exprs.and(before, not);
+        let pending = self.function_state.asserts.len();
+        let mut lowered = self.if_branches(env, &open, last, span);
+        if matches!(&lowered, Err(message) if message.code == "subscript-bounds") {
+            // Parameters that nothing else needs may still say which elements a branch is for.
+            let known: Vec<(ExprId, &Expr)> = open
+                .iter()
+                .map(|&(c, e)| (self.with_bounds_of_iterators(c, true), e))
+                .collect();
+            if known.iter().zip(&open).any(|(k, o)| k.0 != o.0) {
+                self.function_state.asserts.truncate(pending);
+                lowered = self.if_branches(env, &known, last, span);
             }
-            let pending = self.function_state.asserts.len();
-            let mut narrowed = Vec::new();
-            for (c, _) in &open {
-                narrowed.extend(self.narrow(*c, false));
-            }
-            let result = self.expr_under_condition(env, last);
-            self.widen(narrowed);
-            let mut result = result?;
-            self.guard_assertions(pending, before);
-            for ((c, _), value) in open.iter().zip(&values).rev() {
-                result = self.merge_if(*c, value, &result, span)?;
-            }
-            Ok(result)
-        })();
+        }
         match lowered {
             Err(message) if !env.evaluate => {
                 // Branches of different size are fine if the structure decides (MLS 3.6 §3.6.5).
@@ -202,7 +197,7 @@ impl Context {
                         None => return Err(message),
                     }
                 }
-                self.expr(
+                self.single(
                     &Env {
                         evaluate: false,
                         ..env
@@ -212,6 +207,47 @@ impl Context {
             }
             other => other,
         }
+    }
+
+    /// The branches of an `if`, each lowered under its condition, merged.
+    fn if_branches(
+        &mut self,
+        env: &Env<'_>,
+        open: &[(ExprId, &Expr)],
+        last: &Expr,
+        span: Span,
+    ) -> Result<Value> {
+        // Assertions of functions called in a branch must hold only where the branch is taken.
+        let mut before = self.exprs.bool(true);
+        let mut values = Vec::with_capacity(open.len());
+        let mut excluded = Vec::new();
+        for (c, e) in open {
+            let pending = self.function_state.asserts.len();
+            let narrowed = self.narrow(*c, true);
+            let value = self.expr_under_condition(env, e);
+            self.widen(narrowed);
+            match value {
+                Ok(value) => values.push(value),
+                Err(message) => {
+                    self.widen(excluded);
+                    return Err(message);
+                }
+            }
+            let taken = self.exprs.and(before, *c);
+            self.guard_assertions(pending, taken);
+            let not = self.exprs.not(*c);
+            before = self.exprs.and(before, not);
+            excluded.extend(self.narrow(*c, false));
+        }
+        let pending = self.function_state.asserts.len();
+        let result = self.expr_under_condition(env, last);
+        self.widen(excluded);
+        let mut result = result?;
+        self.guard_assertions(pending, before);
+        for ((c, _), value) in open.iter().zip(&values).rev() {
+            result = self.merge_if(*c, value, &result, span)?;
+        }
+        Ok(result)
     }
 
     /// Makes assertions that were added since `from` hold only under a condition.
@@ -226,7 +262,7 @@ impl Context {
     /// The value of an expression that is needed under a condition only: what fails in it may never happen.
     fn expr_under_condition(&mut self, env: &Env<'_>, e: &Expr) -> Result<Value> {
         self.function_state.conditional += 1;
-        let value = self.expr(env, e);
+        let value = self.single(env, e);
         self.function_state.conditional -= 1;
         value
     }

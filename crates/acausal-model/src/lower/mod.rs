@@ -9,9 +9,10 @@
 //! | `expression` | the syntax tree, case by case |
 //! | `operator` | arithmetic, relations, logic |
 //! | `array`, `iteration`, `comprehension`, `subscript` | constructors, ranges, iterators, values under iterators, subscripts |
+//! | `narrow`, `irregular` | ranges under conditions, what has to be written out |
 //! | `reference`, `component` | names to variables, constants, iterators |
 //! | `known`, `binding` | sizes, values of constants and parameters, bindings over all dimensions |
-//! | `call`, `overload` | calls, record constructors, operators on records |
+//! | `call`, `overload`, `record_array` | calls, record constructors, operators on records |
 //! | `math`, `array_function`, `reduction`, `event_function`, `text` | built-in functions |
 //! | `stream` | `inStream` and `actualStream` |
 //! | `clock` | operators of clocks |
@@ -32,12 +33,14 @@ mod comprehension;
 mod event_function;
 mod expression;
 pub mod graph;
+mod irregular;
 mod iteration;
 mod known;
 mod math;
 mod narrow;
 mod operator;
 mod overload;
+mod record_array;
 mod reduction;
 mod reference;
 pub mod stream;
@@ -49,6 +52,7 @@ pub mod value;
 pub use call::{Arguments, in_dependency_order};
 pub use component::is_inside;
 pub use comprehension::prepend;
+pub use irregular::{UNROLL, is_irregular};
 pub use iteration::{Iteration, children, statement_expressions};
 pub use known::Framed;
 pub use reference::Place;
@@ -100,6 +104,8 @@ pub struct Context {
     pub streams: IndexMap<VarId, stream::InStream, FxBuildHasher>,
     /// Values of `semiLinear`, which say what a flow carries, with their slopes in both directions.
     pub semi_linear: FxHashMap<ExprId, (ExprId, ExprId)>,
+    /// Real variables whose left limits are asked for outside of `when`: they must turn out to be discrete (MLS 3.6 §3.7.5).
+    pub left_limits: Vec<(VarId, Span)>,
     /// What lasts between calls of user functions.
     pub function_state: crate::function::State,
     known: known::Known,
@@ -142,6 +148,8 @@ pub struct Env<'a> {
     pub loops: Vec<(Name, Value)>,
     /// Values of function variables; they hide the components themselves.
     pub locals: Option<&'a Locals>,
+    /// Inside of a `when` clause.
+    pub when: bool,
     /// Parameters are replaced by their values; anything that varies is an error.
     pub evaluate: bool,
     /// Only the shape of the result matters: variables may occur and have no meaning.
@@ -158,6 +166,7 @@ impl<'a> Env<'a> {
             arrays: Vec::new(),
             loops: Vec::new(),
             locals: None,
+            when: false,
             evaluate: false,
             shape: false,
             ends: Vec::new(),
@@ -215,6 +224,7 @@ impl Context {
             graph: graph::ConnectionGraph::default(),
             streams: IndexMap::default(),
             semi_linear: FxHashMap::default(),
+            left_limits: Vec::new(),
             function_state: crate::function::State::default(),
             known: known::Known::default(),
         }

@@ -1,10 +1,13 @@
 //! Ranges of iterators under a condition: in `if i == 1 then a else x[i-1]` the subscript is never 0.
 //!
-//! Conditions that compare one iterator with a number narrow its range while the branch is lowered; all others leave it.
+//! Conditions that compare one iterator with a number, or with a parameter that decides the structure, narrow its range while the branch is
+//! lowered; all others leave it. What cannot be seen this way is left to single values of the iterator (`irregular`).
 //!
 //! Example: with `i` in 1:5, `i == 1` narrows to 1:1 where it holds and to 2:5 where it does not.
 
-use acausal_expr::{ExprId, IterId, Node, Range, RelOp};
+use acausal_expr::{AffineRelation, ExprId, IterId, Node, Range, RelOp};
+use acausal_syntax::ast::Variability;
+use rustc_hash::FxHashMap;
 
 use super::Context;
 
@@ -40,24 +43,12 @@ impl Context {
         b: ExprId,
         holds: bool,
     ) -> Option<(IterId, Range)> {
-        // iterator + constant, compared with zero.
         let difference = self.exprs.sub(a, b);
         let affine = self.exprs.affine(difference)?;
-        let &[(iter, sign @ (1 | -1))] = affine.terms.as_slice() else {
+        let &[(iter, slope)] = affine.terms.as_slice() else {
             return None;
         };
         let range = *self.ranges.get(&iter)?;
-        if range.step != 1 || range.count <= 0 {
-            return None;
-        }
-        let bound = -sign * affine.constant;
-        let op = match (op, sign) {
-            (RelOp::Lt, -1) => RelOp::Gt,
-            (RelOp::Le, -1) => RelOp::Ge,
-            (RelOp::Gt, -1) => RelOp::Lt,
-            (RelOp::Ge, -1) => RelOp::Le,
-            (op, _) => op,
-        };
         let op = match (op, holds) {
             (op, true) => op,
             (RelOp::Lt, _) => RelOp::Ge,
@@ -67,24 +58,61 @@ impl Context {
             (RelOp::Eq, _) => RelOp::Ne,
             (RelOp::Ne, _) => RelOp::Eq,
         };
-        let (mut first, mut last) = (range.start, range.last());
-        match op {
-            RelOp::Lt => last = last.min(bound - 1),
-            RelOp::Le => last = last.min(bound),
-            RelOp::Gt => first = first.max(bound + 1),
-            RelOp::Ge => first = first.max(bound),
-            RelOp::Eq => (first, last) = (first.max(bound), last.min(bound)),
-            // A hole in the middle is no range; what remains is then the whole.
-            RelOp::Ne if first == bound => first += 1,
-            RelOp::Ne if last == bound => last -= 1,
-            RelOp::Ne => {}
-        }
-        let narrow = Range {
-            start: first,
-            step: 1,
-            count: (last - first + 1).max(0),
+        let relation = AffineRelation {
+            op,
+            constant: affine.constant,
+            slope,
+            range,
         };
-        self.ranges.insert(iter, narrow);
+        self.ranges.insert(iter, relation.narrowed());
         Some((iter, range))
+    }
+
+    /// The condition with the values of the parameters that iterators are compared with: `i < N` decides which elements of an array exist, as
+    /// a subscript does. Unless `all` is given only of parameters whose value decides the structure already.
+    pub(super) fn with_bounds_of_iterators(&mut self, condition: ExprId, all: bool) -> ExprId {
+        let mut relations = self.exprs.reachable(&[condition]);
+        relations.retain(|&e| self.compares_iterator(e, all));
+        let mut known = FxHashMap::default();
+        for relation in relations {
+            // A parameter without a value stays a variable; whoever needs its value reports it.
+            if let Ok(value) = self.with_known_parameters(relation)
+                && value != relation
+            {
+                known.insert(relation, value);
+            }
+        }
+        if known.is_empty() {
+            return condition;
+        }
+        self.exprs.rewrite(condition, |_, e| known.get(&e).copied())
+    }
+
+    /// A relation of iterators and parameters, not counting what only subscripts.
+    fn compares_iterator(&mut self, e: ExprId, all: bool) -> bool {
+        let Node::Rel(_, a, b) = self.exprs.node(e) else {
+            return false;
+        };
+        let (mut todo, mut iterates) = (vec![a, b], false);
+        while let Some(e) = todo.pop() {
+            match self.exprs.node(e) {
+                Node::Iter(_) => iterates = true,
+                Node::Var(access) => {
+                    let Some(&inst) = self.var_insts.get(access.var.index()) else {
+                        return false;
+                    };
+                    let variability = self.instances.data(inst).prefixes.variability;
+                    let fits = variability.is_some_and(|v| v <= Variability::Parameter)
+                        && self.instances.attribute(inst, "fixed").is_none()
+                        && (all || self.structural.contains(&inst));
+                    if !fits {
+                        return false;
+                    }
+                }
+                Node::Time | Node::Apply { .. } => return false,
+                _ => self.exprs.for_each_child(e, |c| todo.push(c)),
+            }
+        }
+        iterates
     }
 }

@@ -219,6 +219,12 @@ impl Context {
             BinOp::Eq => RelOp::Eq,
             _ => RelOp::Ne,
         };
+        if a.ty == Type::String {
+            // Nothing computes with Strings during the simulation, so parameters among them decide the structure.
+            let a = self.with_known_parameters(a.body)?;
+            let b = self.with_known_parameters(b.body)?;
+            return Ok(Tensor::scalar(Type::Boolean, self.exprs.rel(rel, a, b)));
+        }
         Ok(Tensor::scalar(
             Type::Boolean,
             self.exprs.rel(rel, a.body, b.body),

@@ -47,6 +47,11 @@ impl Context {
         if let Some(v) = self.elementwise_operator(symbol, &operands, span)? {
             return Ok(v);
         }
+        if let ("*", [a, b]) = (symbol, operands.as_slice())
+            && let Some(v) = self.record_matrix_product(a, b, span)?
+        {
+            return Ok(v);
+        }
         let what: Vec<String> = operands.iter().map(|o| self.describe(o)).collect();
         Err(error(
             "operator-mismatch",

@@ -31,7 +31,14 @@ impl Context {
                 ));
             }
         };
-        let t = self.reduced(env, op, body, &call.indices)?;
+        let value = self.reduced(env, op, body, &call.indices)?;
+        if let (ReduceOp::Sum, Value::Record(_)) = (op, &value) {
+            let records = self.array_comprehension(env, body, &call.indices)?;
+            if let Value::Record(records) = records {
+                return self.sum_of_records(&records, body.span);
+            }
+        }
+        let t = self.as_tensor(value, body.span)?;
         if !t.ty.is_numeric()
             && !matches!(
                 (op, t.ty),
@@ -48,16 +55,16 @@ impl Context {
         Ok(Value::Tensor(t))
     }
 
-    /// The body reduced over all iterators, of which the last one is outermost.
+    /// The body reduced over all iterators, of which the last one is outermost. Records are left as they are.
     fn reduced(
         &mut self,
         env: &Env<'_>,
         op: ReduceOp,
         body: &Expr,
         indices: &[ForIndex],
-    ) -> Result<Tensor> {
+    ) -> Result<Value> {
         let Some((index, inner)) = indices.split_last() else {
-            return self.tensor(env, body);
+            return self.single(env, body);
         };
         let iteration = self.iteration(env, index, &[body])?;
         let symbol = match &iteration {
@@ -75,15 +82,18 @@ impl Context {
             }
         };
         let under = self.under(env, index, &iteration, symbol, &mut |this, env| {
-            this.reduced(env, op, body, inner).map(Value::Tensor)
+            this.reduced(env, op, body, inner)
         })?;
+        if let Value::Record(_) = under.value {
+            return Ok(under.value);
+        }
         let t = self.as_tensor(under.value, body.span)?;
         let body = match op {
             ReduceOp::Sum if under.range.count == 0 => self.exprs.int(0),
             ReduceOp::Product if under.range.count == 0 => self.exprs.int(1),
             _ => self.exprs.reduce(op, under.iter, under.range, t.body),
         };
-        Ok(Tensor { body, ..t })
+        Ok(Value::Tensor(Tensor { body, ..t }))
     }
 
     pub(super) fn extremum(&mut self, env: &Env<'_>, name: &str, call: &Call) -> Result<Value> {

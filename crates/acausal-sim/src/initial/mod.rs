@@ -19,11 +19,13 @@ mod choice;
 mod conditions;
 mod explicit;
 mod failure;
+mod parameters;
 mod start;
 mod undetermined;
 
 pub(crate) use failure::short;
 pub use failure::{InitialFailure, InitialKind};
+pub(crate) use parameters::check_parameters;
 pub(crate) use start::{StartData, roles, start_data};
 
 use acausal_codegen::Compiled;

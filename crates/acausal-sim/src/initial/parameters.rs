@@ -1,0 +1,35 @@
+//! Values of parameters before the start: finite, and Integers that are exact.
+
+use acausal_expr::Kind;
+use acausal_expr::flat::VarType;
+
+use crate::SimError;
+use crate::machine::Machine;
+
+/// Integers are kept as Reals during the simulation; up to here all of them are different numbers.
+const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+/// Looks at the values of all parameters, once they have been evaluated. What a simulation makes of one that is not a number is arbitrary: a
+/// relation with it is false, whatever it says.
+pub(crate) fn check_parameters(machine: &Machine) -> Result<(), SimError> {
+    let model = &machine.model;
+    for (id, var) in model.flat.var_ids() {
+        if !var.is_parameter() || var.auxiliary || var.is_empty() {
+            continue;
+        }
+        let Some(base) = model.region(id, Kind::Value) else {
+            continue;
+        };
+        let values = &machine.mem[base..base + var.len()];
+        let wrong =
+            |v: &f64| !v.is_finite() || var.ty == VarType::Integer && v.abs() > LARGEST_INTEGER;
+        if let Some(k) = values.iter().position(wrong) {
+            return Err(SimError::Parameter {
+                name: model.element_name(id, Kind::Value, k),
+                value: values[k],
+                span: var.span,
+            });
+        }
+    }
+    Ok(())
+}
