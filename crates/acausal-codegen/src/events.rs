@@ -163,8 +163,10 @@ pub enum ActionCode {
     Assert(AssertCode),
     /// `terminate(message)`
     Terminate {
-        /// The message.
-        message: String,
+        /// The message: a String expression that may contain values.
+        message: ExprId,
+        /// The iterators that the clause stands under.
+        domain: DomainVec,
         /// Where it stands.
         origin: OriginId,
     },
@@ -401,7 +403,8 @@ impl Lowering<'_> {
             } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
             Action::Assert(a) => ActionCode::Assert(self.assert_code(a, &joined(&a.domain))?),
             Action::Terminate { message, origin } => ActionCode::Terminate {
-                message: message.clone(),
+                message: *message,
+                domain: when.domain.clone(),
                 origin: *origin,
             },
         })

@@ -14,6 +14,7 @@ mod few;
 mod initial;
 mod integrator;
 mod jump;
+mod limits;
 mod machine;
 mod output;
 mod simulate;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub max_steps: u64,
     /// Bound on the number of events.
     pub max_events: u64,
+    /// Bound on the number of output instants.
+    pub max_rows: u64,
     /// Highest order of the integrator.
     pub max_order: usize,
     /// Which integrator.
@@ -86,6 +89,7 @@ impl Default for Settings {
             tolerance: 1e-6,
             max_steps: 100_000_000,
             max_events: 10_000_000,
+            max_rows: 100_000_000,
             max_order: 5,
             solver: Solver::Bdf,
             steady_state: false,
@@ -116,6 +120,7 @@ impl Settings {
                 self.interval
             ));
         }
+        limits::check_rows(self)?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return complain(format!(
                 "the tolerance must lie between 0 and 1, not {}",

@@ -19,6 +19,7 @@ use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState, check_asserts};
 use crate::few::FewSignals;
 use crate::initial::{initial_system, restart_system, roles, start_data};
+use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
@@ -178,6 +179,7 @@ impl Run {
         }
         machine.update(t, &y, &yp);
         events.start_clocks(&mut machine, t)?;
+        check_samples(&events, &machine.model, settings)?;
         let mut ctx = EventContext {
             machine: &mut machine,
             system: &mut initial.system,

@@ -7,7 +7,7 @@
 
 use acausal_codegen::{ActionCode, AssertCode};
 use acausal_expr::flat::VarType;
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Value};
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Range, Value};
 use acausal_jit::kernel::Bank;
 
 use super::{EventContext, EventOutcome, EventState};
@@ -120,8 +120,13 @@ impl EventState {
                         let failed = part.clone().find(|&k| ctx.machine.out[k] == 0.0);
                         report(ctx.machine, code, failed, (ctx.t, ctx.y, ctx.yp), outcome)?;
                     }
-                    ActionCode::Terminate { message, .. } => {
-                        outcome.terminate.get_or_insert_with(|| message.clone());
+                    ActionCode::Terminate {
+                        message, domain, ..
+                    } => {
+                        ctx.machine.update_all(ctx.t, ctx.y, ctx.yp);
+                        let now = (ctx.t, &ctx.y[..], &ctx.yp[..]);
+                        let text = message_text(ctx.machine, *message, domain, p, now);
+                        outcome.terminate.get_or_insert(text);
                     }
                 }
             }
@@ -160,7 +165,7 @@ fn report(
         return Ok(());
     };
     machine.update_all(t, y, yp);
-    let message = message_text(machine, code, point, (t, y, yp));
+    let message = message_text(machine, code.message, &code.domain, point, (t, y, yp));
     if code.warning {
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
@@ -175,14 +180,15 @@ fn report(
 /// The text of a message with the values that it has now. What cannot be evaluated is shown as it is written.
 fn message_text(
     machine: &Machine,
-    code: &AssertCode,
+    message: ExprId,
+    domain: &[(IterId, Range)],
     point: usize,
     (t, y, yp): (f64, &[f64], &[f64]),
 ) -> String {
     let model = &machine.model;
     let mut rest = point as i64;
     let mut at: Vec<(IterId, i64)> = Vec::new();
-    for (iter, range) in code.domain.iter().rev() {
+    for (iter, range) in domain.iter().rev() {
         at.push((*iter, range.at(rest % range.count)));
         rest /= range.count;
     }
@@ -207,8 +213,8 @@ fn message_text(
     };
     let exprs = &model.flat.exprs;
     exprs
-        .text(code.message, &mut leaf)
-        .unwrap_or_else(|_| Printer::new(&model.flat).expr(code.message))
+        .text(message, &mut leaf)
+        .unwrap_or_else(|_| Printer::new(&model.flat).expr(message))
 }
 
 /// Checks the assertions that hold always.

@@ -3,14 +3,14 @@
 use acausal::Model;
 use clap::Args;
 
-use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::{Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `check`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> u8 {
                 "unknowns": c.n,
                 "diagnostics": json_diagnostics(&model.warnings, &model.sources),
             });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE

@@ -10,14 +10,14 @@ use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
 use clap::Args;
 use serde_json::json;
 
-use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::{Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
@@ -68,7 +68,7 @@ pub fn run(options: &Options) -> u8 {
             let mut object = json_facts(&facts, &form);
             object["model"] = dae.flat.name.clone().into();
             object["diagnostics"] = json_diagnostics(&warnings, &sources);
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE

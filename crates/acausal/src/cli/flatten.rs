@@ -3,14 +3,14 @@
 use acausal::flatten_target;
 use clap::Args;
 
-use super::{Target, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `flatten`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     /// For whom the output is
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
     format: Format,
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> u8 {
                 "flat": text,
                 "diagnostics": json_diagnostics(&warnings, &sources),
             });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE
