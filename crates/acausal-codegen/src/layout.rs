@@ -209,7 +209,11 @@ impl Layout {
     fn check_size(&self, dae: &Dae) -> Result<(), CodegenError> {
         let scalars = self.mem_len as u64;
         // Of several the first one.
-        let Some((largest, _)) = dae.flat.var_ids().min_by_key(|(_, v)| std::cmp::Reverse(v.len())) else {
+        let Some((largest, _)) = dae
+            .flat
+            .var_ids()
+            .min_by_key(|(_, v)| std::cmp::Reverse(v.len()))
+        else {
             return Ok(());
         };
         if scalars.max(self.n as u64) >= Loc::MOST as u64 {

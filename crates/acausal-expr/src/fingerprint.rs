@@ -40,7 +40,10 @@ impl Hasher for Fnv {
 pub fn fingerprint(model: &FlatModel) -> u64 {
     let exprs = Hashes::new(model);
     let mut hash = Fnv::default();
-    for (kind, equations) in [&model.equations, &model.initial_equations].iter().enumerate() {
+    for (kind, equations) in [&model.equations, &model.initial_equations]
+        .iter()
+        .enumerate()
+    {
         (kind, equations.len()).hash(&mut hash);
         for e in equations.iter() {
             exprs.domain(&e.domain, &mut hash);

@@ -114,6 +114,7 @@ impl Settings {
                 self.stop, self.start
             ));
         }
+        limits::check_span(self)?;
         if self.interval <= 0.0 || !self.interval.is_finite() {
             return complain(format!(
                 "the output interval must be positive, not {}",

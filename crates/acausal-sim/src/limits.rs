@@ -11,6 +11,20 @@ use crate::{Settings, SimError};
 /// The smallest time span and interval: smaller numbers count as zero during a simulation.
 const SHORTEST: f64 = 1e3 * f64::MIN_POSITIVE;
 
+/// The time span.
+pub(crate) fn check_span(s: &Settings) -> Result<(), SimError> {
+    let span = s.stop - s.start;
+    let what = match span {
+        span if span > 0.0 && span < SHORTEST => "short",
+        span if !span.is_finite() => "long",
+        _ => return Ok(()),
+    };
+    Err(SimError::Settings(format!(
+        "the time from {:e} to {:e} is too {what} for floating-point numbers",
+        s.start, s.stop
+    )))
+}
+
 /// Rows of the output grid.
 pub(crate) fn check_rows(s: &Settings) -> Result<(), SimError> {
     let span = s.stop - s.start;
@@ -18,12 +32,6 @@ pub(crate) fn check_rows(s: &Settings) -> Result<(), SimError> {
         return Ok(());
     }
     let complain = |m: String| Err(SimError::Settings(m));
-    if span < SHORTEST {
-        return complain(format!("the time span {span:e} is too short for floating-point numbers"));
-    }
-    if !span.is_finite() {
-        return complain("the time span is too long for floating-point numbers".into());
-    }
     if s.interval < SHORTEST || !advances(s.start, s.stop, s.interval) {
         return complain(format!(
             "an output interval of {:e} is too short: times from {} to {} are not that exact",
@@ -64,7 +72,9 @@ pub(crate) fn check_samples(
         }
         let mut codes = model.events.samples.iter();
         let code = codes.find(|c| (c.base..c.base + c.len).contains(&clock.cell));
-        let span = code.map_or(acausal_syntax::Span::NONE, |c| model.flat.origin(c.origin).span);
+        let span = code.map_or(acausal_syntax::Span::NONE, |c| {
+            model.flat.origin(c.origin).span
+        });
         return Err(SimError::SampleTooOften {
             interval,
             count: exact.then_some(count),

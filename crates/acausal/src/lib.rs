@@ -20,8 +20,8 @@ mod observe;
 mod signals;
 mod sink;
 
-pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
 pub use acausal_expr::Limits;
+pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
 pub use activity::Activity;
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use observe::Observe;

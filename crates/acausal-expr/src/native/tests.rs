@@ -246,13 +246,21 @@ fn no_period_is_lost() {
             let before = event;
             event = get(Native::TimeTableEvent, &[id, before]).unwrap();
             assert!((event / (k as f64 * period) - 1.0).abs() < 1e-14, "{event}");
-            let y = |t: f64, next: f64| {
-                get(Native::TimeTableValue, &[id, 1.0, t, next, next]).unwrap()
-            };
+            let y =
+                |t: f64, next: f64| get(Native::TimeTableValue, &[id, 1.0, t, next, next]).unwrap();
             let middle = y(0.5 * (before + event), event);
-            assert!((middle - 0.5).abs() < 1e-9, "{middle} in period {k} of {period}");
-            assert!(y(before, event).abs() < 1e-9, "the beginning of period {k} of {period}");
-            assert!((y(event, event) - 1.0).abs() < 1e-9, "the end of period {k} of {period}");
+            assert!(
+                (middle - 0.5).abs() < 1e-9,
+                "{middle} in period {k} of {period}"
+            );
+            assert!(
+                y(before, event).abs() < 1e-9,
+                "the beginning of period {k} of {period}"
+            );
+            assert!(
+                (y(event, event) - 1.0).abs() < 1e-9,
+                "the end of period {k} of {period}"
+            );
         }
     }
 }

@@ -197,9 +197,8 @@ impl TimeTable {
         let x = &self.curve.x;
         let n = x.len();
         if let Some(period) = self.period() {
-            let is_next = |&(periods, event): &(f64, usize)| {
-                same(self.instant(periods, event, period), next)
-            };
+            let is_next =
+                |&(periods, event): &(f64, usize)| same(self.instant(periods, event, period), next);
             // An event that is not of this table, such as its start, leaves the interval that time is in.
             let (periods, event) = (next < f64::MAX)
                 .then(|| self.events_near(next, period).find(is_next))

@@ -5,10 +5,10 @@
 //! and conditions (evaluated), types and prefixes.
 
 use acausal_expr::VarId;
-use acausal_expr::limits::bytes_text;
 use acausal_expr::flat::{
     Causality, Enumeration, NameTree, VarName, VarType, Variability, Variable,
 };
+use acausal_expr::limits::bytes_text;
 use acausal_syntax::ast;
 
 use super::Flattener;

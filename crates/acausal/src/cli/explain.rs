@@ -5,12 +5,15 @@
 
 use std::fmt::Write;
 
-use acausal::{Failure, flatten_target};
+use acausal::{Activity, Failure, flatten_target};
 use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
 use clap::Args;
 use serde_json::json;
 
-use super::{Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
+use super::progress::Progress;
+use super::{
+    Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
+};
 use crate::{Format, exit};
 
 /// Options of `explain`.
@@ -35,12 +38,19 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let (flat, mut warnings, sources) =
-        match flatten_target(&options.target.target, &options.target.load()) {
-            Ok(parts) => parts,
-            Err(f) => return report(&f, options.format),
-        };
-    let (dae, facts) = match transform_with(flat, &options.structure.options()) {
+    let progress = Progress::start(options.format == Format::Human);
+    let flattened = flatten_target(&options.target.target, &options.target.load());
+    let (flat, mut warnings, sources) = match flattened {
+        Ok(parts) => parts,
+        Err(f) => {
+            drop(progress);
+            return report(&f, options.format);
+        }
+    };
+    Activity::Structure.begin();
+    let transformed = transform_with(flat, &options.structure.options());
+    drop(progress);
+    let (dae, facts) = match transformed {
         Ok(parts) => parts,
         Err(diagnostics) => {
             let failure = Failure {

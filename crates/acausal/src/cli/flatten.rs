@@ -3,6 +3,7 @@
 use acausal::flatten_target;
 use clap::Args;
 
+use super::progress::Progress;
 use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
 use crate::{Format, exit};
 
@@ -21,11 +22,13 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let (flat, warnings, sources) =
-        match flatten_target(&options.target.target, &options.target.load()) {
-            Ok(parts) => parts,
-            Err(f) => return report(&f, options.format),
-        };
+    let progress = Progress::start(options.format == Format::Human);
+    let flattened = flatten_target(&options.target.target, &options.target.load());
+    drop(progress);
+    let (flat, warnings, sources) = match flattened {
+        Ok(parts) => parts,
+        Err(f) => return report(&f, options.format),
+    };
     let text = acausal_model::flatten::print_flat(&flat);
     match options.format {
         Format::Human => {

@@ -32,7 +32,8 @@ impl LimitOptions {
 
 /// A whole number, also as `1e9`.
 pub fn count(text: &str) -> Result<u64, String> {
-    let complain = || format!("a positive whole number such as 1000 or 1e9 is needed, not `{text}`");
+    let complain =
+        || format!("a positive whole number such as 1000 or 1e9 is needed, not `{text}`");
     let value: f64 = text.parse().map_err(|_| complain())?;
     match value >= 1.0 && value < 1.8e19 && value.fract() == 0.0 {
         true => Ok(value as u64),
@@ -65,7 +66,12 @@ mod tests {
 
     #[test]
     fn numbers_with_units() {
-        let table = [("500M", 500_000_000), ("8G", 8_000_000_000), ("1.5gb", 1_500_000_000), ("1000", 1000)];
+        let table = [
+            ("500M", 500_000_000),
+            ("8G", 8_000_000_000),
+            ("1.5gb", 1_500_000_000),
+            ("1000", 1000),
+        ];
         for (text, expected) in table {
             assert_eq!(bytes(text), Ok(expected));
         }

@@ -8,12 +8,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use acausal::{Activity, Checkpoint, Model, Observe, ResultSink};
+use acausal_syntax::visible::visible;
 
 use super::interrupt::Interruption;
 use super::pending::PendingFile;
 use super::progress::Progress;
 use super::summary::Finished;
-use super::{misuse, note, out, out_json, print_diagnostics, report, report_with, usage, write_out};
+use super::{
+    misuse, note, out, out_json, print_diagnostics, report, report_with, usage, write_out,
+};
 use crate::{Format, exit};
 use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
 pub use options::Options;
@@ -96,7 +99,6 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     };
 
     Activity::Starting.begin();
-    progress.simulating();
     let span = settings.stop - settings.start;
     let mut sink = ResultSink::new(writer, observed, Observe::patterns(&curves))
         .on_progress(|t| progress.advance((t - settings.start) / span))
@@ -131,7 +133,9 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         },
     };
     let plotted = plotted.map_err(output_error)?;
-    let plot = picture(&plotted, &curves).map_err(output_error)?;
+    // Results have names that can be shown.
+    let shown: Vec<String> = curves.iter().map(|c| visible(c).into_owned()).collect();
+    let plot = picture(&plotted, &shown).map_err(output_error)?;
     if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
         let content = render(path, &plot);
         file.write(&content)
