@@ -1,9 +1,12 @@
 //! What the code generator cannot compile.
 
 use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::limits::bytes_text;
 use acausal_expr::{Access, ExprId, Printer};
 use acausal_index1::element::ElementError;
 use acausal_syntax::Diagnostic;
+
+use crate::layout::Loc;
 
 /// Why a model cannot be turned into code.
 #[derive(Clone, Debug)]
@@ -43,6 +46,18 @@ pub enum CodegenError {
         /// Declaration of the first.
         span: acausal_syntax::Span,
     },
+    /// The model does not fit into memory.
+    TooLarge {
+        /// Bytes that it needs at least.
+        bytes: u64,
+        /// The largest variable.
+        largest: acausal_expr::VarId,
+    },
+    /// More scalars of one kind than there are addresses.
+    TooMany {
+        /// The largest variable.
+        largest: acausal_expr::VarId,
+    },
 }
 
 impl CodegenError {
@@ -75,6 +90,38 @@ impl CodegenError {
                     printer.expr(*expr)
                 ),
             ),
+            CodegenError::TooLarge { bytes, largest } => {
+                let v = flat.var(*largest);
+                Diagnostic::error(
+                    "too-large",
+                    v.span,
+                    format!(
+                        "the simulation needs at least {} of memory, the limit is {}",
+                        bytes_text(*bytes as f64),
+                        bytes_text(flat.exprs.limits.memory as f64)
+                    ),
+                )
+                .note(format!(
+                    "the largest variable is `{}` with {} elements",
+                    v.name.element(&[]),
+                    v.len()
+                ))
+                .hint("make the arrays smaller, or raise `--memory-limit`")
+            }
+            CodegenError::TooMany { largest } => {
+                let v = flat.var(*largest);
+                Diagnostic::error(
+                    "too-large",
+                    v.span,
+                    format!("the model has more than {} scalar variables", Loc::MOST),
+                )
+                .note(format!(
+                    "the largest variable is `{}` with {} elements",
+                    v.name.element(&[]),
+                    v.len()
+                ))
+                .hint("make the arrays smaller")
+            }
             CodegenError::ParameterCycle { names, span } => Diagnostic::error(
                 "parameter-cycle",
                 *span,

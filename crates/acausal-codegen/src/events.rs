@@ -183,8 +183,10 @@ pub enum ActionCode {
     Assert(AssertCode),
     /// `terminate(message)`
     Terminate {
-        /// The message.
-        message: String,
+        /// The message: a String expression that may contain values.
+        message: ExprId,
+        /// The iterators that the clause stands under.
+        domain: DomainVec,
         /// Where it stands.
         origin: OriginId,
     },
@@ -500,7 +502,8 @@ impl Lowering<'_> {
                 ActionCode::Assert(self.assert_code(a, &joined(&a.domain), true)?)
             }
             Action::Terminate { message, origin } => ActionCode::Terminate {
-                message: message.clone(),
+                message: *message,
+                domain: when.domain.clone(),
                 origin: *origin,
             },
         })

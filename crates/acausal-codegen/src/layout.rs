@@ -40,7 +40,10 @@ impl Loc {
     /// Not assigned by anything.
     pub const NONE: Loc = Loc(u32::MAX);
 
-    /// Element `index` of a bank; at most 2^30 elements per bank.
+    /// Elements of a bank, at most.
+    pub const MOST: usize = 1 << 30;
+
+    /// Element `index` of a bank.
     pub fn new(bank: Bank, index: usize) -> Loc {
         Loc(((bank as u32) << 30) | index as u32)
     }
@@ -82,6 +85,10 @@ pub struct Piece {
     /// Where the first one lies.
     pub at: Loc,
 }
+
+/// Memory of an unknown in the smallest of models, a chain of cells: its history, its row of the Jacobian and of the factors
+/// (`docs/scale.md`).
+const BYTES_PER_UNKNOWN: u64 = 250;
 
 /// Arrays in more pieces have a table.
 const MOST_PIECES: usize = 64;
@@ -193,7 +200,30 @@ impl Layout {
         for local in &dae.locals {
             layout.add_local(dae, local)?;
         }
+        layout.check_size(dae)?;
         Ok(layout)
+    }
+
+    /// Refuses what is too large before anything is allocated by element: addresses are 30 bits, and memory must suffice for
+    /// all scalars and for what the integrator keeps of each unknown.
+    fn check_size(&self, dae: &Dae) -> Result<(), CodegenError> {
+        let scalars = self.mem_len as u64;
+        // Of several the first one.
+        let Some((largest, _)) = dae
+            .flat
+            .var_ids()
+            .min_by_key(|(_, v)| std::cmp::Reverse(v.len()))
+        else {
+            return Ok(());
+        };
+        if scalars.max(self.n as u64) >= Loc::MOST as u64 {
+            return Err(CodegenError::TooMany { largest });
+        }
+        let bytes = scalars * size_of::<f64>() as u64 + self.n as u64 * BYTES_PER_UNKNOWN;
+        if bytes > dae.flat.exprs.limits.memory {
+            return Err(CodegenError::TooLarge { bytes, largest });
+        }
+        Ok(())
     }
 
     /// Adds a run of elements to a quantity that lies in pieces, or has no place yet; false if it needs a table.

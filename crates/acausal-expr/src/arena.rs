@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::packed::{Packed, Rare};
 use crate::table::{Home, Mix, Table};
-use crate::{Access, ExprId, IterId, List, Node, StrId, Ty};
+use crate::{Access, ExprId, IterId, Limits, List, Node, StrId, Ty};
 
 /// All expressions of one model.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Exprs {
     list_table: Table,
     strings: IndexSet<Box<str>, FxBuildHasher>,
     iterators: Vec<acausal_syntax::Name>,
+    /// What the model may cost.
+    pub limits: Limits,
 }
 
 impl Default for Exprs {
@@ -38,6 +40,7 @@ impl Default for Exprs {
             list_table: Table::default(),
             strings: IndexSet::default(),
             iterators: Vec::new(),
+            limits: Limits::default(),
         }
     }
 }

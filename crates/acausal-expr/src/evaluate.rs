@@ -35,7 +35,12 @@ pub enum EvalError {
     Unknown(ExprId),
     /// An operation that is not defined for its operands, such as an index outside of its array.
     Undefined(ExprId),
+    /// More work than [`Limits::evaluation_steps`](crate::Limits::evaluation_steps) allows.
+    TooLong(ExprId),
 }
+
+/// What looking at one expression costs, in instructions of a compiled function.
+const STEP: u64 = 16;
 
 /// Gives leaves their values: the leaf and, for a variable access, its evaluated subscripts.
 type Leaf<'a> = dyn FnMut(&Exprs, ExprId, &[i64]) -> Option<Value> + 'a;
@@ -98,7 +103,8 @@ impl Exprs {
         root: ExprId,
         mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>,
     ) -> Result<Value, EvalError> {
-        self.evaluate_in(root, &mut Vec::new(), &mut leaf)
+        let mut left = self.limits.evaluation_steps / STEP;
+        self.evaluate_in(root, &mut Vec::new(), &mut leaf, &mut left)
     }
 
     /// Lazy in the branches of `if` and `and`/`or`, so that guarded divisions and indices are not evaluated. The
@@ -108,10 +114,12 @@ impl Exprs {
         root: ExprId,
         iters: &mut Vec<(IterId, i64)>,
         leaf: &mut Leaf<'_>,
+        left: &mut u64,
     ) -> Result<Value, EvalError> {
         let mut done: FxHashMap<ExprId, Value> = FxHashMap::default();
         let mut stack = vec![(root, false)];
         while let Some((e, ready)) = stack.pop() {
+            *left = left.checked_sub(1).ok_or(EvalError::TooLong(root))?;
             if done.contains_key(&e) {
                 continue;
             }
@@ -130,7 +138,7 @@ impl Exprs {
                 self.for_each_child(e, |c| stack.push((c, false)));
                 continue;
             }
-            let value = self.evaluate_node(e, node, &done, iters, leaf)?;
+            let value = self.evaluate_node(e, node, &done, iters, leaf, left)?;
             done.insert(e, value);
         }
         Ok(done[&root])
@@ -143,6 +151,7 @@ impl Exprs {
         done: &FxHashMap<ExprId, Value>,
         iters: &mut Vec<(IterId, i64)>,
         leaf: &mut Leaf<'_>,
+        left: &mut u64,
     ) -> Result<Value, EvalError> {
         let undefined = EvalError::Undefined(e);
         let num = |c: ExprId| {
@@ -169,7 +178,7 @@ impl Exprs {
             Node::Var(access) => {
                 let mut subs = Vec::new();
                 for &s in self.list(access.subs) {
-                    match self.evaluate_in(s, iters, leaf)? {
+                    match self.evaluate_in(s, iters, leaf, left)? {
                         Value::Int(k) => subs.push(k),
                         _ => return Err(EvalError::Undefined(s)),
                     }
@@ -214,20 +223,20 @@ impl Exprs {
             },
             Node::Not(a) => Value::Bool(!truth(done[&a])?),
             Node::And(a, b) => {
-                let first = truth(self.evaluate_in(a, iters, leaf)?)?;
-                Value::Bool(first && truth(self.evaluate_in(b, iters, leaf)?)?)
+                let first = truth(self.evaluate_in(a, iters, leaf, left)?)?;
+                Value::Bool(first && truth(self.evaluate_in(b, iters, leaf, left)?)?)
             }
             Node::Or(a, b) => {
-                let first = truth(self.evaluate_in(a, iters, leaf)?)?;
-                Value::Bool(first || truth(self.evaluate_in(b, iters, leaf)?)?)
+                let first = truth(self.evaluate_in(a, iters, leaf, left)?)?;
+                Value::Bool(first || truth(self.evaluate_in(b, iters, leaf, left)?)?)
             }
             Node::If(c, a, b) => {
-                let branch = if truth(self.evaluate_in(c, iters, leaf)?)? {
+                let branch = if truth(self.evaluate_in(c, iters, leaf, left)?)? {
                     a
                 } else {
                     b
                 };
-                self.evaluate_in(branch, iters, leaf)?
+                self.evaluate_in(branch, iters, leaf, left)?
             }
             Node::Call(f, l) => {
                 let args: Result<Vec<f64>, EvalError> =
@@ -248,7 +257,7 @@ impl Exprs {
                 let mut int = true;
                 for k in range.values() {
                     iters.push((iter, k));
-                    let v = self.evaluate_in(body, iters, leaf);
+                    let v = self.evaluate_in(body, iters, leaf, left);
                     iters.pop();
                     let v = v?;
                     int &= matches!(v, Value::Int(_));
@@ -272,9 +281,9 @@ impl Exprs {
                     }),
                 }
             }
-            Node::Select(i, l) => match self.evaluate_in(i, iters, leaf)? {
+            Node::Select(i, l) => match self.evaluate_in(i, iters, leaf, left)? {
                 Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
-                    self.evaluate_in(self.list(l)[k as usize - 1], iters, leaf)?
+                    self.evaluate_in(self.list(l)[k as usize - 1], iters, leaf, left)?
                 }
                 _ => return Err(undefined),
             },

@@ -39,6 +39,8 @@ pub struct FlatModel {
     pub experiment: Experiment,
     /// Set when the numbers of equations and unknowns differ. The structural analysis adds which ones do not fit.
     pub imbalance: Option<Diagnostic>,
+    /// Tells models apart by their equations, whatever the values of their parameters are ([`crate::fingerprint`]).
+    pub fingerprint: u64,
 }
 
 impl FlatModel {
@@ -387,8 +389,8 @@ pub enum Action {
     Assert(Assert),
     /// `terminate(message)`
     Terminate {
-        /// Printed at the end.
-        message: String,
+        /// A String expression, printed at the end.
+        message: ExprId,
         /// Where it stands.
         origin: OriginId,
     },

@@ -21,8 +21,10 @@ mod build;
 mod differentiate;
 mod domain;
 mod evaluate;
+pub mod fingerprint;
 pub mod flat;
 mod gradient;
+pub mod limits;
 pub mod memory;
 pub mod native;
 pub mod node;
@@ -41,10 +43,11 @@ pub use affine::Affine;
 pub use arena::Exprs;
 pub use domain::{AffineRelation, split_equation};
 pub use evaluate::{EvalError, Value, apply_builtin};
+pub use limits::Limits;
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,
 };
 pub use print::{Printer, print_real};
-pub use run_function::{FunctionError, Functions, STEP_LIMIT, run_function};
+pub use run_function::{FunctionError, Functions, run_function};
 pub use text::{format_number, format_printf};

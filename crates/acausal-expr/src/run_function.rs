@@ -5,7 +5,7 @@
 //!
 //! A body is compiled once to straight code over registers ([`Functions::new`]) and executed on numbers that carry as many
 //! derivatives as are asked for (forward mode, nested dual numbers). Branches are decided by values, so the derivative
-//! is that of the branch taken. Loops are bounded by [`STEP_LIMIT`].
+//! is that of the branch taken. Loops are bounded by [`Limits::evaluation_steps`](crate::Limits::evaluation_steps).
 //!
 //! Example: `y := 1; for i in 1:3 loop y := y*x; end for` at x = 2 gives 8; with `wrt = [0]` 3x² = 12, with
 //! `wrt = [0, 0]` 6x = 12.
@@ -26,11 +26,9 @@ pub(crate) use number::Number;
 
 use crate::evaluate::compare;
 use crate::flat::{FlatModel, Function};
-use crate::{Builtin, Exprs, FuncId, ReduceOp, apply_builtin};
+use crate::{Builtin, Exprs, FuncId, Limits, ReduceOp, apply_builtin};
 
-/// Instructions that one call may execute, calls inside of it included.
-pub const STEP_LIMIT: u64 = 200_000_000;
-/// Depth of calls.
+/// Depth of calls. A recursion of this depth fits into the smallest stack that threads usually have.
 const DEPTH_LIMIT: u32 = 200;
 /// Order of differentiation.
 const ORDER_LIMIT: usize = 5;
@@ -47,8 +45,12 @@ pub enum FunctionError {
     },
     /// An assertion failed.
     Assertion { function: String, message: String },
-    /// A loop or recursion that does not seem to end.
-    Endless { function: String },
+    /// A loop that does not seem to end.
+    Endless { function: String, steps: u64 },
+    /// A recursion that does not seem to end.
+    TooDeep { function: String },
+    /// Its variables do not fit into memory.
+    TooLarge { function: String, bytes: u64 },
     /// Differentiated more often than provided for.
     Order { order: usize },
     /// A native function refuses its arguments.
@@ -73,10 +75,20 @@ impl std::fmt::Display for FunctionError {
             FunctionError::Assertion { function, message } => {
                 write!(f, "assertion in function {function}: {message}")
             }
-            FunctionError::Endless { function } => {
+            FunctionError::Endless { function, steps } => {
+                write!(f, "function {function} does not end within {steps} steps")
+            }
+            FunctionError::TooDeep { function } => {
                 write!(
                     f,
-                    "function {function} does not end: too many steps or nested calls"
+                    "function {function} calls itself without end: more than {DEPTH_LIMIT} calls inside of each other"
+                )
+            }
+            FunctionError::TooLarge { function, bytes } => {
+                let size = crate::limits::bytes_text(*bytes as f64);
+                write!(
+                    f,
+                    "the variables of function {function} need {size}, more than the memory limit"
                 )
             }
             FunctionError::Order { order } => {
@@ -120,6 +132,7 @@ pub fn run_function(
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     programs: Vec<Program>,
+    limits: Limits,
     /// Assertions of level warning that failed since [`Functions::take_warnings`]; clones share them.
     warnings: Arc<Mutex<Vec<String>>>,
 }
@@ -139,6 +152,7 @@ impl Functions {
             .collect();
         Ok(Functions {
             programs: programs?,
+            limits: exprs.limits,
             warnings: Arc::default(),
         })
     }
@@ -231,7 +245,7 @@ impl Functions {
             });
         };
         if depth > DEPTH_LIMIT {
-            return Err(FunctionError::Endless {
+            return Err(FunctionError::TooDeep {
                 function: program.name.clone(),
             });
         }
@@ -249,6 +263,13 @@ impl Functions {
             let mut out = Vec::with_capacity(outputs.len() * T::COEFFICIENTS);
             outputs.into_iter().for_each(|v| v.coefficients(&mut out));
             return Ok(out);
+        }
+        let bytes = (program.frame as u64).saturating_mul(size_of::<T>() as u64);
+        if bytes > self.limits.memory {
+            return Err(FunctionError::TooLarge {
+                function: program.name.clone(),
+                bytes,
+            });
         }
         let mut frame = vec![T::constant(0.0); program.frame];
         let inputs = args.chunks(T::COEFFICIENTS).take(program.inputs);
@@ -285,12 +306,14 @@ struct Machine<'a, T> {
 impl<T: Number> Machine<'_, T> {
     fn run(&mut self, steps: &mut u64) -> Result<(), FunctionError> {
         let program = self.program;
+        let most = self.functions.limits.evaluation_steps;
         let mut at = 0;
         loop {
             *steps += 1;
-            if *steps > STEP_LIMIT {
+            if *steps > most {
                 return Err(FunctionError::Endless {
                     function: program.name.clone(),
+                    steps: most,
                 });
             }
             let Some(instr) = program.code.get(at) else {

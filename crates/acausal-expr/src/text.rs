@@ -12,16 +12,27 @@ pub fn format_number(value: Value, digits: usize, minimum: usize, left: bool) ->
         Value::Bool(b) => b.to_string(),
         Value::Str(_) => String::new(),
     };
-    if left {
-        format!("{text:<minimum$}")
-    } else {
-        format!("{text:>minimum$}")
+    pad(text, ' ', minimum, left)
+}
+
+/// Fills up to a width.
+fn pad(text: String, with: char, width: usize, left: bool) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    let fill = std::iter::repeat_n(with, missing);
+    match left {
+        true => text.chars().chain(fill).collect(),
+        false => fill.chain(text.chars()).collect(),
     }
 }
 
+/// Significant decimal digits of which a number can have at most this many that are not zero.
+const MOST_DIGITS: usize = 767;
+/// Largest width and precision in a format.
+const WIDEST: usize = 10_000;
+
 /// C's `%.{digits}g`: exponent form for very large and small numbers, no trailing zeros.
 fn general(v: f64, digits: usize) -> String {
-    let digits = digits.max(1);
+    let digits = digits.clamp(1, MOST_DIGITS);
     if v == 0.0 || !v.is_finite() {
         return if v == 0.0 {
             "0".into()
@@ -74,6 +85,9 @@ pub fn format_printf(format: &str, value: Value) -> Option<String> {
     } else {
         precision.parse().ok()?
     };
+    if width > WIDEST || precision > WIDEST {
+        return None;
+    }
     let v = value.as_f64()?;
     let mut text = match kind {
         'd' | 'i' => format!("{}", v as i64),
@@ -91,9 +105,9 @@ pub fn format_printf(format: &str, value: Value) -> Option<String> {
         text.insert(0, '+');
     }
     Some(match (left, zero) {
-        (true, _) => format!("{text:<width$}"),
-        (false, true) => format!("{text:0>width$}"),
-        (false, false) => format!("{text:>width$}"),
+        (true, _) => pad(text, ' ', width, true),
+        (false, true) => pad(text, '0', width, false),
+        (false, false) => pad(text, ' ', width, false),
     })
 }
 
@@ -143,6 +157,9 @@ impl Exprs {
                         }
                     };
                     let (digits, minimum, left) = (setting(1)?, setting(2)?, setting(3)?);
+                    if minimum >= self.limits.text_length() as f64 {
+                        return Err(EvalError::TooLong(e));
+                    }
                     out.push_str(&format_number(
                         value,
                         digits as usize,

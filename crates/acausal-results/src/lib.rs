@@ -39,6 +39,7 @@ pub mod plot;
 mod result_set;
 mod signal;
 mod target;
+pub mod temporary;
 mod writer;
 
 pub use error::ResultError;

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ResultError;
+use crate::{ResultError, temporary};
 
 /// Bytes collected in memory before they are handed to the system.
 const FLUSH_BYTES: usize = 1 << 20;
@@ -201,6 +201,7 @@ impl Target {
 
     fn rename(&mut self, to: PathBuf) -> Result<PathBuf, ResultError> {
         fs::rename(&self.partial, &to).map_err(|e| self.error(e))?;
+        temporary::forget(&self.partial);
         self.done = true;
         Ok(to)
     }
@@ -211,6 +212,7 @@ impl Drop for Target {
         if !self.done {
             // Nobody is left to tell when this fails; the name says that the file is partial.
             let _ = fs::remove_file(&self.partial);
+            temporary::forget(&self.partial);
         }
     }
 }
@@ -225,6 +227,7 @@ pub(crate) struct Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
+        temporary::forget(&self.path);
     }
 }
 
@@ -256,6 +259,7 @@ fn open_beside(path: &Path, label: &str) -> io::Result<(PathBuf, File)> {
         .create(true)
         .truncate(true)
         .open(&temporary)?;
+    temporary::register(&temporary);
     Ok((temporary, file))
 }
 

@@ -6,33 +6,41 @@
 //! integrator, which starts again at order one: a run that passes a checkpoint starts its integrator again there, so that
 //! going on and continuing later give the same numbers, bit for bit.
 //!
-//! The file is text, one section per line; numbers are written so that they read back to the same bits.
+//! The file is text, one section per line; numbers are written so that they read back to the same bits. The fingerprint is that of the
+//! equations and of the places of all values; the checksum at the end is that of all bytes before it. A file that was
+//! changed, or of a model with other equations, is refused.
 //!
 //! ```text
-//! acausal checkpoint 1
+//! acausal checkpoint 2
 //! model Ball
 //! fingerprint 8f31c2...
-//! time 1
-//! origin 0 0.01
+//! time 1 1
+//! origin 2 0 0.01
 //! y 2 0.3 -1.2
 //! ...
+//! end 0
+//! checksum 09be11...
 //! ```
 
 use std::collections::VecDeque;
 use std::fmt::Write;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use acausal_codegen::Compiled;
+use acausal_expr::fingerprint::Fnv;
 
 use crate::delay::Line;
 use crate::event::EventState;
 use crate::initial::{restart_system, start_data};
+use crate::limits::check_samples;
 use crate::machine::Machine;
 use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Summary};
 
 /// First line of a file.
-const MAGIC: &str = "acausal checkpoint 1";
+const MAGIC: &str = "acausal checkpoint 2";
+/// Begins the last line.
+const CHECKSUM: &str = "checksum ";
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +113,7 @@ impl Run {
             && c.delays.len() == machine.delays.lines.len();
         if !fits {
             return Err(SimError::Settings(format!(
-                "the checkpoint is of `{}` with other variables and does not fit `{}`",
+                "the checkpoint is of `{}` with other variables or equations and does not fit `{}`",
                 c.model, machine.model.flat.name
             )));
         }
@@ -121,6 +129,7 @@ impl Run {
         }
         // Now that free parameters have their values, clocks that depend on them are known.
         events.start_clocks(&mut machine, c.t)?;
+        check_samples(&events, &machine.model, settings)?;
         for (clock, stored) in events.samples.iter_mut().zip(&c.samples) {
             clock.count = *stored as u64;
         }
@@ -189,9 +198,10 @@ fn restore_delay(line: &mut Line, stored: &[f64]) {
         .map_or_else(VecDeque::new, |j| j.iter().copied().collect());
 }
 
-/// Names and sizes of everything that has a place in memory.
+/// The equations, and names and sizes of everything that has a place in memory.
 fn fingerprint(model: &Compiled) -> u64 {
-    let mut hash = DefaultHasher::new();
+    let mut hash = Fnv::default();
+    model.flat.fingerprint.hash(&mut hash);
     let sizes = [model.n, model.mem_len, model.events.cells];
     (sizes, model.events.conditions_len).hash(&mut hash);
     for u in &model.unknowns {
@@ -204,6 +214,13 @@ fn fingerprint(model: &Compiled) -> u64 {
         (v.name.element(&[]), &v.dims).hash(&mut hash);
     }
     hash.finish()
+}
+
+/// The last line of a file that begins with this text.
+fn checksum(text: &str) -> String {
+    let mut hash = Fnv::default();
+    hash.write(text.as_bytes());
+    format!("{CHECKSUM}{:016x}\n", hash.finish())
 }
 
 impl Checkpoint {
@@ -237,19 +254,28 @@ impl Checkpoint {
             line("delay", d);
         }
         line("end", &[]);
-        format!(
+        let mut text = format!(
             "{MAGIC}\nmodel {}\nfingerprint {:016x}\n{text}",
             self.model, self.fingerprint
-        )
+        );
+        let sum = checksum(&text);
+        text.push_str(&sum);
+        text
     }
 
     /// Reads the text back; a sentence says what is wrong with it.
     pub fn from_text(text: &str) -> Result<Checkpoint, String> {
-        let mut lines = text.lines();
-        if lines.next() != Some(MAGIC) {
+        if text.lines().next() != Some(MAGIC) {
             return Err("it is no checkpoint of this version of acausal".into());
         }
         let damaged = || "it is not complete".to_string();
+        let end = text.rfind(CHECKSUM).ok_or_else(damaged)?;
+        let (text, sum) = text.split_at(end);
+        if sum != checksum(text) {
+            return Err("it was changed after it was written, its checksum is wrong".into());
+        }
+        let mut lines = text.lines();
+        lines.next();
         let mut word = |name: &str| -> Result<String, String> {
             let line = lines.next().ok_or_else(damaged)?;
             let value = line.strip_prefix(name).and_then(|l| l.strip_prefix(' '));

@@ -48,6 +48,19 @@ pub enum SimError {
         /// Where it stands.
         span: Span,
     },
+    /// `sample` with more instants than may be.
+    SampleTooOften {
+        /// Interval.
+        interval: f64,
+        /// Number of instants until the end; `None` when times cannot tell them apart.
+        count: Option<f64>,
+        /// The end.
+        stop: f64,
+        /// As many may be.
+        most: u64,
+        /// Where it stands.
+        span: Span,
+    },
     /// Events did not settle at one instant.
     Chattering {
         /// The instant.
@@ -197,6 +210,13 @@ impl SimError {
                 *span,
                 format!("sample({start}, {interval}) needs a finite start and a positive interval"),
             ),
+            SimError::SampleTooOften {
+                interval,
+                count,
+                stop,
+                most,
+                span,
+            } => sample_too_often(*interval, *count, *stop, *most, *span),
             SimError::Initialisation(f) => f.diagnostic(model),
             SimError::Integrator(e) => integrator(e, model),
             SimError::Chattering { t, what, origin } => {
@@ -374,7 +394,33 @@ fn standstill(t: f64, why: &Standstill, what: &str, span: Span) -> Diagnostic {
             "too-many-events",
             span,
             format!("{count} events happened until time = {t}; the last one was `{what}`"),
-        ),
+        )
+        .hint("if that is meant to be so, raise `--max-events`"),
+    }
+}
+
+fn sample_too_often(
+    interval: f64,
+    count: Option<f64>,
+    stop: f64,
+    most: u64,
+    span: Span,
+) -> Diagnostic {
+    match count {
+        Some(count) => Diagnostic::error(
+            "too-many-events",
+            span,
+            format!(
+                "an interval of {interval:e} gives {count:.3e} events until time = {stop}, more than {most}"
+            ),
+        )
+        .hint("make the interval longer, or raise `--max-events`"),
+        None => Diagnostic::error(
+            "too-many-events",
+            span,
+            format!("an interval of {interval:e} is too short: times up to {stop} are not that exact"),
+        )
+        .hint("make the interval longer"),
     }
 }
 

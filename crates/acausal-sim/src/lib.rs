@@ -16,6 +16,7 @@ mod initial;
 mod integrator;
 mod interior;
 mod jump;
+mod limits;
 mod machine;
 mod output;
 mod simulate;
@@ -50,6 +51,8 @@ pub struct Settings {
     pub max_steps: u64,
     /// Bound on the number of events.
     pub max_events: u64,
+    /// Bound on the number of output instants.
+    pub max_rows: u64,
     /// Highest order of the integrator.
     pub max_order: usize,
     /// Which integrator.
@@ -88,6 +91,7 @@ impl Default for Settings {
             tolerance: 1e-6,
             max_steps: 100_000_000,
             max_events: 10_000_000,
+            max_rows: 100_000_000,
             max_order: 5,
             solver: Solver::Bdf,
             steady_state: false,
@@ -112,12 +116,14 @@ impl Settings {
                 self.stop, self.start
             ));
         }
+        limits::check_span(self)?;
         if self.interval <= 0.0 || !self.interval.is_finite() {
             return complain(format!(
                 "the output interval must be positive, not {}",
                 self.interval
             ));
         }
+        limits::check_rows(self)?;
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return complain(format!(
                 "the tolerance must lie between 0 and 1, not {}",

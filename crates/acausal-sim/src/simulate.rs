@@ -20,6 +20,7 @@ use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
 use crate::initial::{check_parameters, initial_system, restart_system, roles, start_data};
 use crate::interior::Interior;
+use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
 use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
@@ -192,6 +193,7 @@ impl Run {
         }
         machine.update(t, &y, &yp);
         events.start_clocks(&mut machine, t)?;
+        check_samples(&events, &machine.model, settings)?;
         let mut ctx = EventContext {
             machine: &mut machine,
             system: &mut initial.system,

@@ -44,6 +44,7 @@ pub mod name;
 pub mod parser;
 pub mod printer;
 pub mod span;
+pub mod visible;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use few::Few;

@@ -14,12 +14,15 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod activity;
 mod load;
 mod observe;
 mod signals;
 mod sink;
 
+pub use acausal_expr::Limits;
 pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
+pub use activity::Activity;
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_codegen::Compiled;
+use acausal_expr::Limits;
 use acausal_expr::flat::{Experiment, FlatModel};
 use acausal_model::class::Libraries;
 use acausal_syntax::ast::Expr;
 use acausal_syntax::{Diagnostic, SourceMap, Span, parse_expression};
 
 use acausal_sim::Settings;
+
+use crate::activity::Activity;
 
 /// What to load besides the model itself.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,8 @@ pub struct Load {
     pub set: Vec<String>,
     /// How the equations are brought into the form that is integrated.
     pub structure: acausal_index1::Options,
+    /// What the model may cost.
+    pub limits: Limits,
 }
 
 /// What went wrong, with the sources that the messages point into.
@@ -121,7 +126,9 @@ pub(crate) fn default_interval(start: f64, stop: f64) -> f64 {
 }
 
 fn library_paths(load: &Load) -> Libraries {
+    Activity::Reading.begin();
     let mut libraries = Libraries::new();
+    libraries.limits = load.limits;
     for dir in &load.libraries {
         libraries.add_search_path(dir);
     }
@@ -230,6 +237,7 @@ pub(crate) fn flatten_class(
         Ok(set) => set,
         Err(diagnostics) => return Err(failure(libraries, diagnostics)),
     };
+    Activity::Flattening.begin();
     acausal_model::flatten::flatten_last(libraries, class, &set).map_err(|d| failure(libraries, d))
 }
 
@@ -252,11 +260,13 @@ fn compile_class(
         messages.extend_from_slice(warnings);
         messages
     };
+    Activity::Structure.begin();
     let (dae, notes) = acausal_index1::transform_noted(flat, &load.structure)
         .map_err(|d| failure(libraries, told(d, &warnings)))?;
     warnings.extend(notes);
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
+    Activity::Code.begin();
     let compiled = acausal_codegen::compile(dae).map_err(|e| {
         let d = e.1.diagnostic(&e.0);
         failure(libraries, told(vec![d], &warnings))

@@ -1,10 +1,18 @@
 //! The command `acausal`.
 
 mod cli;
+mod memory_limit;
 
 use std::process::ExitCode;
 
+use acausal_syntax::{Diagnostic, SourceMap, Span};
 use clap::{Parser, Subcommand, ValueEnum};
+
+use cli::answer;
+use cli::interrupt::Interruption;
+
+#[global_allocator]
+static ALLOCATOR: memory_limit::Limited = memory_limit::Limited;
 
 /// Simulates physical systems described by equations in the Modelica language.
 #[derive(Parser)]
@@ -56,9 +64,22 @@ pub mod exit {
 const STACK_BYTES: usize = 256 << 20;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let run = move || match arguments.verb {
-        Verb::Simulate(o) => cli::simulate::run(&o),
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(e) if e.use_stderr() && answer::json() => {
+            let text = e.render().to_string();
+            let message = text.trim().trim_start_matches("error: ").to_string();
+            let d = Diagnostic::error("usage", Span::NONE, message);
+            cli::out_json(&answer::failure_object(&d));
+            return ExitCode::from(exit::USAGE);
+        }
+        Err(e) => e.exit(),
+    };
+    answer::keep_panics();
+    memory_limit::set(arguments.verb.memory());
+    let interruption = Interruption::install();
+    let verb = move || match arguments.verb {
+        Verb::Simulate(o) => cli::simulate::run(&o, &interruption),
         Verb::Check(o) => cli::check::run(&o),
         Verb::Flatten(o) => cli::flatten::run(&o),
         Verb::Explain(o) => cli::explain::run(&o),
@@ -67,18 +88,34 @@ fn main() -> ExitCode {
     };
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
-        .spawn(run);
-    match worker.map(|w| w.join()) {
-        Ok(Ok(code)) => ExitCode::from(code),
-        Ok(Err(_)) => {
-            eprintln!(
-                "error[internal]: acausal stopped because of a defect of its own; please report it with the model"
-            );
-            ExitCode::from(exit::FAILED)
-        }
-        Err(e) => {
-            eprintln!("error: no thread could be started: {e}");
-            ExitCode::from(exit::FAILED)
-        }
+        .spawn(|| answer::guarded(verb));
+    let message = match worker.map(|w| w.join()) {
+        Ok(Ok((code, None))) => return ExitCode::from(code),
+        Ok(Ok((_, Some(message)))) => message,
+        Ok(Err(_)) => Diagnostic::error("internal", Span::NONE, "a thread of acausal stopped"),
+        Err(e) => Diagnostic::error(
+            "no-thread",
+            Span::NONE,
+            format!("no thread could be started: {e}"),
+        ),
+    };
+    match answer::json() {
+        true => cli::out_json(&answer::failure_object(&message)),
+        false => cli::note_rendered(&message.render(&SourceMap::default(), false)),
+    }
+    ExitCode::from(exit::FAILED)
+}
+
+impl Verb {
+    /// Bytes that may be used.
+    fn memory(&self) -> u64 {
+        let target = match self {
+            Verb::Simulate(o) => &o.target,
+            Verb::Check(o) => &o.target,
+            Verb::Flatten(o) => &o.target,
+            Verb::Explain(o) => &o.target,
+            Verb::Parse(_) | Verb::Compare(_) => return acausal_expr::limits::available_memory(),
+        };
+        target.limits.limits().memory
     }
 }

@@ -1,5 +1,6 @@
 //! From a running simulation to result files and plots.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +9,9 @@ use acausal_expr::flat::VarType;
 use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
 use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};
 
+use acausal_syntax::visible::visible;
+
+use crate::activity::Activity;
 use crate::load::{Failure, Model};
 use crate::observe::Observe;
 
@@ -95,7 +99,12 @@ fn signals(
             VarType::Enum(_) => Kind::Enumeration,
         };
         for k in chosen.elements(model, output.var) {
+            // Results are shown and stored as text, so what a name could tell a terminal is shown instead.
             let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
+            let name = match visible(&name) {
+                Cow::Borrowed(_) => name,
+                Cow::Owned(shown) => shown,
+            };
             let loc = output.place.at(k);
             let signal = if var.is_parameter() {
                 Signal::constant(name, machine.value(loc, y, yp))
@@ -105,8 +114,8 @@ fn signals(
             };
             signals.push(
                 signal
-                    .with_unit(&*var.unit)
-                    .with_description(&*var.description)
+                    .with_unit(visible(&var.unit))
+                    .with_description(visible(&var.description))
                     .with_kind(kind),
             );
         }
@@ -117,7 +126,8 @@ fn signals(
 impl Sink for ResultSink<'_> {
     fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
         let model = machine.model();
-        let info = RunInfo::new(&*model.flat.name);
+        Activity::Simulating.begin();
+        let info = RunInfo::new(visible(&model.flat.name).into_owned());
         let (kept, places) = signals(model, machine, &self.kept, y, yp);
         self.kept_places = places;
         self.memory.begin(&kept, &info).map_err(|e| e.to_string())?;

@@ -246,7 +246,7 @@ impl External {
                 let value = match self.native {
                     Native::TimeTableMin => table.curve.first(),
                     Native::TimeTableMax => table.curve.last(),
-                    _ => table.next_event(a.number()),
+                    _ => table.next_event(a.number())?,
                 };
                 vec![T::constant(value)]
             }

@@ -229,6 +229,56 @@ fn a_periodic_table_of_steps_repeats() {
     assert_eq!(y(4.5, 6.0, 6.0), 7.0);
 }
 
+/// A period that is no binary fraction: the k-th one ends at k times its length up to rounding, none is left out, and in its middle the ramp
+/// has half of its height.
+#[test]
+fn no_period_is_lost() {
+    for period in [0.1, 0.3, 1.0 / 3.0, 0.7, 1e-3] {
+        let ramp: [&[f64]; 2] = [&[0.0, 0.0], &[period, 1.0]];
+        let id = object(
+            Native::TimeTable,
+            &ramp,
+            &[0.0, 1.0, 3.0, 0.0, 1.0, 0.0, 0.0],
+            &[2.0],
+        );
+        let mut event = 0.0;
+        for k in 1..=3000 {
+            let before = event;
+            event = get(Native::TimeTableEvent, &[id, before]).unwrap();
+            assert!((event / (k as f64 * period) - 1.0).abs() < 1e-14, "{event}");
+            let y =
+                |t: f64, next: f64| get(Native::TimeTableValue, &[id, 1.0, t, next, next]).unwrap();
+            let middle = y(0.5 * (before + event), event);
+            assert!(
+                (middle - 0.5).abs() < 1e-9,
+                "{middle} in period {k} of {period}"
+            );
+            assert!(
+                y(before, event).abs() < 1e-9,
+                "the beginning of period {k} of {period}"
+            );
+            assert!(
+                (y(event, event) - 1.0).abs() < 1e-9,
+                "the end of period {k} of {period}"
+            );
+        }
+    }
+}
+
+/// Periods that time cannot tell apart are refused; they were counted without end.
+#[test]
+fn a_period_below_the_rounding_of_time() {
+    let ramp: [&[f64]; 2] = [&[0.0, 0.0], &[1e-20, 1.0]];
+    let id = object(
+        Native::TimeTable,
+        &ramp,
+        &[0.0, 1.0, 3.0, 0.0, 1.0, 0.0, 0.0],
+        &[2.0],
+    );
+    let refused = get(Native::TimeTableEvent, &[id, 1.0]);
+    assert!(refused.unwrap_err().contains("too short"));
+}
+
 #[test]
 fn a_table_starts_at_its_start_time_and_is_shifted() {
     let ramp: [&[f64]; 2] = [&[0.0, 0.0], &[1.0, 2.0]];

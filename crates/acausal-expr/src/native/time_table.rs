@@ -53,35 +53,57 @@ impl TimeTable {
     }
 
     /// The first event after `t`; a very large number when there is none.
-    pub(super) fn next_event(&self, t: f64) -> f64 {
+    pub(super) fn next_event(&self, t: f64) -> Result<f64, String> {
         let none = f64::MAX;
         if t < self.start {
-            return self.start;
+            return Ok(self.start);
         }
         if self.curve.x.len() < 2 {
-            return none;
+            return Ok(none);
         }
-        let (first, last) = (self.curve.first(), self.curve.last());
+        if let Some(period) = self.period() {
+            let found = self.event_after(t, period);
+            let found = found.map(|(periods, event)| self.instant(periods, event, period));
+            return found.ok_or_else(|| too_short(period, t));
+        }
         let after = |event: f64| event + self.shift > t && !same(event + self.shift, t);
-        if self.curve.extrapolation == Extrapolation::Periodic && last > first {
-            let period = last - first;
-            let mut offset = ((t - self.shift - first) / period).floor() * period - period;
-            loop {
-                let events = self.events.iter().map(|&i| self.curve.x[i] + offset);
-                if let Some(event) = events.into_iter().find(|&e| after(e)) {
-                    return event + self.shift;
-                }
-                offset += period;
-            }
-        }
+        let first = self.curve.first();
         if after(first) {
-            return first + self.shift;
+            return Ok(first + self.shift);
         }
         let events = self.events.iter().map(|&i| self.curve.x[i]);
-        events
+        let found = events.into_iter().find(|&e| after(e));
+        Ok(found.map_or(none, |e| e + self.shift))
+    }
+
+    /// The length of a period, if the table is continued with periods.
+    fn period(&self) -> Option<f64> {
+        let (first, last) = (self.curve.first(), self.curve.last());
+        (self.curve.extrapolation == Extrapolation::Periodic && last > first)
+            .then_some(last - first)
+    }
+
+    /// When an event happens, by the number of whole periods before it. The one place where this is rounded: whoever
+    /// asks for the same event gets the same bits.
+    fn instant(&self, periods: f64, event: usize, period: f64) -> f64 {
+        self.curve.x[event] + periods * period + self.shift
+    }
+
+    /// Periods and events around a time, in order.
+    fn events_near(&self, t: f64, period: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
+        // The quotient is rounded, so the period may be the one before or behind.
+        let middle = ((t - self.shift - self.curve.first()) / period).floor();
+        [-2.0, -1.0, 0.0, 1.0]
             .into_iter()
-            .find(|&e| after(e))
-            .map_or(none, |e| e + self.shift)
+            .flat_map(move |k| self.events.iter().map(move |&event| (middle + k, event)))
+    }
+
+    /// The first event after `t`.
+    fn event_after(&self, t: f64, period: f64) -> Option<(f64, usize)> {
+        self.events_near(t, period).find(|&(periods, event)| {
+            let instant = self.instant(periods, event, period);
+            instant > t && !same(instant, t)
+        })
     }
 
     /// The value at `t` while the model says that the next event is `next`, and was `previous`.
@@ -136,7 +158,7 @@ impl TimeTable {
         }
         let (first, last) = (curve.first(), curve.last());
         let u = t - T::constant(self.shift);
-        let (offset, low, high) = self.interval(t.value(), next);
+        let (offset, low, high) = self.interval(t.value(), next)?;
         let u = u - T::constant(offset);
         if curve.extrapolation != Extrapolation::Periodic {
             if low == high && low == 0 {
@@ -171,44 +193,53 @@ impl TimeTable {
 
     /// The interval that ends at the event `next`, as points of the curve, and by how much time is moved to get there. Before
     /// the first point it is (0, 0); behind the last one (n - 1, n - 1).
-    fn interval(&self, t: f64, next: f64) -> (f64, usize, usize) {
+    fn interval(&self, t: f64, next: f64) -> Result<(f64, usize, usize), String> {
         let x = &self.curve.x;
         let n = x.len();
+        if let Some(period) = self.period() {
+            let is_next =
+                |&(periods, event): &(f64, usize)| same(self.instant(periods, event, period), next);
+            // An event that is not of this table, such as its start, leaves the interval that time is in.
+            let (periods, event) = (next < f64::MAX)
+                .then(|| self.events_near(next, period).find(is_next))
+                .flatten()
+                .or_else(|| self.event_after(t, period))
+                .ok_or_else(|| too_short(period, t))?;
+            return Ok((periods * period, self.point_before(event), event));
+        }
         let (first, last) = (self.curve.first(), self.curve.last());
-        let mut end = next - self.shift;
-        let mut offset = 0.0;
-        if self.curve.extrapolation == Extrapolation::Periodic && last > first {
-            let period = last - first;
-            let there = if next < f64::MAX { end } else { t - self.shift };
-            // The event at the end of a period belongs to that period.
-            offset = ((there - first) / period).floor() * period;
-            if same(there - offset, first) {
-                offset -= period;
-            }
-            end = there - offset;
-        } else if t < self.start || next >= f64::MAX || end > last && !same(end, last) {
+        let end = next - self.shift;
+        if t < self.start || next >= f64::MAX || end > last && !same(end, last) {
             let u = t - self.shift;
             // The model has no event ahead, or one that is not of this table.
-            return match u {
+            return Ok(match u {
                 u if u < first => (0.0, 0, 0),
                 u if u >= last => (0.0, n - 1, n - 1),
                 _ => (0.0, 0, n - 1),
-            };
-        } else if end <= first || same(end, first) {
-            return match t - self.shift < first || same(end, first) {
+            });
+        }
+        if end <= first || same(end, first) {
+            return Ok(match t - self.shift < first || same(end, first) {
                 true => (0.0, 0, 0),
                 false => (0.0, 0, n - 1),
-            };
+            });
         }
-        let mut low = 0;
-        for &event in &self.events {
-            if x[event] >= end || same(x[event], end) {
-                return (offset, low, event);
-            }
-            low = event;
-        }
-        (offset, low, n - 1)
+        let ends = |&&event: &&usize| x[event] >= end || same(x[event], end);
+        let event = self.events.iter().find(ends).copied().unwrap_or(n - 1);
+        Ok((0.0, self.point_before(event), event))
     }
+
+    /// The point at which the interval that ends at this event begins.
+    fn point_before(&self, event: usize) -> usize {
+        match self.events.partition_point(|&e| e < event) {
+            0 => 0,
+            k => self.events[k - 1],
+        }
+    }
+}
+
+fn too_short(period: f64, t: f64) -> String {
+    format!("a period of {period} is too short to tell the events of a table apart at time = {t}")
 }
 
 fn clamp<T: Number>(u: T, low: f64, high: f64) -> T {

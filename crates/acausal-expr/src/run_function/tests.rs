@@ -180,7 +180,8 @@ fn loops_without_end_are_stopped_and_break_leaves() {
     assert_eq!(
         functions.run(FuncId(1), &[], &[]),
         Err(FunctionError::Endless {
-            function: "f".into()
+            function: "f".into(),
+            steps: model.exprs.limits.evaluation_steps,
         })
     );
 }

@@ -41,6 +41,8 @@ pub struct Libraries {
     pub(super) uses: IndexMap<String, Use>,
     /// Top-level names that were looked for in vain.
     pub(super) missing: IndexSet<Name>,
+    /// What a model made from these classes may cost.
+    pub limits: acausal_expr::Limits,
 }
 
 impl Default for Libraries {
@@ -62,6 +64,7 @@ impl Libraries {
             predefined_count: 0,
             uses: IndexMap::new(),
             missing: IndexSet::new(),
+            limits: acausal_expr::Limits::default(),
         };
         let mut mistakes = Vec::new();
         let tree = store::parse_text(

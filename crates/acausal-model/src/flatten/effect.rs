@@ -1,7 +1,7 @@
 //! Calls for their effect: `assert`, `terminate`, `reinit` (MLS 3.6 §8.3.6 to §8.3.8).
 
 use acausal_expr::flat::{Assert, OriginKind};
-use acausal_expr::{Access, IterId, Node, Range};
+use acausal_expr::{Access, ExprId, IterId, Node, Range};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
@@ -93,7 +93,7 @@ impl Flattener {
         })
     }
 
-    pub(super) fn terminate_message(&mut self, spot: &Spot<'_>, call: &Call) -> Result<String> {
+    pub(super) fn terminate_message(&mut self, spot: &Spot<'_>, call: &Call) -> Result<ExprId> {
         let Some(message) = argument(call, 0, "message") else {
             return Err(error(
                 "argument-count",
@@ -101,11 +101,7 @@ impl Flattener {
                 "`terminate` takes a message",
             ));
         };
-        let m = self.ctx.scalar(&spot.env, message, Type::String)?;
-        let exprs = &self.ctx.exprs;
-        Ok(exprs
-            .text(m, &mut |_, _, _| None)
-            .unwrap_or_else(|_| "the model asks to terminate".to_string()))
+        self.ctx.scalar(&spot.env, message, Type::String)
     }
 
     fn reinit(

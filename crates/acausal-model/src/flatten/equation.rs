@@ -32,7 +32,7 @@ pub(crate) enum Item {
         span: Span,
     },
     /// `terminate`, only inside of `when`.
-    Terminate { message: String, origin: OriginId },
+    Terminate { message: ExprId, origin: OriginId },
 }
 
 impl Flattener {

@@ -8,6 +8,7 @@ use acausal_expr::VarId;
 use acausal_expr::flat::{
     Causality, Enumeration, NameTree, VarName, VarType, Variability, Variable,
 };
+use acausal_expr::limits::bytes_text;
 use acausal_syntax::ast;
 
 use super::Flattener;
@@ -68,6 +69,9 @@ impl Flattener {
     }
 
     pub(super) fn visit(&mut self, inst: InstId) {
+        if self.too_many_components(inst) {
+            return;
+        }
         match self.exists(inst) {
             Ok(true) => {}
             Ok(false) => {
@@ -111,6 +115,27 @@ impl Flattener {
         }
     }
 
+    /// Whether the model has more components than it may; said once.
+    fn too_many_components(&mut self, inst: InstId) -> bool {
+        let most = self.ctx.exprs.limits.instances;
+        if self.ctx.instances.count() as u64 <= most {
+            return false;
+        }
+        if !self.said_too_many {
+            self.said_too_many = true;
+            let span = self.ctx.instances.data(inst).span;
+            let name = self.ctx.instances.display_name(inst);
+            let message = error(
+                "too-many-components",
+                span,
+                format!("the model has more than {most} components; this is as far as `{name}`"),
+            )
+            .hint("classes that contain each other double the number at each level; use arrays of components, or raise `--max-components`");
+            self.ctx.errors.push(message);
+        }
+        true
+    }
+
     /// The condition of a conditional component (MLS 3.6 §4.4.5).
     fn exists(&mut self, inst: InstId) -> Result<bool> {
         let Some(condition) = self.ctx.instances.condition(inst) else {
@@ -150,6 +175,23 @@ impl Flattener {
                     ));
                 }
             };
+        }
+        let limits = self.ctx.exprs.limits;
+        if !limits.allows(total as u64, size_of::<f64>() as u64) {
+            let span = self.ctx.instances.data(inst).span;
+            let name = self.ctx.instances.display_name(inst);
+            let bytes = total as f64 * size_of::<f64>() as f64;
+            return Err(error(
+                "too-large",
+                span,
+                format!(
+                    "the {total} elements of `{name}` need at least {} of memory, the limit is {}",
+                    bytes_text(bytes),
+                    bytes_text(limits.memory as f64)
+                ),
+            )
+            .hint("make the array smaller, or raise `--memory-limit`")
+            .into());
         }
         let object = self.ctx.instances.kind(inst) == Kind::ExternalObject;
         let ty = match self.ctx.primitive_type(inst) {

@@ -14,6 +14,7 @@
 //! | what may vary when | `variability` |
 //! | variables for what flows in through streams | `stream` |
 //! | constants that decide structure | `constants` |
+//! | Strings in messages | `texts` |
 //! | the model as Modelica text | `print` |
 //!
 //! All errors of a model are reported at once: a failing equation is left out and the next one is lowered.
@@ -44,6 +45,7 @@ mod no_flow;
 mod prefix;
 mod print;
 mod stream;
+mod texts;
 mod variability;
 mod variable;
 
@@ -127,8 +129,10 @@ fn flatten_class(
     dedup(&mut errors);
     dedup(&mut warnings);
     if errors.is_empty() {
+        model.fingerprint = acausal_expr::fingerprint::fingerprint(&model);
         no_flow::exchange_without_flow(&mut model, &semi_linear);
         constants::put_in_constants(&mut model);
+        texts::put_in_texts(&mut model);
         return Ok((model, warnings));
     }
     errors.extend(warnings);
@@ -175,6 +179,8 @@ pub(crate) struct Flattener {
     libraries: Option<Libraries>,
     /// The trees of the libraries are not needed any more either.
     last: bool,
+    /// There are more components than allowed, and that has been said.
+    said_too_many: bool,
 }
 
 /// Where an equation stands: its environment and the iterators around it.
@@ -212,6 +218,7 @@ impl Flattener {
             span: Span::NONE,
             libraries: None,
             last: false,
+            said_too_many: false,
         }
     }
 

@@ -190,7 +190,7 @@ fn action_text(model: &FlatModel, p: &Printer<'_>, action: &Action) -> String {
             p.expr(*value)
         ),
         Action::Assert(a) => assert_text(model, p, a),
-        Action::Terminate { message, .. } => format!("terminate({message:?})"),
+        Action::Terminate { message, .. } => format!("terminate({})", p.expr(*message)),
     }
 }
 

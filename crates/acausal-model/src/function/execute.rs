@@ -95,7 +95,7 @@ pub enum Event {
         value: ExprId,
     },
     /// `terminate(message)`
-    Terminate(String, Span),
+    Terminate(ExprId, Span),
 }
 
 /// Executes a function with its inputs; the values of its outputs.

@@ -65,6 +65,8 @@ use crate::lower::{Arguments, Context, Env, Result, Value, error};
 
 /// Nesting of calls that are executed symbolically. Deeper recursion is left to run-time functions.
 const MAX_DEPTH: usize = 40;
+/// Nesting of calls altogether: as deep as run-time functions may call each other.
+const MOST_NESTED: usize = MAX_DEPTH + 200;
 
 /// What lasts between calls.
 #[derive(Debug, Default)]
@@ -240,7 +242,8 @@ fn called_here(
     function: InstId,
     span: Span,
 ) -> Box<Diagnostic> {
-    if message.span() == span {
+    // A recursion comes through the same calls again and again.
+    if message.labels.iter().any(|l| l.span == span) {
         return message;
     }
     let name = ctx.instances.class_name(function);

@@ -118,10 +118,10 @@ impl Executor<'_, '_> {
         }
         let text = match call.args.first() {
             Some(e) => {
-                let message = self.ctx.scalar(&self.base, e, Type::String)?;
-                literal_text(self.ctx, message)
+                let env = with_locals(&self.base, &self.locals);
+                self.ctx.scalar(&env, e, Type::String)?
             }
-            None => String::new(),
+            None => self.ctx.exprs.str(""),
         };
         self.events
             .get_or_insert_default()

@@ -6,12 +6,12 @@
 //! once: this is how long loops are evaluated at compile time.
 
 use acausal_expr::flat;
-use acausal_expr::{ExprId, FuncId, Functions};
+use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
 use acausal_syntax::Span;
 
 use super::constant::{fold, is_constant};
 use super::run_time::Lowering;
-use super::{apply, called_here};
+use super::{MOST_NESTED, apply, called_here};
 use crate::instance::InstId;
 use crate::lower::{Context, FunctionValue, Record, Result, Tensor, Type, Value, error};
 
@@ -102,10 +102,35 @@ fn run(
         .and_then(|f| f.run(func, args, &[]))
         .map_err(|failure| {
             let declared = ctx.instances.data(function).span;
-            error("function-error", span, failure.to_string())
-                .label(declared, "declared here")
-                .into()
+            let message = error(failure_code(&failure), span, failure.to_string())
+                .label(declared, "declared here");
+            match hint(&failure) {
+                Some(hint) => message.hint(hint).into(),
+                None => message.into(),
+            }
         })
+}
+
+fn failure_code(failure: &FunctionError) -> &'static str {
+    match failure {
+        FunctionError::Endless { .. } => "evaluation-steps",
+        FunctionError::TooDeep { .. } => "endless-recursion",
+        FunctionError::TooLarge { .. } => "too-large",
+        _ => "function-error",
+    }
+}
+
+fn hint(failure: &FunctionError) -> Option<&'static str> {
+    match failure {
+        FunctionError::Endless { .. } => {
+            Some("if the loop does end, raise `--max-evaluation-steps`")
+        }
+        FunctionError::TooDeep { .. } => {
+            Some("a recursion needs a case in which the function does not call itself")
+        }
+        FunctionError::TooLarge { .. } => Some("raise `--memory-limit`"),
+        _ => None,
+    }
 }
 
 /// True for values that become part of the function.
@@ -192,6 +217,16 @@ fn specialised(
     }
     let func = FuncId(ctx.functions.len() as u32);
     let declared = ctx.instances.data(function).span;
+    // Integer arguments are part of the function, so a recursion that counts makes a new one each time.
+    if ctx.function_state.active.len() >= MOST_NESTED {
+        let message = format!(
+            "{name} calls itself without end: more than {MOST_NESTED} calls inside of each other"
+        );
+        return Err(error("endless-recursion", span, message)
+            .label(declared, "declared here")
+            .hint("a recursion needs a case in which the function does not call itself")
+            .into());
+    }
     // The place is taken before the body is lowered, so that the body can call it.
     ctx.functions.push(flat::Function {
         name,

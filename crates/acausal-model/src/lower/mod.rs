@@ -210,9 +210,11 @@ impl<'a> Env<'a> {
 impl Context {
     /// A context over an instance tree.
     pub fn new(instances: Instances) -> Context {
+        let mut exprs = Exprs::default();
+        exprs.limits = instances.libraries().limits;
         Context {
             instances,
-            exprs: Exprs::default(),
+            exprs,
             errors: Vec::new(),
             warnings: Vec::new(),
             functions: Vec::new(),

@@ -3,6 +3,7 @@
 //! Constant strings are formatted at once; others become a [`Builtin::Text`] or [`Builtin::Concat`] that is evaluated when the
 //! message is shown.
 
+use acausal_expr::limits::bytes_text;
 use acausal_expr::{Builtin, ExprId, Exprs, Node, Value as Scalar, format_number, format_printf};
 use acausal_syntax::Span;
 use acausal_syntax::ast::Call;
@@ -23,7 +24,30 @@ impl Context {
                 format!("`+` cannot be applied to {p} and {q}"),
             ));
         }
+        if let (Node::Str(p), Node::Str(q)) = (self.exprs.node(a.body), self.exprs.node(b.body)) {
+            let length = self.exprs.string(p).len() as u64 + self.exprs.string(q).len() as u64;
+            self.check_text_length(length, span)?;
+        }
         Ok(a.zip(b, &mut self.exprs, Type::String, join))
+    }
+
+    /// Refuses a text before it is made.
+    fn check_text_length(&self, length: u64, span: Span) -> Result<()> {
+        let limits = &self.exprs.limits;
+        if length <= limits.text_length() {
+            return Ok(());
+        }
+        Err(error(
+            "too-large",
+            span,
+            format!(
+                "a text of {} is more than the memory limit of {} allows",
+                bytes_text(length as f64),
+                bytes_text(limits.memory as f64)
+            ),
+        )
+        .hint("does a loop double a String? Otherwise raise `--memory-limit`")
+        .into())
     }
 
     pub(super) fn string_call(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
@@ -118,6 +142,9 @@ impl Context {
         )?;
         let minimum = setting(self, Some(1 + offset), "minimumLength", none, Type::Integer)?;
         let left = setting(self, Some(2 + offset), "leftJustified", yes, Type::Boolean)?;
+        if let Some(length) = self.exprs.as_int(minimum) {
+            self.check_text_length(length.max(0) as u64, call.span)?;
+        }
         match self.text_node(&[value, digits, minimum, left]) {
             Some(b) => Ok(Value::scalar(Type::String, b)),
             None => Err(error(
@@ -148,7 +175,12 @@ impl Context {
                     Scalar::Int(minimum),
                     Scalar::Bool(left),
                 ],
-            ) => format_number(*v, *digits as usize, *minimum as usize, *left),
+            ) => format_number(
+                *v,
+                (*digits).max(0) as usize,
+                (*minimum).max(0) as usize,
+                *left,
+            ),
             _ => return None,
         };
         Some(self.exprs.str(&text))

@@ -84,6 +84,8 @@ pub enum NotComparable {
     },
     /// The result has a value that is not finite.
     NonFiniteValue,
+    /// The reference has a value that is not finite, so there is nothing to compare with.
+    NonFiniteReference,
 }
 
 impl fmt::Display for NotComparable {
@@ -103,6 +105,7 @@ impl fmt::Display for NotComparable {
                 general(reference.1, 6)
             ),
             Self::NonFiniteValue => f.write_str("NaN/Inf in result"),
+            Self::NonFiniteReference => f.write_str("NaN/Inf in reference"),
         }
     }
 }
@@ -209,6 +212,9 @@ pub fn compare(
             (_, _, None) => Err(NotComparable::MissingInResult),
             (_, _, Some(y)) if y.iter().any(|v| !v.is_finite()) => {
                 Err(NotComparable::NonFiniteValue)
+            }
+            (Some(y_ref), _, _) if y_ref.iter().any(|v| !v.is_finite()) => {
+                Err(NotComparable::NonFiniteReference)
             }
             (Some(y_ref), None, Some(y)) => Ok((y_ref, y)),
         };

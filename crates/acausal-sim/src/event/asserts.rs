@@ -10,7 +10,7 @@
 
 use acausal_codegen::{AssertCode, Compiled};
 use acausal_expr::flat::VarType;
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Value};
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Range, Value};
 
 use super::{EventOutcome, EventState};
 use crate::SimError;
@@ -65,8 +65,8 @@ pub(super) fn report(
     outcome: &mut EventOutcome,
 ) -> Result<(), SimError> {
     machine.update_all(t, y, yp);
-    let at = At::new(machine, code, point, (t, y, yp));
-    let message = at.message(code);
+    let at = At::new(machine, &code.domain, point, (t, y, yp));
+    let message = at.text(code.message);
     if code.warning {
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
@@ -77,6 +77,17 @@ pub(super) fn report(
         values: at.values(code),
         origin: code.origin,
     })
+}
+
+/// The text of a message with the values that it has now.
+pub(super) fn message_text(
+    machine: &Machine,
+    message: ExprId,
+    domain: &[(IterId, Range)],
+    point: usize,
+    now: (f64, &[f64], &[f64]),
+) -> String {
+    At::new(machine, domain, point, now).text(message)
 }
 
 /// The values at one point of an assertion.
@@ -91,13 +102,13 @@ struct At<'a> {
 impl<'a> At<'a> {
     fn new(
         machine: &'a Machine,
-        code: &AssertCode,
+        domain: &[(IterId, Range)],
         point: usize,
         (t, y, yp): (f64, &'a [f64], &'a [f64]),
     ) -> At<'a> {
         let mut rest = point as i64;
         let mut iterators: Vec<(IterId, i64)> = Vec::new();
-        for (iter, range) in code.domain.iter().rev() {
+        for (iter, range) in domain.iter().rev() {
             iterators.push((*iter, range.at(rest % range.count)));
             rest /= range.count;
         }
@@ -133,11 +144,11 @@ impl<'a> At<'a> {
     }
 
     /// The text of a message with the values that it has now. What cannot be evaluated is shown as it is written.
-    fn message(&self, code: &AssertCode) -> String {
+    fn text(&self, message: ExprId) -> String {
         let flat = &self.machine.model.flat;
         flat.exprs
-            .text(code.message, &mut |x, e, subs| self.leaf(x, e, subs))
-            .unwrap_or_else(|_| Printer::new(flat).expr(code.message))
+            .text(message, &mut |x, e, subs| self.leaf(x, e, subs))
+            .unwrap_or_else(|_| Printer::new(flat).expr(message))
     }
 
     /// The variables of the condition with their values.

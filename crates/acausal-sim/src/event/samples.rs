@@ -30,6 +30,10 @@ pub(crate) struct SampleClock {
 }
 
 impl SampleClock {
+    pub fn interval(&self) -> f64 {
+        self.interval
+    }
+
     pub fn next(&self) -> f64 {
         self.start + self.count as f64 * self.interval
     }

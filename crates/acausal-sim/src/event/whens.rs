@@ -8,7 +8,7 @@
 use acausal_codegen::ActionCode;
 use acausal_jit::kernel::Bank;
 
-use super::asserts::report;
+use super::asserts::{message_text, report};
 use super::{EventContext, EventOutcome, EventState};
 use crate::SimError;
 use crate::machine::Which;
@@ -121,8 +121,13 @@ impl EventState {
                             report(ctx.machine, code, point, (ctx.t, ctx.y, ctx.yp), outcome)?;
                         }
                     }
-                    ActionCode::Terminate { message, .. } => {
-                        outcome.terminate.get_or_insert_with(|| message.clone());
+                    ActionCode::Terminate {
+                        message, domain, ..
+                    } => {
+                        ctx.machine.update_all(ctx.t, ctx.y, ctx.yp);
+                        let now = (ctx.t, &ctx.y[..], &ctx.yp[..]);
+                        let text = message_text(ctx.machine, *message, domain, p, now);
+                        outcome.terminate.get_or_insert(text);
                     }
                 }
             }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::{Diagnostic, Severity};
 use crate::span::{FileId, SourceFile, SourceMap};
+use crate::visible::{commands, visible, visible_lines};
 
 /// Columns per tab in excerpts.
 pub const TAB_WIDTH: usize = 4;
@@ -37,7 +38,7 @@ impl Diagnostic {
             format_args!(
                 "{}{}\n",
                 paint.wrap(strong, &head),
-                paint.wrap(BOLD, &format!(": {}", self.message))
+                paint.wrap(BOLD, &format!(": {}", visible_lines(&self.message)))
             ),
         );
 
@@ -58,7 +59,9 @@ impl Diagnostic {
                 &mut out,
                 format_args!(
                     "{blank} {arrow} {}:{}:{}\n{blank}  {bar}\n",
-                    file.source.name, at.line, at.column
+                    visible(&file.source.name),
+                    at.line,
+                    at.column
                 ),
             );
             let mut previous: Option<u32> = None;
@@ -87,7 +90,7 @@ impl Diagnostic {
                     let mut signs = sign.repeat(width);
                     if !mark.text.is_empty() {
                         signs.push(' ');
-                        signs.push_str(&mark.text);
+                        signs.push_str(&visible(&mark.text));
                     }
                     push(
                         &mut out,
@@ -105,14 +108,16 @@ impl Diagnostic {
             if sources.get(label.span.file).is_none() && !label.text.is_empty() {
                 push(
                     &mut out,
-                    format_args!("{blank}  {equals} note: {}\n", label.text),
+                    format_args!("{blank}  {equals} note: {}\n", visible(&label.text)),
                 );
             }
         }
         for note in &self.notes {
+            let note = visible_lines(note);
             push(&mut out, format_args!("{blank}  {equals} note: {note}\n"));
         }
         if let Some(hint) = &self.hint {
+            let hint = visible_lines(hint);
             push(&mut out, format_args!("{blank}  {equals} hint: {hint}\n"));
         }
         out
@@ -232,7 +237,7 @@ impl Excerpt {
                     excerpt.text.extend(std::iter::repeat_n(' ', width));
                     column += width;
                 }
-                control if control.is_control() => {
+                control if commands(control) => {
                     excerpt.text.push('\u{fffd}');
                     column += 1;
                 }

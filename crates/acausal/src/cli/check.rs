@@ -3,14 +3,17 @@
 use acausal::Model;
 use clap::Args;
 
-use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::progress::Progress;
+use super::{
+    Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
+};
 use crate::{Format, exit};
 
 /// Options of `check`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
@@ -23,10 +26,13 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let model = match Model::load(
+    let progress = Progress::start(options.format == Format::Human);
+    let model = Model::load(
         &options.target.target,
         &options.target.load_with(&options.structure),
-    ) {
+    );
+    drop(progress);
+    let model = match model {
         Ok(m) => m,
         Err(f) => return report(&f, options.format),
     };
@@ -47,7 +53,7 @@ pub fn run(options: &Options) -> u8 {
                 "unknowns": c.n,
                 "diagnostics": json_diagnostics(&model.warnings, &model.sources),
             });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE

@@ -6,7 +6,7 @@ use acausal_results::compare::{CompareOptions, SignalVerdict, compare};
 use acausal_results::{ResultSet, read, read_signals};
 use clap::Args;
 
-use super::{out, usage};
+use super::{out, out_json, usage};
 use crate::{Format, exit};
 
 /// Options of `compare`.
@@ -105,7 +105,7 @@ pub fn run(o: &Options) -> u8 {
         Format::Json => {
             let signals: Vec<serde_json::Value> = verdicts.iter().map(json).collect();
             let object = serde_json::json!({ "ok": passed, "passed": good, "compared": verdicts.len(), "signals": signals });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     if passed { exit::FINE } else { exit::FAILED }

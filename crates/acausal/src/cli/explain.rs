@@ -5,19 +5,22 @@
 
 use std::fmt::Write;
 
-use acausal::{Failure, flatten_target};
+use acausal::{Activity, Failure, flatten_target};
 use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
 use clap::Args;
 use serde_json::json;
 
-use super::{Structure, Target, count, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::progress::Progress;
+use super::{
+    Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
+};
 use crate::{Format, exit};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
@@ -35,12 +38,19 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let (flat, mut warnings, sources) =
-        match flatten_target(&options.target.target, &options.target.load()) {
-            Ok(parts) => parts,
-            Err(f) => return report(&f, options.format),
-        };
-    let (dae, facts) = match transform_with(flat, &options.structure.options()) {
+    let progress = Progress::start(options.format == Format::Human);
+    let flattened = flatten_target(&options.target.target, &options.target.load());
+    let (flat, mut warnings, sources) = match flattened {
+        Ok(parts) => parts,
+        Err(f) => {
+            drop(progress);
+            return report(&f, options.format);
+        }
+    };
+    Activity::Structure.begin();
+    let transformed = transform_with(flat, &options.structure.options());
+    drop(progress);
+    let (dae, facts) = match transformed {
         Ok(parts) => parts,
         Err(diagnostics) => {
             let failure = Failure {
@@ -68,7 +78,7 @@ pub fn run(options: &Options) -> u8 {
             let mut object = json_facts(&facts, &form);
             object["model"] = dae.flat.name.clone().into();
             object["diagnostics"] = json_diagnostics(&warnings, &sources);
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE

@@ -3,14 +3,15 @@
 use acausal::flatten_target;
 use clap::Args;
 
-use super::{Target, json_diagnostics, misuse, out, print_diagnostics, report};
+use super::progress::Progress;
+use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
 use crate::{Format, exit};
 
 /// Options of `flatten`.
 #[derive(Args, Debug)]
 pub struct Options {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
     /// For whom the output is
     #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
     format: Format,
@@ -21,11 +22,13 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let (flat, warnings, sources) =
-        match flatten_target(&options.target.target, &options.target.load()) {
-            Ok(parts) => parts,
-            Err(f) => return report(&f, options.format),
-        };
+    let progress = Progress::start(options.format == Format::Human);
+    let flattened = flatten_target(&options.target.target, &options.target.load());
+    drop(progress);
+    let (flat, warnings, sources) = match flattened {
+        Ok(parts) => parts,
+        Err(f) => return report(&f, options.format),
+    };
     let text = acausal_model::flatten::print_flat(&flat);
     match options.format {
         Format::Human => {
@@ -39,7 +42,7 @@ pub fn run(options: &Options) -> u8 {
                 "flat": text,
                 "diagnostics": json_diagnostics(&warnings, &sources),
             });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     exit::FINE

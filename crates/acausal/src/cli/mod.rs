@@ -3,10 +3,13 @@
 //! What a verb produces goes to standard output, messages go to standard error. With `--format json` everything,
 //! messages included, is one JSON object on standard output, so that a program has one place to look.
 
+pub mod answer;
 pub mod check;
 pub mod compare;
 pub mod explain;
 pub mod flatten;
+pub mod interrupt;
+pub mod limits;
 pub mod parse;
 mod pending;
 mod progress;
@@ -18,6 +21,7 @@ use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use acausal::{Failure, Load};
+use acausal_syntax::visible::{commands, visible_lines};
 use acausal_syntax::{Diagnostic, SourceMap, Span};
 use clap::Args;
 
@@ -41,6 +45,8 @@ pub struct Target {
     /// Set a parameter or start value, e.g. --set N=100 or --set body.v.start=2; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    #[command(flatten)]
+    pub limits: limits::LimitOptions,
 }
 
 /// How the equations are brought into the form that is integrated.
@@ -85,6 +91,7 @@ impl Target {
             class: self.model.clone(),
             libraries: self.library.clone(),
             set: self.set.clone(),
+            limits: self.limits.limits(),
             ..Load::default()
         }
     }
@@ -184,9 +191,38 @@ fn similar_file(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// Writes to standard output. A reader that has gone away, as in `acausal flatten M.mo | head`, ends the program
-/// quietly.
+/// Writes text for people to standard output. What could command a terminal is shown as an escape.
 pub fn out(text: &str) {
+    write_out(&visible_lines(text));
+}
+
+/// Prints the JSON object, which is the only one.
+pub fn out_json(object: &serde_json::Value) {
+    if answer::first() {
+        write_out(&format!("{}\n", json_text(object)));
+    }
+}
+
+/// A JSON object as text. Control characters that JSON allows in strings are escaped as well, for those who look at it.
+pub fn json_text(object: &serde_json::Value) -> String {
+    let text = object.to_string();
+    if !text.contains(commands) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match commands(c) {
+            // All of them are below U+FFFF.
+            true => out.push_str(&format!("\\u{:04x}", c as u32)),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// Writes to standard output as it is. A reader that has gone away, as in `acausal flatten M.mo | head`, ends the program
+/// quietly.
+pub fn write_out(text: &str) {
     let mut stdout = std::io::stdout().lock();
     if let Err(e) = stdout
         .write_all(text.as_bytes())
@@ -202,8 +238,13 @@ pub fn out(text: &str) {
     }
 }
 
-/// Writes to standard error. Nobody is left to tell when that fails.
+/// Writes text for people to standard error.
 pub fn note(text: &str) {
+    note_rendered(&visible_lines(text));
+}
+
+/// Writes to standard error what is safe to show. Nobody is left to tell when that fails.
+pub fn note_rendered(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
@@ -219,7 +260,7 @@ pub fn count(n: impl Into<u64>, noun: &str) -> String {
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     for d in diagnostics {
-        note(&d.render(sources, colour));
+        note_rendered(&d.render(sources, colour));
     }
 }
 
@@ -259,7 +300,7 @@ pub fn report_with(
                 "diagnostics".into(),
                 json_diagnostics(&failure.diagnostics, &failure.sources),
             );
-            out(&format!("{}\n", serde_json::Value::Object(object)));
+            out_json(&serde_json::Value::Object(object));
         }
     }
     if failure

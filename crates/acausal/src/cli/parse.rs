@@ -7,7 +7,7 @@ use std::time::Instant;
 use acausal_syntax::{Diagnostic, SourceMap, Span, parse_file};
 use clap::Args;
 
-use super::{count, json_diagnostics, out, print_diagnostics, usage};
+use super::{count, json_diagnostics, out, out_json, print_diagnostics, usage};
 use crate::{Format, exit};
 
 /// Options of `parse`.
@@ -82,7 +82,7 @@ pub fn run(o: &Options) -> u8 {
                 "seconds": seconds,
                 "diagnostics": messages,
             });
-            out(&format!("{object}\n"));
+            out_json(&object);
         }
     }
     if errors == 0 {

@@ -8,6 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use acausal_results::temporary;
+
 /// See the module.
 pub struct PendingFile {
     path: PathBuf,
@@ -35,6 +37,7 @@ impl PendingFile {
         temporary.push(format!(".partial-{}", std::process::id()));
         let temporary = path.with_file_name(temporary);
         fs::File::create(&temporary)?;
+        temporary::register(&temporary);
         Ok(PendingFile {
             path: path.to_path_buf(),
             temporary: Some(temporary),
@@ -48,6 +51,7 @@ impl PendingFile {
             Some(temporary) => {
                 fs::write(temporary, content)?;
                 fs::rename(temporary, &self.path)?;
+                temporary::forget(temporary);
                 self.temporary = None;
                 Ok(())
             }
@@ -60,6 +64,7 @@ impl Drop for PendingFile {
         if let Some(temporary) = &self.temporary {
             // Nobody is left to tell when this fails; the name says that the file is partial.
             let _ = fs::remove_file(temporary);
+            temporary::forget(temporary);
         }
     }
 }

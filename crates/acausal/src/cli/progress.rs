@@ -1,18 +1,23 @@
-//! A progress bar that appears when the work takes long, on a terminal only.
+//! What is being done, for people who wait: a bar on a terminal, now and then a line elsewhere.
 //!
-//! A thread of its own waits for [`SHOW_AFTER`] and then shows the bar, so that quick work never draws anything and
+//! A thread of its own waits for [`SHOW_AFTER`] and then shows what [`Activity`] says, so that quick work never draws anything and
 //! slow compilation shows up although it reports nothing.
 
 use std::io::IsTerminal;
-use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
+use acausal::Activity;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that takes longer than this shows its progress.
+use super::note;
+
+/// Work that takes longer than this shows its progress on a terminal.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 /// How often the bar is redrawn while nothing is reported.
 const TICK: Duration = Duration::from_millis(200);
+/// The first line where there is no terminal; the next ones come after twice the time each.
+const FIRST_LINE: Duration = Duration::from_secs(10);
 /// Resolution of the bar.
 const STEPS: u64 = 1000;
 
@@ -23,7 +28,7 @@ pub struct Progress {
 
 struct Shown {
     bar: ProgressBar,
-    /// Dropped at the end: wakes the thread that waits to show the bar.
+    /// Dropped at the end: wakes the thread that waits.
     finished: Option<Sender<()>>,
     waiting: Option<std::thread::JoinHandle<()>>,
 }
@@ -31,7 +36,7 @@ struct Shown {
 impl Progress {
     /// Starts to wait; `wanted` is false for quiet runs and for programs.
     pub fn start(wanted: bool) -> Progress {
-        if !wanted || !std::io::stderr().is_terminal() {
+        if !wanted {
             return Progress { shown: None };
         }
         let bar = ProgressBar::hidden();
@@ -41,14 +46,12 @@ impl Progress {
         {
             bar.set_style(style);
         }
-        bar.set_message("compiling");
         let (finished, wait) = channel::<()>();
         let late = bar.clone();
-        let waiting = std::thread::spawn(move || {
-            if wait.recv_timeout(SHOW_AFTER) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                late.set_draw_target(ProgressDrawTarget::stderr());
-                late.enable_steady_tick(TICK);
-            }
+        let terminal = std::io::stderr().is_terminal();
+        let waiting = std::thread::spawn(move || match terminal {
+            true => draw(&late, &wait),
+            false => lines(&wait),
         });
         Progress {
             shown: Some(Shown {
@@ -59,18 +62,40 @@ impl Progress {
         }
     }
 
-    /// The simulation begins.
-    pub fn simulating(&self) {
-        if let Some(s) = &self.shown {
-            s.bar.set_message("simulating");
-        }
-    }
-
     /// A fraction of the time span is done.
     pub fn advance(&self, fraction: f64) {
         if let Some(s) = &self.shown {
             s.bar.set_position((fraction * STEPS as f64) as u64);
         }
+    }
+}
+
+/// Shows the bar until the work is done.
+fn draw(bar: &ProgressBar, done: &Receiver<()>) {
+    if done.recv_timeout(SHOW_AFTER) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    loop {
+        bar.set_message(Activity::now().text());
+        bar.tick();
+        if done.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// Writes a line now and then until the work is done.
+fn lines(done: &Receiver<()>) {
+    let start = Instant::now();
+    let mut wait = FIRST_LINE;
+    while done.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        note(&format!(
+            "note: still {} after {:.0} s\n",
+            Activity::now().text(),
+            start.elapsed().as_secs_f64()
+        ));
+        wait = start.elapsed();
     }
 }
 

@@ -5,16 +5,18 @@ mod options;
 mod statistics;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use acausal::{Checkpoint, Model, Observe, ResultSink};
+use acausal::{Activity, Checkpoint, Model, Observe, ResultSink};
+use acausal_syntax::visible::visible;
 
+use super::interrupt::Interruption;
 use super::pending::PendingFile;
 use super::progress::Progress;
 use super::summary::Finished;
-use super::{misuse, note, out, print_diagnostics, report, report_with, usage};
+use super::{
+    misuse, note, out, out_json, print_diagnostics, report, report_with, usage, write_out,
+};
 use crate::{Format, exit};
 use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
 pub use options::Options;
@@ -26,15 +28,15 @@ pub(super) use statistics::statistics_json;
 const DEFAULT_CURVES: usize = 4;
 
 /// Runs the verb.
-pub fn run(o: &Options) -> u8 {
+pub fn run(o: &Options, interruption: &Interruption) -> u8 {
     let clock = Instant::now();
-    match simulate(o, clock) {
+    match simulate(o, clock, interruption) {
         Ok(code) | Err(code) => code,
     }
 }
 
 /// `Err` is an exit code as well: that of a failure that has been reported.
-fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
+fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<u8, u8> {
     o.target.check().map_err(|d| misuse(d, o.format))?;
     check_numbers(o).map_err(|m| usage("settings", m, o.format))?;
     let names = o.plot.as_deref().map(signal_names);
@@ -96,12 +98,13 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
         early => early,
     };
 
-    progress.simulating();
+    Activity::Starting.begin();
     let span = settings.stop - settings.start;
     let mut sink = ResultSink::new(writer, observed, Observe::patterns(&curves))
         .on_progress(|t| progress.advance((t - settings.start) / span))
         .on_trace(|line| note(&format!("{line}\n")))
-        .interrupt_by(interruption());
+        .interrupt_by(interruption.stop.clone());
+    interruption.listen();
     let compiled = model.compiled.clone();
     let outcome = match &from {
         None => acausal_sim::simulate(compiled, &settings, &mut sink),
@@ -130,7 +133,9 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
         },
     };
     let plotted = plotted.map_err(output_error)?;
-    let plot = picture(&plotted, &curves).map_err(output_error)?;
+    // Results have names that can be shown.
+    let shown: Vec<String> = curves.iter().map(|c| visible(c).into_owned()).collect();
+    let plot = picture(&plotted, &shown).map_err(output_error)?;
     if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
         let content = render(path, &plot);
         file.write(&content)
@@ -151,11 +156,12 @@ fn simulate(o: &Options, clock: Instant) -> Result<u8, u8> {
         clock,
     };
     match o.format {
-        Format::Json => out(&format!("{}\n", finished.json())),
+        Format::Json => out_json(&finished.json()),
         Format::Human if o.quiet => {}
         Format::Human => {
             if !curves.is_empty() {
-                out(&plot.to_terminal(&terminal_options()));
+                // Its colours are ours, and its names were made safe when they were stored.
+                write_out(&plot.to_terminal(&terminal_options()));
             }
             out(&finished.human());
             if o.stats {
@@ -227,19 +233,6 @@ fn read_checkpoint(path: &Path, format: Format) -> Result<Checkpoint, u8> {
 
 fn cannot_write(path: &Path, e: &std::io::Error) -> String {
     format!("{} cannot be written: {e}", path.display())
-}
-
-/// Set by Ctrl-C, so that what has been computed can be stored; a second Ctrl-C ends the program at once.
-fn interruption() -> Arc<AtomicBool> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = interrupt.clone();
-    // Where no handler can be installed, Ctrl-C keeps its usual meaning.
-    let _ = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(exit::INTERRUPTED.into());
-        }
-    });
-    interrupt
 }
 
 /// The last part of a class name is the stem of its default files.

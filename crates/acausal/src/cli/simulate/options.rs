@@ -6,6 +6,7 @@ use acausal::{Checkpoint, Model, Settings};
 use clap::Args;
 
 use crate::Format;
+use crate::cli::limits::count;
 use crate::cli::{Structure, Target};
 
 /// The integrators.
@@ -83,6 +84,12 @@ pub struct Options {
     /// Bound on the number of steps
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
     pub max_steps: Option<u64>,
+    /// Bound on the number of events
+    #[arg(long, value_name = "NUMBER", value_parser = count, help_heading = "Limits")]
+    pub max_events: Option<u64>,
+    /// Bound on the number of output instants
+    #[arg(long, value_name = "NUMBER", value_parser = count, help_heading = "Limits")]
+    pub max_rows: Option<u64>,
     /// Continue from a checkpoint of an earlier run of this model
     #[arg(
         long,
@@ -198,6 +205,8 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
         Solver::Ida => acausal::Solver::Ida,
     };
     s.max_steps = o.max_steps.unwrap_or(s.max_steps);
+    s.max_events = o.max_events.unwrap_or(s.max_events);
+    s.max_rows = o.max_rows.unwrap_or(s.max_rows);
     s.threads = o.threads.map(usize::from);
     s.steady_state = o.steady_state;
     s.checkpoint = o.checkpoint.is_some();
