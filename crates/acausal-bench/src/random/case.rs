@@ -1,5 +1,6 @@
 //! What a case is: text, settings, an answer, and smaller cases of the same family.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use acausal::{InMemory, Settings};
@@ -185,31 +186,46 @@ pub fn compare_bounded(
     bound: f64,
     answers: &[Vec<f64>],
 ) -> Result<f64, Deviation> {
-    let times = run.result.time();
+    let mut columns = Vec::new();
+    for name in names {
+        match run.result.values(name) {
+            Some(values) => columns.push((name.clone(), values)),
+            None => return Err(Deviation::missing(name)),
+        }
+    }
+    compare_columns(run.result.time(), &columns, bound, answers)
+}
+
+/// Compares named columns with given answers, row by row, within an absolute bound.
+pub fn compare_columns(
+    times: &[f64],
+    columns: &[(String, Cow<'_, [f64]>)],
+    bound: f64,
+    answers: &[Vec<f64>],
+) -> Result<f64, Deviation> {
     let mut worst: Option<Deviation> = None;
     let mut largest = 0.0f64;
-    for (k, name) in names.iter().enumerate() {
-        let Some(values) = run.result.values(name) else {
-            return Err(Deviation::missing(name));
-        };
+    for (k, (name, values)) in columns.iter().enumerate() {
         for ((&time, &found), answer) in times.iter().zip(values.iter()).zip(answers) {
             let expected = answer[k];
             if expected.is_nan() {
                 continue;
             }
-            let error = (found - expected).abs();
-            // Not `error <= largest`: what is not a number is an error too.
-            if worst.is_some() && !(error > largest) && error.is_finite() {
-                continue;
+            // What is not a number is as wrong as can be.
+            let error = match (found - expected).abs() {
+                e if e.is_nan() => f64::INFINITY,
+                e => e,
+            };
+            if worst.is_none() || error > largest {
+                largest = error;
+                worst = Some(Deviation {
+                    signal: name.clone(),
+                    time,
+                    found,
+                    expected,
+                    bound,
+                });
             }
-            largest = if error.is_nan() { f64::INFINITY } else { error };
-            worst = Some(Deviation {
-                signal: name.clone(),
-                time,
-                found,
-                expected,
-                bound,
-            });
         }
     }
     match worst {

@@ -14,10 +14,12 @@
 //! | [`shrink`] | from a failure to a small one |
 //! | [`draw`] | the random numbers |
 //! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 
 pub mod attempt;
 pub mod case;
+pub mod circuit;
 pub mod draw;
 pub mod loops;
 pub mod matrix;
@@ -71,6 +73,10 @@ pub enum Kind {
     Loops,
     /// Algebraic loops whose unknowns are sampled
     Sampled,
+    /// Linear circuits with a ground in each part
+    Circuit,
+    /// Linear circuits without ground
+    Ungrounded,
 }
 
 impl Kind {
@@ -85,6 +91,8 @@ impl Kind {
         match self {
             Kind::Loops => loops::case(&mut draw, false),
             Kind::Sampled => loops::case(&mut draw, true),
+            Kind::Circuit => circuit::case(&mut draw, true),
+            Kind::Ungrounded => circuit::case(&mut draw, false),
         }
     }
 }
