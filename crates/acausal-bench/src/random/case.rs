@@ -157,9 +157,12 @@ impl Deviation {
     }
 }
 
-/// How far an error may be above the tolerance times the scale: ten times, as the error of a trajectory is the sum of those
-/// of many steps.
+/// How far the error of an unknown of an algebraic loop may be above the tolerance times the scale.
 pub const ALLOWED: f64 = 10.0;
+
+/// The same for states and what follows from them: the tolerance is that of one step, and the error of a trajectory is the
+/// sum over its steps, carried along by the equations.
+pub const TRAJECTORY: f64 = 100.0;
 
 /// Compares the rows with an answer, all signals on one scale (at least 1): `expected(t)` gives the values at `t` in the
 /// order of the names; NaN stands for "anything". Gives the largest error over the bound `ALLOWED * tolerance * scale`.
@@ -167,6 +170,16 @@ pub fn compare(
     run: &InMemory,
     names: &[String],
     tolerance: f64,
+    expected: impl FnMut(f64) -> Vec<f64>,
+) -> Result<f64, Deviation> {
+    compare_within(run, names, ALLOWED * tolerance, expected)
+}
+
+/// The same with another bound for an error relative to the scale.
+pub fn compare_within(
+    run: &InMemory,
+    names: &[String],
+    relative: f64,
     mut expected: impl FnMut(f64) -> Vec<f64>,
 ) -> Result<f64, Deviation> {
     let times = run.result.time();
@@ -176,7 +189,7 @@ pub fn compare(
         .flatten()
         .filter(|v| v.is_finite())
         .fold(1.0f64, |m, v| m.max(v.abs()));
-    compare_bounded(run, names, ALLOWED * tolerance * scale, &answers)
+    compare_bounded(run, names, relative * scale, &answers)
 }
 
 /// Compares the rows with given answers, row by row, within an absolute bound.

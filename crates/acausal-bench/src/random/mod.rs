@@ -16,6 +16,7 @@
 //! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
+//! | [`mechanics`] | drive trains with rigid parts |
 
 pub mod attempt;
 pub mod case;
@@ -23,6 +24,7 @@ pub mod circuit;
 pub mod draw;
 pub mod loops;
 pub mod matrix;
+pub mod mechanics;
 pub mod shrink;
 
 use std::path::PathBuf;
@@ -77,6 +79,8 @@ pub enum Kind {
     Circuit,
     /// Linear circuits without ground
     Ungrounded,
+    /// Drive trains
+    Mechanics,
 }
 
 impl Kind {
@@ -93,6 +97,7 @@ impl Kind {
             Kind::Sampled => loops::case(&mut draw, true),
             Kind::Circuit => circuit::case(&mut draw, true),
             Kind::Ungrounded => circuit::case(&mut draw, false),
+            Kind::Mechanics => mechanics::case(&mut draw),
         }
     }
 }

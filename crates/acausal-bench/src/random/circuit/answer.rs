@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use acausal::InMemory;
 
 use super::{Circuit, INTERVAL, Part, STOP};
-use crate::random::case::{ALLOWED, Deviation, compare_columns};
+use crate::random::case::{Deviation, TRAJECTORY, compare_columns};
 use crate::random::matrix::{Lu, Matrix, Radau, zeros};
 
 /// The parts that hang together, by node. The two ports of an element are not connected by it.
@@ -257,7 +257,7 @@ pub(super) fn judge(circuit: &Circuit, run: &InMemory, tolerance: f64) -> Result
     compare_columns(
         run.result.time(),
         &columns,
-        ALLOWED * tolerance * scale,
+        TRAJECTORY * tolerance * scale,
         &answers,
     )
 }
