@@ -15,6 +15,7 @@
 //! | [`draw`] | the random numbers |
 //! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
+//! | [`hybrid`] | automata with exact event times |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 //! | [`mechanics`] | drive trains with rigid parts |
 
@@ -22,6 +23,7 @@ pub mod attempt;
 pub mod case;
 pub mod circuit;
 pub mod draw;
+pub mod hybrid;
 pub mod loops;
 pub mod matrix;
 pub mod mechanics;
@@ -81,6 +83,8 @@ pub enum Kind {
     Ungrounded,
     /// Drive trains
     Mechanics,
+    /// Hybrid automata with exact event times
+    Hybrid,
 }
 
 impl Kind {
@@ -98,6 +102,7 @@ impl Kind {
             Kind::Circuit => circuit::case(&mut draw, true),
             Kind::Ungrounded => circuit::case(&mut draw, false),
             Kind::Mechanics => mechanics::case(&mut draw),
+            Kind::Hybrid => hybrid::case(&mut draw),
         }
     }
 }
