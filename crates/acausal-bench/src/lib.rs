@@ -11,6 +11,7 @@
 //! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
 //! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
 //! - [`compliance`]: which answers to the Modelica compliance suite are right.
+//! - [`random`]: random models against independent answers.
 //! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
 
 pub mod compliance;
@@ -18,6 +19,7 @@ mod cpu;
 pub mod growth;
 pub mod ivp;
 pub mod msl;
+pub mod random;
 pub mod ready;
 pub mod scale;
 pub mod scaling;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use acausal_bench::{
-    compliance, growth, ivp, msl, ready, root, scale, scaling, speed, structure, threads, yardstick,
+    compliance, growth, ivp, msl, random, ready, root, scale, scaling, speed, structure, threads,
+    yardstick,
 };
 use clap::{Parser, Subcommand};
 
@@ -199,6 +200,8 @@ enum What {
     Msl(msl::Options),
     /// Which answers to the Modelica compliance suite are right.
     Compliance(compliance::Options),
+    /// Random models with independent answers.
+    Random(random::Options),
     /// One model of the list, in a process of its own.
     #[command(hide = true)]
     MslOne(msl::One),
@@ -334,6 +337,7 @@ fn main() -> ExitCode {
         } => scale::case::run(&family, n, stop, threads).map(|m| println!("{}", m.line())),
         What::Msl(options) => msl::run(&options),
         What::Compliance(options) => compliance::run(&options),
+        What::Random(options) => random::run(&options),
         What::MslOne(options) => {
             return if msl::one(&options).is_ok() {
                 ExitCode::SUCCESS

@@ -1,0 +1,202 @@
+//! One simulation through the façade: bounded in time, in a thread of its own, so that a panic or a run without end is an
+//! outcome and not the end of the search.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use acausal::{Failure, InMemory, Load, Model, Observe, ResultSink, Settings};
+use acausal_sim::SimError;
+use acausal_syntax::Severity;
+
+use crate::cpu;
+
+/// Options of the compiler that must not change what comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// As a user gets it
+    #[default]
+    Default,
+    /// `--scalarise`
+    Scalarise,
+    /// `--no-state-selection`
+    NoStateSelection,
+}
+
+impl Form {
+    /// The options.
+    pub fn structure(self) -> acausal_index1::Options {
+        acausal_index1::Options {
+            scalarise: self == Form::Scalarise,
+            no_state_selection: self == Form::NoStateSelection,
+            // `no_tearing: self == Form::NoTearing` comes here.
+            ..acausal_index1::Options::default()
+        }
+    }
+}
+
+/// What is asked of every model.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Relative tolerance of the integration.
+    pub tolerance: f64,
+    /// Options of the compiler.
+    pub form: Form,
+    /// Seconds of processor time.
+    pub slow: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            tolerance: 1e-6,
+            form: Form::Default,
+            slow: 2.0,
+        }
+    }
+}
+
+/// A simulation to be done.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The text; its last class is simulated.
+    pub text: String,
+    /// Settings, with the tolerance.
+    pub settings: Settings,
+    /// Options of the compiler.
+    pub form: Form,
+    /// Stop here with a checkpoint and continue from it with a newly compiled model; the rows of both parts follow
+    /// one another.
+    pub restart: Option<f64>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub enum Ran {
+    /// Rows.
+    Done(Box<InMemory>),
+    /// An error message: the code of the first and the text.
+    Refused {
+        /// Stable identifier.
+        code: &'static str,
+        /// The whole message.
+        text: String,
+    },
+    /// Took longer than allowed.
+    Slow(f64),
+    /// The message of a panic.
+    Crashed(String),
+}
+
+/// Waiting is longer than the processor time that is allowed, because others use the machine too.
+const PATIENCE: f64 = 5.0;
+
+/// Simulates. A run that does not end is told to stop, and left alone if it does not even hear that.
+pub fn attempt(job: &Job, slow: f64) -> Ran {
+    let (give, take) = mpsc::channel();
+    let flag = Arc::new(AtomicBool::new(false));
+    let (job, heard) = (job.clone(), flag.clone());
+    let worker = std::thread::Builder::new()
+        .name("model".to_string())
+        .stack_size(8 << 20)
+        .spawn(move || {
+            let begin = cpu::seconds();
+            let done = simulate(&job, &heard);
+            // Nobody waits for it any more if this fails.
+            let _ = give.send((done, cpu::seconds() - begin));
+        });
+    let worker = match worker {
+        Ok(w) => w,
+        Err(e) => return Ran::Crashed(format!("no thread: {e}")),
+    };
+    let mut wait = PATIENCE * slow;
+    for round in 0..2 {
+        match take.recv_timeout(Duration::from_secs_f64(wait)) {
+            Ok((_, seconds)) if seconds > slow => return Ran::Slow(seconds),
+            Ok((Ok(done), _)) => return Ran::Done(Box::new(done)),
+            Ok((Err(failure), _)) => return refused(&failure),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Ran::Crashed(match worker.join() {
+                    Ok(()) => "ended without an answer".to_string(),
+                    Err(payload) => said(&*payload),
+                });
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) if round == 0 => {
+                flag.store(true, Ordering::Relaxed);
+                wait = slow;
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => break,
+        }
+    }
+    Ran::Slow(f64::INFINITY)
+}
+
+fn refused(failure: &Failure) -> Ran {
+    let first = failure
+        .diagnostics
+        .iter()
+        .find(|d| d.severity == Severity::Error)
+        .or(failure.diagnostics.first());
+    Ran::Refused {
+        code: first.map_or("no message", |d| d.code),
+        text: failure.to_string(),
+    }
+}
+
+fn said(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or(payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a text").to_string()
+}
+
+fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Failure> {
+    let load = Load {
+        structure: job.form.structure(),
+        ..Load::default()
+    };
+    let compile = || Model::from_text("Random.mo", &job.text, &load);
+    let model = compile()?;
+    let sink = || {
+        ResultSink::new(None, Observe::nothing(), Observe::everything()).interrupt_by(flag.clone())
+    };
+    let Some(at) = job.restart else {
+        let mut sink = sink();
+        let summary = acausal_sim::simulate(model.compiled.clone(), &job.settings, &mut sink)
+            .map_err(|e| model.failed(&e))?;
+        let result = kept(sink).map_err(|e| model.failed(&e))?;
+        return Ok(InMemory { result, summary });
+    };
+    let first = Settings {
+        stop: at,
+        checkpoint: true,
+        ..job.settings.clone()
+    };
+    let mut before = sink();
+    let summary = acausal_sim::simulate(model.compiled.clone(), &first, &mut before)
+        .map_err(|e| model.failed(&e))?;
+    let before = kept(before).map_err(|e| model.failed(&e))?;
+    let Some(checkpoint) = summary.checkpoint else {
+        return Ok(InMemory {
+            result: before,
+            summary,
+        });
+    };
+    let model = compile()?;
+    let mut after = sink();
+    let summary = acausal_sim::resume(
+        model.compiled.clone(),
+        &checkpoint,
+        &job.settings,
+        &mut after,
+    )
+    .map_err(|e| model.failed(&e))?;
+    let result = kept(after).map_err(|e| model.failed(&e))?;
+    Ok(InMemory { result, summary })
+}
+
+fn kept(sink: ResultSink<'_>) -> Result<acausal_results::ResultSet, SimError> {
+    sink.into_parts().1.map_err(SimError::Output)
+}

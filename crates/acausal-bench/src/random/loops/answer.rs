@@ -1,0 +1,232 @@
+//! The answer: a direct solve for every row.
+
+use acausal::InMemory;
+
+use super::{Basis, Loop, Manufactured, Nonlinear, STOP, State};
+use crate::random::case::{Deviation, compare};
+use crate::random::matrix::{Lu, Matrix, zeros};
+
+/// An estimate of the worst condition number over time; infinite for a matrix that is or becomes singular (then the sign
+/// of its determinant changes).
+pub(super) fn condition(case: &Loop) -> f64 {
+    let points = if case.modulation.is_some() { 9 } else { 1 };
+    let mut worst = 0.0f64;
+    let mut sign = None;
+    for k in 0..points {
+        let sine = if points == 1 {
+            0.0
+        } else {
+            2.0 * k as f64 / 8.0 - 1.0
+        };
+        let Some(lu) = Lu::new(matrix(case, sine)) else {
+            return f64::INFINITY;
+        };
+        if *sign.get_or_insert(lu.negative) != lu.negative {
+            return f64::INFINITY;
+        }
+        worst = worst.max(lu.condition());
+    }
+    worst
+}
+
+/// The matrix when the sine of the modulation has a value.
+fn matrix(case: &Loop, sine: f64) -> Matrix {
+    let n = case.rows.len();
+    let mut a = zeros(n, n);
+    for (i, row) in case.rows.iter().enumerate() {
+        for &(j, c) in &row.terms {
+            let factor = match case.modulation {
+                Some((amplitude, _)) if i == j => 1.0 + amplitude * sine,
+                _ => 1.0,
+            };
+            a[i][j] += c * factor;
+        }
+    }
+    a
+}
+
+/// Compares all unknowns, the state and what is sampled.
+pub(super) fn judge(case: &Loop, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    let n = case.rows.len();
+    let mut names: Vec<String> = (0..n).map(|k| case.signal(k)).collect();
+    if case.state.is_some() {
+        names.push("x".to_string());
+    }
+    let Some(answer) = Answer::new(case) else {
+        // `make` and `smaller` leave singular matrices out.
+        return Err(Deviation::missing("a regular matrix"));
+    };
+    let continuous = |t: f64| {
+        let x = answer.state(t);
+        let mut values = answer.unknowns(t, x);
+        values.extend(case.state.map(|_| x));
+        values
+    };
+    let Some(s) = case.sampled else {
+        return compare(run, &names, tolerance, continuous);
+    };
+    names.extend(["held".to_string(), "ticks".to_string()]);
+    compare(run, &names, tolerance, |t| {
+        let mut values = continuous(t);
+        // Ticks up to t; on a tick there is a row before it and one after it, which is as good as not looking.
+        let ticks = (t - s.start) / s.period;
+        let on_tick = (ticks - ticks.round()).abs() * s.period < 1e-9;
+        values.extend(match (on_tick, ticks < 0.0) {
+            (true, _) => [f64::NAN; 2],
+            (false, true) => [0.0; 2],
+            (false, false) => {
+                let last = s.start + ticks.floor() * s.period;
+                let then = answer.unknowns(last, answer.state(last));
+                [then[s.of.0] + then[s.of.1], ticks.floor() + 1.0]
+            }
+        });
+        values
+    })
+}
+
+struct Answer<'c> {
+    case: &'c Loop,
+    /// Solutions for each function of the basis, while the matrix is constant.
+    parts: Option<Vec<Vec<f64>>>,
+    /// The state at multiples of the step.
+    table: Vec<(f64, f64)>,
+}
+
+/// Steps of the classical Runge-Kutta method for the state: errors far below any tolerance here.
+const STEPS: usize = 4000;
+
+impl<'c> Answer<'c> {
+    fn new(case: &'c Loop) -> Option<Answer<'c>> {
+        let parts = match case.modulation {
+            Some(_) => None,
+            None => {
+                let lu = Lu::new(matrix(case, 0.0))?;
+                Some(
+                    (0..case.basis.len())
+                        .map(|b| lu.solve(&right(case, b)))
+                        .collect(),
+                )
+            }
+        };
+        let mut answer = Answer {
+            case,
+            parts,
+            table: Vec::new(),
+        };
+        if let Some(state) = case.state {
+            answer.table = answer.integrate(state);
+        }
+        Some(answer)
+    }
+
+    fn slope(&self, s: State, t: f64, x: f64) -> f64 {
+        let driven = match (s.gain, self.case.manufactured, &self.parts) {
+            (0.0, _, _) => 0.0,
+            (_, Some(m), _) => m.value(t, self.case.subscript(s.of)),
+            (_, None, Some(parts)) => self.combine(parts, t, x, s.of),
+            // The matrix changes with time only where nothing depends on it.
+            (_, None, None) => f64::NAN,
+        };
+        -s.rate * x + s.gain * driven
+    }
+
+    fn integrate(&self, s: State) -> Vec<(f64, f64)> {
+        let h = STOP / STEPS as f64;
+        let f = |t: f64, x: f64| self.slope(s, t, x);
+        let mut x = 1.0;
+        let mut table = vec![(x, f(0.0, x))];
+        for k in 0..STEPS {
+            let t = k as f64 * h;
+            let k1 = f(t, x);
+            let k2 = f(t + h / 2.0, x + h / 2.0 * k1);
+            let k3 = f(t + h / 2.0, x + h / 2.0 * k2);
+            let k4 = f(t + h, x + h * k3);
+            x += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+            table.push((x, f(t + h, x)));
+        }
+        table
+    }
+
+    /// The state by cubic Hermite interpolation.
+    fn state(&self, t: f64) -> f64 {
+        if self.table.is_empty() {
+            return 0.0;
+        }
+        let h = STOP / STEPS as f64;
+        let k = ((t / h) as usize).min(STEPS - 1);
+        let ((a, da), (b, db)) = (self.table[k], self.table[k + 1]);
+        let s = t / h - k as f64;
+        let (s2, s3) = (s * s, s * s * s);
+        (2.0 * s3 - 3.0 * s2 + 1.0) * a
+            + (s3 - 2.0 * s2 + s) * h * da
+            + (3.0 * s2 - 2.0 * s3) * b
+            + (s3 - s2) * h * db
+    }
+
+    fn combine(&self, parts: &[Vec<f64>], t: f64, x: f64, k: usize) -> f64 {
+        let each = self.case.basis.iter().zip(parts);
+        each.map(|(b, part)| b.value(t, x) * part[k]).sum()
+    }
+
+    fn unknowns(&self, t: f64, x: f64) -> Vec<f64> {
+        let case = self.case;
+        let n = case.rows.len();
+        if let Some(m) = case.manufactured {
+            return (0..n).map(|k| m.value(t, case.subscript(k))).collect();
+        }
+        if let Some(parts) = &self.parts {
+            return (0..n).map(|k| self.combine(parts, t, x, k)).collect();
+        }
+        let sine = case.modulation.map_or(0.0, |(_, w)| (w * t).sin());
+        let right: Vec<f64> = case
+            .rows
+            .iter()
+            .map(|r| {
+                r.sources
+                    .iter()
+                    .map(|&(b, c)| c * case.basis[b].value(t, x))
+                    .sum()
+            })
+            .collect();
+        Lu::new(matrix(case, sine)).map_or(vec![f64::NAN; n], |lu| lu.solve(&right))
+    }
+}
+
+/// The right-hand side for one function of the basis.
+fn right(case: &Loop, basis: usize) -> Vec<f64> {
+    let part = |(b, c): &(usize, f64)| if *b == basis { *c } else { 0.0 };
+    case.rows
+        .iter()
+        .map(|r| r.sources.iter().map(part).sum())
+        .collect()
+}
+
+impl Basis {
+    fn value(self, t: f64, x: f64) -> f64 {
+        match self {
+            Basis::One => 1.0,
+            Basis::Time => t,
+            Basis::Sin(w) => (w * t).sin(),
+            Basis::Cos(w) => (w * t).cos(),
+            Basis::State => x,
+        }
+    }
+}
+
+impl Manufactured {
+    fn value(&self, t: f64, subscript: usize) -> f64 {
+        let angle = self.frequency * t + self.phase * subscript as f64;
+        self.middle + self.swing * angle.sin()
+    }
+}
+
+impl Nonlinear {
+    /// As Modelica text.
+    pub(super) fn text(self, of: &str) -> String {
+        match self {
+            Nonlinear::Cube => format!("({of})^3"),
+            Nonlinear::Tanh => format!("tanh({of})"),
+            Nonlinear::Exp => format!("exp(0.5*({of}))"),
+        }
+    }
+}
