@@ -1,10 +1,13 @@
 //! Loops give what a direct solve gives, at every size and in every form: errors do not grow along assignments.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/command.rs"]
+mod command;
 mod common;
 
 use acausal::{Load, Model};
 use acausal_index1::Options;
+use command::Place;
 
 /// `T[i+1] - 2*T[i] + T[i-1] = 0.5*T[i]` between a given end and one with a loss. Solved for `T[i+1]`, errors grow as 2^N.
 fn chain(n: usize, middle: &str) -> String {
@@ -74,7 +77,7 @@ fn run(text: &str, options: &Options) -> acausal::InMemory {
 
 #[test]
 fn a_chain_whose_recurrence_doubles_errors_is_solved_at_every_length() {
-    for n in [3, 5, 10, 20, 40, 100, 400] {
+    for n in [3, 5, 10, 20, 40, 100, 400, 2000] {
         // With coefficients that are known, that depend on a parameter, and that are known at run time only.
         for (middle, value) in [("2", 2.0), ("(2 + 0*time)", 2.0), ("(1 + N/N)", 2.0)] {
             let expected = exact(n, value);
@@ -95,12 +98,22 @@ fn a_chain_whose_recurrence_doubles_errors_is_solved_at_every_length() {
 }
 
 #[test]
-fn no_size_decides_about_the_form() {
-    for n in [5, 50, 500, 5000] {
-        let found = run(&chain(n, "2"), &Options::default());
-        // Of T[1] = 100*time nothing depends, and T[N] follows from T[N-1] by a pivot that dominates.
-        assert_eq!(found.summary.unknowns, n - 2 + 1, "N = {n}");
-    }
+fn explain_says_why_an_unknown_is_kept() {
+    let place = Place::with("Chain.mo", &chain(12, "2"));
+    let said = place.acausal(&["explain", "Chain.mo"]).code(0).out;
+    assert!(said.contains("stays an unknown: to solve"), "{said}");
+    assert!(said.contains("for it could make errors"), "{said}");
+    // The slope of a square root has no bound.
+    let file = common::example_path("seeds/CK_H7_3_Pipes.mo");
+    let said = place
+        .acausal(&["explain", file.to_str().unwrap()])
+        .code(0)
+        .out;
+    assert!(said.contains("q2 stays an unknown"), "{said}");
+    assert!(
+        said.contains("factors that are not known before the run"),
+        "{said}"
+    );
 }
 
 #[test]

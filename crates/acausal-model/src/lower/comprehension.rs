@@ -79,10 +79,13 @@ impl Context {
             let value = self.iteration_element(env, index, iteration, position)?;
             let inner = env.with_loop(name, value);
             // If that does not help, the iterator was not the reason.
-            values.push(
-                lower(self, &inner)
-                    .map_err(|again| if is_irregular(&again) { message.clone() } else { again })?,
-            );
+            values.push(lower(self, &inner).map_err(|again| {
+                if is_irregular(&again) {
+                    message.clone()
+                } else {
+                    again
+                }
+            })?);
         }
         let Some(stacked) = Value::stack(&mut self.exprs, &values) else {
             let first = self.describe(&values[0]);
