@@ -8,45 +8,44 @@
 //!   `‖S‖ <= ‖E‖ + ‖B⁻¹C‖ ‖D‖`: its condition is at most `1 + ‖B⁻¹C‖` times that of A (Higham, *Accuracy and Stability of
 //!   Numerical Algorithms*, §13.3).
 //!
-//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = b + Σ |c_w / c_v| g(w)`: b is the
-//! sum of the ratios of the open variables, and the sum goes over the solved ones. A step that does not expand (the ratios of
-//! its solved variables sum up to at most one) adds to errors what its own open variables bring: along n such steps errors grow
-//! at most n times, as in every sum of n terms, and never exponentially; it counts as `g(v) = max(b, g(w))`. The moments along a rigid
-//! shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such a sum. **Invariant:** what remains solved has `g <= MOST_GROWTH`. A pair that
-//! exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
+//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = Σ |c_w / c_v| g(w)`, with g = 1
+//! for open variables. A sum of n terms has n times the error of one: the moments along a rigid shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such
+//! sums, and that is harmless. What must not be is growth by a factor per step. **Invariant:** what remains solved has
+//! `g <= MOST_GROWTH * depth`, where the depth of an assignment is the length of the longest chain of assignments that leads to it. A pair
+//! that exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
 //! A coefficient that is not known now has no bound, and its equation is given up, too.
 //!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
 //!
 //! *Recurrences.* In pieces of arrays an access reaches elements of several pieces, of which each element uses one. A component of
-//! pieces that use each other along the array is one step for each of its elements: if its ratios of solved variables sum up to
-//! at most one the bound holds for every length, otherwise there is none. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum 3.5. So the length
-//! of an array does not decide.
+//! pieces that use each other along the array is one step for each of its elements: if its ratios inside of the component sum up to
+//! at most one, errors grow linearly at most, whatever the length; otherwise there is no bound. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum
+//! 3.5. So the length of an array does not decide.
 //!
 //! Cost: linear in the coefficients of the loop.
 //!
-//! Worked example: the chain `z1 = 3 z0`, `z2 = 3 z1 - 3 z0`, `z3 = 3 z2 - 3 z1`, closed by `z3 = -3 z0`. Column scales stay of one
-//! size; g(z1) = 3, g(z2) = 3 + 3*3: z2 is open.
+//! Worked example: `z[k+2] = c*z[k+1] - z[k]` from two open variables on. With c = 2.5 errors grow by 3.5 per step, and the chain is cut; `z[k+2] =
+//! z[k+1] + z[0]` is a sum, which stays.
 //! ```
 //! use acausal_structure::{EqId, VarId, tearing::growth::{Growth, Term}};
-//! let row = |terms: &[(usize, f64)]| terms.iter().map(|&(v, c)| Term::scalar(VarId::new(v), c)).collect::<Vec<_>>();
-//! let rows = [row(&[(0, 3.0), (1, 1.0)]), row(&[(0, 3.0), (1, 3.0), (2, 1.0)]), row(&[(1, 3.0), (2, 3.0), (3, 1.0)]), row(&[(0, 3.0), (3, 1.0)])];
-//! let unknowns: Vec<VarId> = (0..4).map(VarId).collect();
-//! let equations: Vec<EqId> = (0..4).map(EqId).collect();
-//! let growth = Growth::new(&unknowns, &equations, |e| rows[e.index()].clone());
-//! let solved = [(EqId(0), VarId(1)), (EqId(1), VarId(2)), (EqId(2), VarId(3))];
-//! let checked = growth.check(&solved, |_| false);
-//! assert!(checked.given_up.iter().any(|g| g.variable == VarId(2)) && checked.kept.contains(&(EqId(0), VarId(1))));
+//! let term = |v: u32, c: f64| Term::scalar(VarId(v), c);
+//! let given_up = |row: &dyn Fn(u32) -> Vec<Term>| {
+//!     let unknowns: Vec<VarId> = (0..22).map(VarId).collect();
+//!     let solved: Vec<(EqId, VarId)> = (0..20).map(|k| (EqId(k), VarId(k + 2))).collect();
+//!     let equations: Vec<EqId> = (0..20).map(EqId).collect();
+//!     Growth::new(&unknowns, &equations, |e| row(e.0)).check(&solved, |_| false).given_up.len()
+//! };
+//! assert!(given_up(&|k| vec![term(k, 1.0), term(k + 1, 2.5), term(k + 2, 1.0)]) >= 3);
+//! assert_eq!(given_up(&|k| vec![term(0, 1.0), term(k + 1, 1.0), term(k + 2, 1.0)]), 0);
 //! ```
 
 use crate::blt::strong_components;
 use crate::{EqId, Rows, VarId};
 
-/// Largest bound of the growth of errors along assignments. Threshold pivoting in sparse factors accepts pivots of a tenth of the largest entry
-/// (Duff, Erisman & Reid, *Direct Methods for Sparse Matrices*, §5.2), which is the same factor for one step of an elimination; here it
-/// holds for all steps together. What is assigned is then wrong by at most ten times what the corrector leaves of an error, which is a
-/// hundredth of the tolerance.
+/// Largest bound of the growth of errors per assignment of a chain. Threshold pivoting in sparse factors accepts pivots of a tenth of
+/// the largest entry (Duff, Erisman & Reid, *Direct Methods for Sparse Matrices*, §5.2): the same factor, but for each step of an
+/// elimination, where it multiplies; here it adds.
 pub const MOST_GROWTH: f64 = 10.0;
 
 /// Passes of the equilibration. Each one halves the logarithm of how far a largest entry is from one: 10^12 becomes 1.5 in six.
@@ -197,8 +196,8 @@ impl Growth {
             used.filter_map(|w| pair_of[self.number(*w)].map(|p| p as usize))
         };
         let mut state = Progress {
-            is_solved: pair_of.iter().map(Option::is_some).collect(),
             growth: vec![1.0; self.unknowns.len()],
+            depth: vec![0; self.unknowns.len()],
             inside: vec![false; self.unknowns.len()],
         };
         let mut out = Checked::default();
@@ -207,22 +206,23 @@ impl Growth {
             for v in members.clone() {
                 state.inside[v] = true;
             }
-            let cyclic = component.len() > 1 || uses(component[0]).any(|k| k == component[0]);
-            let steps = component.iter().map(|&k| self.step(solved[k], &state));
-            let bound = steps.map(|s| s.growth(cyclic)).fold(0.0, f64::max);
+            let mut step = Step::default();
+            for &k in component {
+                step = step.worse(self.step(solved[k], &state));
+            }
+            let (bound, depth) = (step.growth(), step.depth + 1);
             for v in members {
                 state.inside[v] = false;
             }
             for &k in component {
                 let (equation, variable) = solved[k];
                 let v = self.number(variable);
-                if bound <= MOST_GROWTH {
-                    state.growth[v] = bound;
+                if bound <= MOST_GROWTH * f64::from(depth) {
+                    (state.growth[v], state.depth[v]) = (bound, depth);
                     out.kept.push((equation, variable));
                 } else if fixed(equation) {
                     out.kept.push((equation, variable));
                 } else {
-                    state.is_solved[v] = false;
                     out.given_up.push(GivenUp {
                         equation,
                         variable,
@@ -239,29 +239,23 @@ impl Growth {
         let row = self.row(e);
         let mut step = Step::default();
         let Some(pivot) = row.iter().find(|t| t.solves == Some(v)) else {
-            step.open = f64::INFINITY;
+            step.outside = f64::INFINITY;
             return step;
         };
         let pivot_size = pivot.least * self.scale[self.number(v)];
         for t in row.iter().filter(|t| t.solves != Some(v)) {
-            let reached = || t.variables.iter().map(|w| self.number(*w));
             let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
-            let most = |of: &dyn Fn(usize) -> f64| reached().map(of).fold(0.0, f64::max);
-            if reached().any(|w| state.is_solved[w]) {
-                step.ratios += most(&ratio);
-                // Elements of the component itself start from those outside.
-                let from = |w: usize| {
-                    if state.inside[w] {
-                        0.0
-                    } else {
-                        state.growth[w]
-                    }
-                };
-                step.before = step.before.max(most(&from));
-                step.sum += most(&|w| ratio(w) * from(w));
-            } else {
-                step.open += most(&ratio);
+            let (mut inside, mut outside) = (0.0f64, 0.0f64);
+            for w in t.variables.iter().map(|w| self.number(*w)) {
+                if state.inside[w] {
+                    inside = inside.max(ratio(w));
+                } else {
+                    outside = outside.max(ratio(w) * state.growth[w]);
+                    step.depth = step.depth.max(state.depth[w]);
+                }
             }
+            step.inside += inside;
+            step.outside += outside;
         }
         step
     }
@@ -269,8 +263,9 @@ impl Growth {
 
 /// What is known so far about each unknown.
 struct Progress {
-    is_solved: Vec<bool>,
     growth: Vec<f64>,
+    /// Length of the longest chain of assignments that leads to it.
+    depth: Vec<u32>,
     /// It belongs to the component at hand.
     inside: Vec<bool>,
 }
@@ -278,31 +273,29 @@ struct Progress {
 /// What one assignment does to errors.
 #[derive(Clone, Copy, Default)]
 struct Step {
-    /// Sum of the ratios of open variables.
-    open: f64,
-    /// Sum of the ratios of solved variables.
-    ratios: f64,
-    /// Largest growth of a solved variable.
-    before: f64,
-    /// Sum of ratios times growth.
-    sum: f64,
+    /// Sum of the ratios inside of the component.
+    inside: f64,
+    /// Sum of the ratios outside of it, times the growth there.
+    outside: f64,
+    /// Largest depth outside of it.
+    depth: u32,
 }
 
 impl Step {
-    fn growth(self, cyclic: bool) -> f64 {
+    fn worse(self, other: Step) -> Step {
+        Step {
+            inside: self.inside.max(other.inside),
+            outside: self.outside.max(other.outside),
+            depth: self.depth.max(other.depth),
+        }
+    }
+
+    fn growth(self) -> f64 {
         // Scales are square roots: equal ratios may differ in their last bits.
         const ROUNDING: f64 = 1e-9;
-        let growth = if self.ratios <= 1.0 + ROUNDING {
-            self.open.max(self.before)
-        } else if cyclic {
-            f64::INFINITY
-        } else {
-            self.open + self.sum
-        };
-        if growth.is_nan() {
-            f64::INFINITY
-        } else {
-            growth
+        match self.inside <= 1.0 + ROUNDING && !self.outside.is_nan() {
+            true => self.outside,
+            false => f64::INFINITY,
         }
     }
 }
