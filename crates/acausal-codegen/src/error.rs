@@ -22,6 +22,13 @@ pub enum CodegenError {
         /// The equation.
         origin: OriginId,
     },
+    /// `reinit` of a variable that follows from others.
+    NoState {
+        /// The access.
+        access: Access,
+        /// The clause.
+        origin: OriginId,
+    },
     /// An expression that has no meaning at run time, such as a String.
     Expression {
         /// The expression.
@@ -50,6 +57,15 @@ impl CodegenError {
                 at(*origin),
                 format!("nothing gives `{}` a value", printer.access(*access)),
             ),
+            CodegenError::NoState { access, origin } => Diagnostic::error(
+                "reinit-no-state",
+                at(*origin),
+                format!(
+                    "`reinit` needs a state, but `{}` is computed from other variables",
+                    printer.access(*access)
+                ),
+            )
+            .hint("a constraint ties it to them: use `reinit` for fewer variables, or for those that it is computed from"),
             CodegenError::Expression { expr, origin } => Diagnostic::error(
                 "not-numeric",
                 at(*origin),

@@ -441,7 +441,13 @@ impl Lowering<'_> {
                     origin,
                 })?;
         let locations = crate::address::locate(self.flat, place, domain, target, origin)?;
-        let targets = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
+        let targets: Vec<Loc> = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
+        if reinit && targets.iter().any(|l| l.bank() != Bank::Y) {
+            return Err(CodegenError::NoState {
+                access: target,
+                origin,
+            });
+        }
         Ok(ActionCode::Set {
             values,
             targets,

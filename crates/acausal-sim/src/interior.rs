@@ -24,8 +24,9 @@ use acausal_solver::{Dae, StepFactors};
 use crate::bordered::Bordered;
 use crate::consistent::Point;
 
-/// Bound on the iterations, one more than those of the corrector: the polynomial may be further away than a prediction.
-const MOST_ITERATIONS: usize = 5;
+/// Bound on the iterations: a solution from scratch (a Jacobian with columns for `x` and `x'`, its factors, two or three residuals) costs as much. An iteration whose rate shows that
+/// it will not arrive in time is given up at once.
+const MOST_ITERATIONS: i32 = 12;
 /// An iteration that does not get this much better has reached rounding errors, or does not converge (as the corrector's).
 const MAX_RATE: f64 = 0.9;
 /// What may be left, in tolerances (as in the corrector).
@@ -50,6 +51,17 @@ pub(crate) struct Interior {
     /// The point as it was.
     y: Vec<f64>,
     yp: Vec<f64>,
+    pub counts: Counts,
+}
+
+/// What was done at points inside of steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub points: u64,
+    /// One residual and one solve each.
+    pub iterations: u64,
+    /// Points that the factors of the step did not lead to.
+    pub failures: u64,
 }
 
 impl Interior {
@@ -73,6 +85,8 @@ impl Interior {
             kept.extend_from_slice(now);
         }
         let found = self.iterate(at, border, &mut factors, slopes);
+        self.counts.points += 1;
+        self.counts.failures += u64::from(!found);
         if !found {
             at.y.copy_from_slice(&self.y);
             at.yp.copy_from_slice(&self.yp);
@@ -119,8 +133,12 @@ impl Interior {
             }
             // The first correction says nothing about the rate; the corrector has converged with this matrix.
             let rate = if m == 0 { 0.5 } else { size / last };
-            if rate / (1.0 - rate) * size <= LEFT {
+            let left = rate / (1.0 - rate) * size;
+            if left <= LEFT {
                 return true;
+            }
+            if m > 0 && left * rate.powi(MOST_ITERATIONS - 1 - m) > LEFT {
+                return false;
             }
             last = size;
         }
@@ -135,6 +153,7 @@ impl Interior {
         factors: &mut StepFactors<'_>,
         slopes: bool,
     ) -> Option<f64> {
+        self.counts.iterations += 1;
         self.e.resize(at.y.len(), 0.0);
         at.machine.residual(at.t, at.y, at.yp, &mut self.e).ok()?;
         if let Some(border) = border {
