@@ -527,7 +527,7 @@ impl Lowering<'_> {
                     origin,
                 })?;
         let locations = crate::address::locate(self.flat, place, domain, target, origin)?;
-        let targets = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
+        let targets: Vec<Loc> = (0..domain_len(domain)).map(|j| locations.at(j)).collect();
         Ok(ActionCode::Set {
             values,
             targets,

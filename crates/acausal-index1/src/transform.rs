@@ -1,6 +1,6 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginKind};
+use acausal_expr::flat::{Action, Equation, FlatModel, OriginKind, StateSelect};
 use acausal_expr::{Kind, Printer, VarId, memory};
 use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::pantelides::Differentiated;
@@ -90,6 +90,7 @@ fn run(
     };
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
+    reinitialised_states(&mut flat);
     let wanted = crate::slopes::wanted(&flat, &equations);
     if !wanted.is_empty() {
         let missing = missing_slopes(&flat, &equations, wanted);
@@ -350,6 +351,16 @@ fn equations_of_loops(d: &Differentiated, blocks: &Blocks) -> Vec<bool> {
 }
 
 /// A wish for a state that does not exist is a mistake of the user.
+/// What `reinit` gives a value must be a state (MLS 3.6 §8.3.6).
+fn reinitialised_states(flat: &mut FlatModel) {
+    let branches = flat.whens.iter().flat_map(|w| &w.branches);
+    for action in branches.flat_map(|b| &b.actions) {
+        if let Action::Reinit { target, .. } = action {
+            flat.vars[target.var.index()].state_select = StateSelect::Always;
+        }
+    }
+}
+
 fn unknown_wishes(flat: &FlatModel, options: &Options) -> Result<(), Vec<Diagnostic>> {
     let errors: Vec<Diagnostic> = options
         .prefer_states

@@ -306,6 +306,10 @@ impl Run {
         self.machine.profiles = settings.profile;
         let result = self.integrate(settings, sink, &mut summary);
         summary.notes.extend(self.astray_note());
+        let inner = self.interior.counts;
+        summary.profile.inner_points = inner.points;
+        summary.profile.inner_iterations = inner.iterations;
+        summary.profile.inner_solutions = inner.failures;
         self.seconds.integrate = clock.elapsed().as_secs_f64();
         self.seconds.codegen = summary.seconds.codegen;
         self.seconds.initialise = summary.seconds.initialise;

@@ -14,6 +14,12 @@ pub struct Profile {
     pub evaluation_failures: u64,
     /// Evaluations of event indicators.
     pub root_evaluations: u64,
+    /// Output rows and looks at the indicators inside of steps that were corrected with the factors of the step.
+    pub inner_points: u64,
+    /// Iterations of these corrections, one residual and one solve each.
+    pub inner_iterations: u64,
+    /// Those that had to be solved from scratch.
+    pub inner_solutions: u64,
     /// Restarts after events.
     pub restarts: u64,
     /// Times the order was held at two because of an undamped oscillation.

@@ -11,6 +11,8 @@ use acausal_jit::kernel::Bank;
 use super::asserts::{message_text, report};
 use super::{EventContext, EventOutcome, EventState};
 use crate::SimError;
+use crate::consistent::Point;
+use crate::initial::after_reinit;
 use crate::machine::Which;
 
 impl EventState {
@@ -134,15 +136,27 @@ impl EventState {
         }
         std::mem::swap(&mut self.conditions, &mut self.now);
         let reinit = !states.is_empty();
+        let mut given = Vec::new();
         for (target, value) in states {
             match target.bank() {
-                Bank::Y => ctx.y[target.index()] = value,
+                Bank::Y => {
+                    ctx.y[target.index()] = value;
+                    given.push(target.index());
+                }
                 Bank::Mem => ctx.machine.mem[target.index()] = value,
                 _ => {}
             }
         }
         if reinit {
             ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+            let mut at = Point {
+                machine: ctx.machine,
+                t: ctx.t,
+                y: ctx.y,
+                yp: ctx.yp,
+                nominal: ctx.nominal,
+            };
+            after_reinit(ctx.system, &mut at, &given)?;
         }
         Ok(reinit)
     }

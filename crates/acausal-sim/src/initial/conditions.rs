@@ -89,12 +89,34 @@ struct Ranked {
     optional: Vec<Condition>,
 }
 
-/// Chooses the conditions.
+/// Chooses the conditions of the start.
 pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Result<Kept, SimError> {
+    let role = roles(&machine.model);
+    let ranked = rank(machine, data, &role, steady);
+    choose_among(machine, data, ranked)
+}
+
+/// Chooses what states keep at an event: the fixed ones their new values, the others those they had as far as the equations allow it.
+pub(crate) fn choose_after_event(
+    machine: &Machine,
+    data: &StartData,
+    state: impl Fn(&u32) -> bool,
+) -> Result<Kept, SimError> {
+    let states = (0..machine.model.n as u32).filter(state);
+    let (required, mut others): (Vec<u32>, Vec<u32>) =
+        states.partition(|&c| data.fixed[c as usize]);
+    by_rank(&mut others, data);
+    let ranked = Ranked {
+        required: required.into_iter().map(Condition::Start).collect(),
+        optional: others.into_iter().map(Condition::Start).collect(),
+    };
+    choose_among(machine, data, ranked)
+}
+
+fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<Kept, SimError> {
     let model = &machine.model;
     let n = model.n;
     let role = roles(model);
-    let ranked = rank(machine, data, &role, steady);
     let equations = n + model.initial.hidden_len;
     let eligible = |c: usize| {
         if c < n {

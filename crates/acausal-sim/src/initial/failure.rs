@@ -183,12 +183,21 @@ impl InitialFailure {
                 Diagnostic::error(
                     "initial-inconsistent",
                     span,
-                    format!(
-                        "`{}` contradicts the other conditions of the start",
-                        text.trim_matches('`')
-                    ),
+                    match self.start {
+                        true => format!(
+                            "`{}` contradicts the other conditions of the start",
+                            text.trim_matches('`')
+                        ),
+                        false => format!(
+                            "`{}`, set by `reinit` {at}, contradicts the constraints between the states",
+                            text.trim_matches('`')
+                        ),
+                    },
                 )
-                .hint("remove a fixed start value or an initial equation, or make them agree")
+                .hint(code(
+                    "remove a fixed start value or an initial equation, or make them agree",
+                    "give new values to as many states as can move independently of each other",
+                ))
             }
         };
         self.details(d, model)

@@ -13,6 +13,7 @@
 //! 5. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
 //!    values.
 //!    Where there is nothing to exchange and the rest does not depend on it, the solution nearest to the guesses is taken.
+//!    (After `reinit` at an event the same is done where constraints restrict the states: [`reinit`].)
 //! 6. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
 
 mod choice;
@@ -20,12 +21,14 @@ mod conditions;
 mod explicit;
 mod failure;
 mod parameters;
+mod reinit;
 mod start;
 mod undetermined;
 
 pub(crate) use failure::short;
 pub use failure::{InitialFailure, InitialKind};
 pub(crate) use parameters::check_parameters;
+pub(crate) use reinit::after_reinit;
 pub(crate) use start::{StartData, roles, start_data};
 
 use acausal_codegen::Compiled;

@@ -44,6 +44,17 @@ pub fn statistics(s: &Summary) -> String {
             count(p.root_evaluations, "look") + " at the indicators",
         ),
     );
+    if p.inner_points > 0 {
+        line(
+            "points inside of steps",
+            format!(
+                "{} corrected, {}, {} solved from scratch",
+                p.inner_points,
+                count(p.inner_iterations, "iteration"),
+                p.inner_solutions,
+            ),
+        );
+    }
     let share = 100.0 * p.jacobian_entries as f64 / (s.unknowns.max(1) as f64).powi(2);
     line(
         "Jacobian",
@@ -86,6 +97,9 @@ pub fn statistics_json(s: &Summary) -> serde_json::Value {
         "newton_iterations": p.newton_iterations,
         "evaluation_failures": p.evaluation_failures,
         "root_evaluations": p.root_evaluations,
+        "inner_points": p.inner_points,
+        "inner_iterations": p.inner_iterations,
+        "inner_solutions": p.inner_solutions,
         "restarts": p.restarts,
         "order_holds": p.order_holds,
         "limiting": table(&p.limiting),
