@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use acausal_codegen::{Compiled, fixed};
 use acausal_cpu::FlushSubnormals;
+use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, StepOutcome};
 
 use crate::at_event::record_delays;
@@ -277,9 +278,15 @@ impl Run {
         let clock = Instant::now();
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
+        let wanted = sink.wanted();
+        // Rows that show derivatives are refined like those of models that use them.
+        let shown = wanted
+            .as_ref()
+            .is_some_and(|w| w.iter().any(|l| l.bank() == Bank::Yp));
+        self.refines |= shown && self.machine.model.n <= REFINE_LIMIT;
         if !self.watched()
             && !self.refines
-            && let Some(wanted) = sink.wanted()
+            && let Some(wanted) = wanted
         {
             self.few = FewSignals::new(&self.machine, wanted)?;
         }
