@@ -70,6 +70,8 @@ pub struct Compiled {
     pub events: EventCode,
     /// Where each variable's value lies.
     pub outputs: Vec<Output>,
+    /// Where the derivatives lie that the model has, of states and of others.
+    pub derivatives: Vec<Output>,
 }
 
 /// A group of rows that came from one equation.
@@ -92,6 +94,8 @@ pub struct RowGroup {
 pub struct Output {
     /// The variable.
     pub var: VarId,
+    /// Its value, or a derivative of it.
+    pub kind: Kind,
     /// The places of its elements.
     pub place: Place,
 }
@@ -254,6 +258,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     );
 
     let outputs = outputs(&low);
+    let derivatives = derivatives(&low);
     let kernels = low.take_kernels();
     let tables: Vec<(usize, Vec<f64>)> = low
         .tables
@@ -293,6 +298,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         left_limits: continuous_pre,
         events,
         outputs,
+        derivatives,
     };
     compiled.out_len = compiled.longest_out();
     Ok(compiled)
@@ -345,10 +351,29 @@ fn outputs(low: &Lowering<'_>) -> Vec<Output> {
         .filter_map(|(var, _)| {
             Some(Output {
                 var,
+                kind: Kind::Value,
                 place: low.layout.place((var, Kind::Value))?.clone(),
             })
         })
         .collect()
+}
+
+/// Derivatives of what the user declared, up to the highest order that has a place.
+fn derivatives(low: &Lowering<'_>) -> Vec<Output> {
+    let mut found = Vec::new();
+    for (var, v) in low.flat.var_ids() {
+        if v.auxiliary || v.is_parameter() || v.ty != VarType::Real {
+            continue;
+        }
+        let kinds = (1..=u8::MAX).map(Kind::Der);
+        let places = kinds.map_while(|kind| Some((kind, low.layout.place((var, kind))?)));
+        found.extend(places.map(|(kind, place)| Output {
+            var,
+            kind,
+            place: place.clone(),
+        }));
+    }
+    found
 }
 
 impl Compiled {

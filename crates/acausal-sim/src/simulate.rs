@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use acausal_codegen::{Compiled, fixed};
 use acausal_cpu::FlushSubnormals;
+use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, StepOutcome};
 
 use crate::at_event::record_delays;
@@ -298,8 +299,16 @@ impl Run {
         let clock = Instant::now();
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
+        let wanted = sink.wanted();
+        // Rows that show derivatives are refined like those of models that use them.
+        let shown = wanted
+            .as_ref()
+            .is_some_and(|w| w.iter().any(|l| l.bank() == Bank::Yp));
+        let refined = shown && self.machine.model.n <= REFINE_LIMIT;
+        self.corrects_rows |= refined;
         if !self.watched()
-            && let Some(wanted) = sink.wanted()
+            && !refined
+            && let Some(wanted) = wanted
         {
             self.few = FewSignals::new(&self.machine, wanted)?;
         }

@@ -1,7 +1,8 @@
 //! Which signals are stored: patterns over their names.
 //!
 //! A pattern is a name in which `*` stands for any text and `?` for one character. A name without subscripts stands for all
-//! elements: `r.p.v` for every `r[k].p.v`, `*.v` for the variables `v` of all components, `T[1]` for one element.
+//! elements: `r.p.v` for every `r[k].p.v`, `*.v` for the variables `v` of all components, `T[1]` for one element. `der(x)` is the derivative of `x`, if the
+//! model has one.
 //!
 //! A model may have millions of signals, so a pattern is first compared with the name of a whole array. Subscripts that are all
 //! numbers say which element is meant; names of all elements are made only where subscripts contain `*` or `?`. Example: of
@@ -9,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use acausal_codegen::Compiled;
+use acausal_codegen::{Compiled, Loc, Output};
 use acausal_expr::{Kind, VarId};
 
 /// A choice of signals.
@@ -80,11 +81,27 @@ impl Observe {
 
     /// The elements of a variable that are chosen, ascending.
     pub fn elements(&self, model: &Compiled, var: VarId) -> Vec<usize> {
-        let v = model.flat.var(var);
         if self.everything {
-            return (0..v.len()).collect();
+            return (0..model.flat.var(var).len()).collect();
         }
-        let name = v.name.plain();
+        self.matching(model, var, Kind::Value)
+    }
+
+    /// The elements of a variable whose derivative is chosen, ascending: by a pattern that begins with `der(`. Nobody who asks for `*` means them.
+    pub fn derivatives(&self, model: &Compiled, output: &Output) -> Vec<usize> {
+        let asked = self.patterns.iter().filter(|p| p.text.starts_with("der("));
+        let asked = Observe {
+            patterns: asked.cloned().collect(),
+            everything: false,
+        };
+        let mut found = asked.matching(model, output.var, output.kind);
+        found.retain(|&k| output.place.at(k) != Loc::NONE);
+        found
+    }
+
+    fn matching(&self, model: &Compiled, var: VarId, kind: Kind) -> Vec<usize> {
+        let v = model.flat.var(var);
+        let name = kind_name(v.name.plain(), kind);
         let candidates: Vec<&Pattern> = self
             .patterns
             .iter()
@@ -97,7 +114,7 @@ impl Observe {
             return (0..v.len()).collect();
         }
         let chosen = |&k: &usize| {
-            let element = model.element_name(var, Kind::Value, k);
+            let element = model.element_name(var, kind, k);
             candidates.iter().any(|p| matches(&p.text, &element))
         };
         // As many numbers as subscripts leave nothing open: a star that stood for a subscript would leave a number over.
@@ -122,10 +139,23 @@ impl Observe {
                 everything: false,
             };
             let mut outputs = model.outputs.iter();
+            let mut derivatives = model.derivatives.iter();
             outputs.any(|o| !one.elements(model, o.var).is_empty())
+                || derivatives.any(|o| !one.derivatives(model, o).is_empty())
         };
         let missing = self.patterns.iter().find(|p| p.text != "time" && !found(p));
         missing.map(|p| &*p.text)
+    }
+}
+
+/// The name of a derivative of a variable.
+fn kind_name(name: String, kind: Kind) -> String {
+    match kind {
+        Kind::Der(order) => {
+            let order = usize::from(order);
+            format!("{}{name}{}", "der(".repeat(order), ")".repeat(order))
+        }
+        _ => name,
     }
 }
 

@@ -17,14 +17,14 @@ impl Model {
     /// True when the model has a signal of this name.
     pub fn has_signal(&self, name: &str) -> bool {
         let one = crate::Observe::patterns([name]);
-        let mut outputs = self.compiled.outputs.iter();
-        outputs.any(|o| {
-            let elements = one.elements(&self.compiled, o.var);
-            elements.into_iter().any(|k| {
-                let element = self.compiled.element_name(o.var, Kind::Value, k);
-                element == name
-            })
-        })
+        let c = &self.compiled;
+        let is_it = |var, kind, elements: Vec<usize>| {
+            let mut elements = elements.into_iter();
+            elements.any(|k| c.element_name(var, kind, k) == name)
+        };
+        let (mut outputs, mut derivatives) = (c.outputs.iter(), c.derivatives.iter());
+        outputs.any(|o| is_it(o.var, o.kind, one.elements(c, o.var)))
+            || derivatives.any(|o| is_it(o.var, o.kind, one.derivatives(c, o)))
     }
 
     /// ` (did you mean ...?)` with the most similar name, or nothing.

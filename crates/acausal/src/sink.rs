@@ -120,6 +120,15 @@ fn signals(
             );
         }
     }
+    for output in &model.derivatives {
+        for k in chosen.derivatives(model, output) {
+            let name = model.element_name(output.var, output.kind, k);
+            places.push(output.place.at(k));
+            let of = model.element_name(output.var, acausal_expr::Kind::Value, k);
+            let signal = Signal::column(name, places.len() - 1);
+            signals.push(signal.with_description(format!("Derivative of {of}")));
+        }
+    }
     (signals, places)
 }
 

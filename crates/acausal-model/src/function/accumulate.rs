@@ -192,7 +192,7 @@ impl Lowering<'_, '_> {
             "product" => ExprKind::Binary(BinOp::Mul, Box::new(so_far), Box::new(body)),
             _ => ExprKind::Call(Box::new(Call {
                 function,
-                args: vec![so_far, body].into(),
+                args: vec![so_far, body],
                 named: Default::default(),
                 indices: Default::default(),
                 span: e.span,
