@@ -161,6 +161,13 @@ pub enum ActionCode {
     },
     /// `assert`
     Assert(AssertCode),
+    /// `Modelica.Utilities.Streams.print(message)`
+    Print {
+        /// The message: a String expression that may contain values.
+        message: ExprId,
+        /// The iterators that the clause stands under.
+        domain: DomainVec,
+    },
     /// `terminate(message)`
     Terminate {
         /// The message: a String expression that may contain values.
@@ -402,6 +409,10 @@ impl Lowering<'_> {
                 value,
             } => self.set(&joined(domain), domain, *target, *value, true, when.origin)?,
             Action::Assert(a) => ActionCode::Assert(self.assert_code(a, &joined(&a.domain))?),
+            Action::Print { message, .. } => ActionCode::Print {
+                message: *message,
+                domain: when.domain.clone(),
+            },
             Action::Terminate { message, origin } => ActionCode::Terminate {
                 message: *message,
                 domain: when.domain.clone(),

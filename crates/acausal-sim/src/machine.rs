@@ -247,7 +247,8 @@ impl Machine {
                         acausal_codegen::ActionCode::Assert(a) => {
                             Some(bind(&a.conditions, out_len)?)
                         }
-                        acausal_codegen::ActionCode::Terminate { .. } => None,
+                        acausal_codegen::ActionCode::Terminate { .. }
+                        | acausal_codegen::ActionCode::Print { .. } => None,
                     });
                 }
                 branches.push(list);
@@ -368,6 +369,23 @@ impl Machine {
     pub fn set_parameters(&mut self) {
         self.run(Which::Parameters, &[], &[]);
         self.run(Which::Starts, &[], &[]);
+    }
+
+    /// The external objects that could not be made, such as a table whose file does not exist: everything that uses one would fail
+    /// with a message about something else.
+    pub(crate) fn check_objects(&self) -> Result<(), SimError> {
+        let objects = (self.model.flat.var_ids()).filter(|(_, v)| v.auxiliary && v.is_parameter());
+        for (id, var) in objects {
+            let place = self.model.region(id, acausal_expr::Kind::Value);
+            let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());
+            if !(0..var.len()).all(made)
+                && let Some(reason) = self.functions.failed.reason()
+            {
+                let (name, span) = (var.name.element(&[]), var.span);
+                return Err(SimError::Object { name, reason, span });
+            }
+        }
+        Ok(())
     }
 
     /// Brings local assignments up to date.

@@ -43,6 +43,7 @@ pub fn simulate(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.check_objects()?;
     let data = start_data(&machine)?;
     let failure = machine.function_failure();
     let run = Run::start(machine, data, settings, &mut summary)
@@ -68,6 +69,7 @@ pub fn resume(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.check_objects()?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
@@ -306,6 +308,7 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.note_function_warnings(summary);
+        hand_over_prints(summary, sink);
         self.row(self.t, sink)?;
         while self.output_time(settings, self.next_output) <= self.t {
             self.next_output += 1;
@@ -434,6 +437,7 @@ impl Run {
                 record_delays(&mut self.machine, self.t, &self.y, &self.yp);
                 self.drop_shifts();
             }
+            hand_over_prints(summary, sink);
             sink.progress(self.t);
             if sink.interrupted() {
                 self.follow(bdf);
@@ -456,6 +460,7 @@ impl Run {
             summary.checkpoint = Some(self.checkpoint(settings));
         }
         self.end(settings, sink, summary)?;
+        hand_over_prints(summary, sink);
         Ok(Pause::End)
     }
 
@@ -537,6 +542,13 @@ impl Run {
     }
 }
 
+/// What the model has printed since the last time.
+fn hand_over_prints(summary: &mut Summary, sink: &mut dyn Sink) {
+    if !summary.printed.is_empty() {
+        summary.printed.retain(|text| !sink.print(text));
+    }
+}
+
 /// Why [`Run::advance`] returns.
 enum Pause {
     /// The simulation is over.
@@ -551,6 +563,7 @@ pub(crate) fn absorb(summary: &mut Summary, outcome: EventOutcome) {
             summary.warnings.push(w);
         }
     }
+    summary.printed.extend(outcome.printed);
     if let Some(message) = outcome.terminate {
         summary.terminated.get_or_insert(message);
     }

@@ -29,6 +29,7 @@ pub struct ResultSink<'p> {
     values: Vec<f64>,
     progress: Box<dyn FnMut(f64) + 'p>,
     trace: Box<dyn FnMut(&str) + 'p>,
+    print: Option<Box<dyn FnMut(&str) + 'p>>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -49,6 +50,7 @@ impl<'p> ResultSink<'p> {
             values: Vec::new(),
             progress: Box::new(|_| {}),
             trace: Box::new(|_| {}),
+            print: None,
             interrupt: None,
         }
     }
@@ -62,6 +64,12 @@ impl<'p> ResultSink<'p> {
     /// Calls `f` with each line of a trace.
     pub fn on_trace(mut self, f: impl FnMut(&str) + 'p) -> Self {
         self.trace = Box::new(f);
+        self
+    }
+
+    /// Calls `f` with each text that the model prints; otherwise they are in the summary.
+    pub fn on_print(mut self, f: impl FnMut(&str) + 'p) -> Self {
+        self.print = Some(Box::new(f));
         self
     }
 
@@ -158,6 +166,16 @@ impl Sink for ResultSink<'_> {
 
     fn trace(&mut self, line: &str) {
         (self.trace)(line);
+    }
+
+    fn print(&mut self, text: &str) -> bool {
+        match &mut self.print {
+            Some(print) => {
+                print(text);
+                true
+            }
+            None => false,
+        }
     }
 
     fn interrupted(&self) -> bool {
