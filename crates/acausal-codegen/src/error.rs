@@ -46,6 +46,13 @@ pub enum CodegenError {
         /// The largest variable.
         largest: acausal_expr::VarId,
     },
+    /// An equation over arrays whose derivatives do not fit into memory.
+    TooDense {
+        /// Number of derivatives.
+        entries: u64,
+        /// The equation.
+        origin: OriginId,
+    },
     /// More scalars of one kind than there are addresses.
     TooMany {
         /// The largest variable.
@@ -91,6 +98,15 @@ impl CodegenError {
                 ))
                 .hint("make the arrays smaller, or raise `--memory-limit`")
             }
+            CodegenError::TooDense { entries, origin } => Diagnostic::error(
+                "too-large",
+                at(*origin),
+                format!(
+                    "the derivatives of this equation are {entries} numbers, more than the memory limit of {} allows",
+                    bytes_text(flat.exprs.limits.memory as f64)
+                ),
+            )
+            .hint("a sum over all elements for each element is a full matrix; make it smaller, or raise `--memory-limit`"),
             CodegenError::TooMany { largest } => {
                 let v = flat.var(*largest);
                 Diagnostic::error(

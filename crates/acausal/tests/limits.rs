@@ -65,6 +65,14 @@ fn arrays_and_texts_beyond_memory() {
             says: "`x`",
             options: small,
         },
+        // A full matrix of derivatives.
+        TooMuch {
+            text: "model M parameter Integer n = 20000; Real x[n](each start = 1, each fixed = true); equation
+  for i in 1:n loop der(x[i]) = sum(x[j]*sin(i*j) for j in 1:n); end for; end M;",
+            code: "too-large",
+            says: "M.mo:2:",
+            options: small,
+        },
         // Each array fits, all of them together do not.
         TooMuch {
             text: "model M\n Real x[1000000](each start = 1, each fixed = true); equation der(x) = -x; end M;",
