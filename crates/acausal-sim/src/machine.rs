@@ -36,21 +36,33 @@ impl Functions for UserFunctions {
     }
 }
 
-/// The last failure of a function.
+/// Failures of functions.
 #[derive(Clone, Default)]
-pub(crate) struct FunctionFailure(Arc<Mutex<Option<FunctionError>>>);
+pub(crate) struct FunctionFailure(Arc<Mutex<Failures>>);
+
+/// The first and the last one.
+type Failures = Option<(FunctionError, FunctionError)>;
 
 impl FunctionFailure {
     fn set(&self, error: FunctionError) {
         if let Ok(mut failed) = self.0.lock() {
-            *failed = Some(error);
+            *failed = Some(match failed.take() {
+                Some((first, _)) => (first, error),
+                None => (error.clone(), error),
+            });
         }
     }
 
-    /// What happened, if anything did.
+    /// What happened last, if anything did.
     pub fn reason(&self) -> Option<String> {
         let failed = self.0.lock().ok()?;
-        failed.as_ref().map(|e| e.to_string())
+        failed.as_ref().map(|e| e.1.to_string())
+    }
+
+    /// What happened first: while parameters are computed in order, the cause of what followed.
+    fn cause(&self) -> Option<String> {
+        let failed = self.0.lock().ok()?;
+        failed.as_ref().map(|e| e.0.to_string())
     }
 }
 
@@ -379,7 +391,7 @@ impl Machine {
             let place = self.model.region(id, acausal_expr::Kind::Value);
             let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());
             if !(0..var.len()).all(made)
-                && let Some(reason) = self.functions.failed.reason()
+                && let Some(reason) = self.functions.failed.cause()
             {
                 let (name, span) = (var.name.element(&[]), var.span);
                 return Err(SimError::Object { name, reason, span });

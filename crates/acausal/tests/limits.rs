@@ -804,3 +804,29 @@ end M;",
         .code(1)
         .complains(&["error[function-error]", "nowhere/table.txt cannot be read"]);
 }
+
+/// A scalar and an array of slopes: an array, which is no scalar. It was an internal error.
+#[test]
+fn semi_linear_of_arrays() {
+    let place = Place::with(
+        "M.mo",
+        "model M Real x = time; Real y = semiLinear(x, 3, 1:3); end M;",
+    );
+    let said = place.acausal(&["check", "M.mo"]).code(1);
+    assert!(
+        said.err.contains("error[") && !said.err.contains("internal"),
+        "{}",
+        said.err
+    );
+    // Slope 3 above zero; 1 and 2 below: at x = -0.5 and at x = 0.5.
+    place.write(
+        "M.mo",
+        "model M Real y[2] = semiLinear(time - 0.5, 3, {1, 2}); end M;",
+    );
+    place
+        .acausal(&["simulate", "M.mo", "--interval", "1", "--quiet"])
+        .code(0);
+    let text = std::fs::read_to_string(place.path("M.csv")).unwrap();
+    assert_eq!(text.lines().nth(1), Some("0.0,-0.5,-1.0"), "{text}");
+    assert_eq!(text.lines().last(), Some("1.0,1.5,1.5"), "{text}");
+}
