@@ -46,10 +46,10 @@ pub enum CodegenError {
         /// The largest variable.
         largest: acausal_expr::VarId,
     },
-    /// An equation over arrays whose derivatives do not fit into memory.
+    /// An equation over arrays that needs a table of its points which does not fit into memory.
     TooDense {
-        /// Number of derivatives.
-        entries: u64,
+        /// Number of points.
+        points: u64,
         /// The equation.
         origin: OriginId,
     },
@@ -98,11 +98,11 @@ impl CodegenError {
                 ))
                 .hint("make the arrays smaller, or raise `--memory-limit`")
             }
-            CodegenError::TooDense { entries, origin } => Diagnostic::error(
+            CodegenError::TooDense { points, origin } => Diagnostic::error(
                 "too-large",
                 at(*origin),
                 format!(
-                    "the derivatives of this equation are {entries} numbers, more than the memory limit of {} allows",
+                    "this equation has {points} terms of its own, more than the memory limit of {} allows",
                     bytes_text(flat.exprs.limits.memory as f64)
                 ),
             )

@@ -271,15 +271,10 @@ impl Lowering<'_> {
     fn partials_of(&mut self, item: &Item, jac: &mut Jacobian) -> Result<ItemRows, CodegenError> {
         let x = self.expand(item);
         let count = domain_len(&x.domain);
-        // The terms of a sum have a table of places. Partial derivatives are numbered by 32 bits.
-        let fits = self
-            .flat
-            .exprs
-            .limits
-            .allows(count as u64, size_of::<u32>() as u64);
-        if count > u32::MAX as usize || x.neutral.is_some() && !fits {
+        // Partial derivatives are numbered by 32 bits.
+        if count > u32::MAX as usize {
             return Err(CodegenError::TooDense {
-                entries: count as u64,
+                points: count as u64,
                 origin: item.origin,
             });
         }

@@ -15,6 +15,9 @@ use crate::activity::Activity;
 use crate::load::{Failure, Model};
 use crate::observe::Observe;
 
+/// Is told a line of text.
+type Listener<'p> = Box<dyn FnMut(&str) + 'p>;
+
 /// Hands the observed signals of the model to a result writer, row by row, and keeps others, for plots, in memory. What
 /// is not chosen costs nothing.
 pub struct ResultSink<'p> {
@@ -28,8 +31,8 @@ pub struct ResultSink<'p> {
     kept_places: Vec<Loc>,
     values: Vec<f64>,
     progress: Box<dyn FnMut(f64) + 'p>,
-    trace: Box<dyn FnMut(&str) + 'p>,
-    print: Option<Box<dyn FnMut(&str) + 'p>>,
+    trace: Listener<'p>,
+    print: Option<Listener<'p>>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
