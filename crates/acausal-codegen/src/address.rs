@@ -169,12 +169,26 @@ pub fn locate(
         }
         _ => {}
     }
+    check_table(flat, count, origin)?;
     let mut list = Vec::with_capacity(count);
     for_each_element(flat, domain, access, origin, |e| list.push(place.at(e)))?;
     if list.contains(&Loc::NONE) {
         return Err(CodegenError::Unassigned { access, origin });
     }
     Ok(Locations::List(list))
+}
+
+/// Refuses a table of places before it is made. A sum over all elements for each element has as many as a full matrix.
+pub(crate) fn check_table(
+    flat: &FlatModel,
+    count: usize,
+    origin: OriginId,
+) -> Result<(), CodegenError> {
+    let points = count as u64;
+    match flat.exprs.limits.allows(points, size_of::<Loc>() as u64) {
+        true => Ok(()),
+        false => Err(CodegenError::TooDense { points, origin }),
+    }
 }
 
 /// The runs of the elements `start + j*stride` of an array in pieces; nothing where an element lies in none of them, or where

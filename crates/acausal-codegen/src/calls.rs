@@ -8,7 +8,7 @@ use acausal_expr::{IterId, Node};
 use acausal_jit::kernel::{Address, Bank, Call, Store};
 
 use crate::CodegenError;
-use crate::address::{Domain, Locations, domain_len, for_each_point, locate};
+use crate::address::{Domain, Locations, check_table, domain_len, for_each_point, locate};
 use crate::layout::Loc;
 use crate::lower::{Leaf, Lowered, Lowering};
 
@@ -37,6 +37,7 @@ impl Lowering<'_> {
             }
             Leaf::Cell(group) => Some(self.cells.locate(group, domain)),
             Leaf::Table(base, index) => {
+                check_table(self.flat, count, origin)?;
                 let mut list = Vec::with_capacity(count);
                 let exprs = &self.flat.exprs;
                 for_each_point(domain, |values| {

@@ -400,7 +400,7 @@ impl Compiled {
                     len = len.max(match action {
                         crate::ActionCode::Set { targets, .. } => targets.len(),
                         crate::ActionCode::Assert(a) => a.len,
-                        crate::ActionCode::Terminate { .. } => 0,
+                        crate::ActionCode::Terminate { .. } | crate::ActionCode::Print { .. } => 0,
                     });
                 }
             }

@@ -53,6 +53,13 @@ pub enum CodegenError {
         /// The largest variable.
         largest: acausal_expr::VarId,
     },
+    /// An equation over arrays that needs a table of its points which does not fit into memory.
+    TooDense {
+        /// Number of points.
+        points: u64,
+        /// The equation.
+        origin: OriginId,
+    },
     /// More scalars of one kind than there are addresses.
     TooMany {
         /// The largest variable.
@@ -108,6 +115,15 @@ impl CodegenError {
                 ))
                 .hint("make the arrays smaller, or raise `--memory-limit`")
             }
+            CodegenError::TooDense { points, origin } => Diagnostic::error(
+                "too-large",
+                at(*origin),
+                format!(
+                    "this equation has {points} terms of its own, more than the memory limit of {} allows",
+                    bytes_text(flat.exprs.limits.memory as f64)
+                ),
+            )
+            .hint("a sum over all elements for each element is a full matrix; make it smaller, or raise `--memory-limit`"),
             CodegenError::TooMany { largest } => {
                 let v = flat.var(*largest);
                 Diagnostic::error(

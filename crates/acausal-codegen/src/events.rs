@@ -181,6 +181,13 @@ pub enum ActionCode {
     },
     /// `assert`
     Assert(AssertCode),
+    /// `Modelica.Utilities.Streams.print(message)`
+    Print {
+        /// The message: a String expression that may contain values.
+        message: ExprId,
+        /// The iterators that the clause stands under.
+        domain: DomainVec,
+    },
     /// `terminate(message)`
     Terminate {
         /// The message: a String expression that may contain values.
@@ -501,6 +508,10 @@ impl Lowering<'_> {
             Action::Assert(a) => {
                 ActionCode::Assert(self.assert_code(a, &joined(&a.domain), true)?)
             }
+            Action::Print { message, .. } => ActionCode::Print {
+                message: *message,
+                domain: when.domain.clone(),
+            },
             Action::Terminate { message, origin } => ActionCode::Terminate {
                 message: *message,
                 domain: when.domain.clone(),

@@ -271,6 +271,13 @@ impl Lowering<'_> {
     fn partials_of(&mut self, item: &Item, jac: &mut Jacobian) -> Result<ItemRows, CodegenError> {
         let x = self.expand(item);
         let count = domain_len(&x.domain);
+        // Partial derivatives are numbered by 32 bits.
+        if count > u32::MAX as usize {
+            return Err(CodegenError::TooDense {
+                points: count as u64,
+                origin: item.origin,
+            });
+        }
         let target = if x.neutral.is_some()
             && matches!(item.target, crate::items::Target::Consecutive(..))
         {

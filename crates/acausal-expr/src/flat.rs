@@ -387,6 +387,13 @@ pub enum Action {
     },
     /// `assert(condition, message)`
     Assert(Assert),
+    /// `Modelica.Utilities.Streams.print(message)`; an empty text is not printed.
+    Print {
+        /// A String expression.
+        message: ExprId,
+        /// Where it stands.
+        origin: OriginId,
+    },
     /// `terminate(message)`
     Terminate {
         /// A String expression, printed at the end.

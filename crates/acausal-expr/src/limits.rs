@@ -57,8 +57,20 @@ pub fn available_memory() -> u64 {
     *BYTES.get_or_init(|| {
         let known = std::fs::read_to_string("/proc/meminfo").ok();
         // Where the system does not tell there is no limit but its own.
-        known.and_then(|text| parse(&text)).unwrap_or(u64::MAX)
+        let machine = known.and_then(|text| parse(&text)).unwrap_or(u64::MAX);
+        machine.min(container_memory().unwrap_or(u64::MAX))
     })
+}
+
+/// What a container may use, which the machine does not tell (control groups of Linux, versions 2 and 1).
+fn container_memory() -> Option<u64> {
+    let files = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ];
+    let text = files.iter().find_map(|f| std::fs::read_to_string(f).ok())?;
+    // Without a limit it says `max`.
+    text.trim().parse().ok()
 }
 
 fn parse(meminfo: &str) -> Option<u64> {

@@ -48,6 +48,15 @@ pub enum SimError {
         /// Where it stands.
         span: Span,
     },
+    /// An external object that could not be made.
+    Object {
+        /// The variable.
+        name: String,
+        /// What its constructor says.
+        reason: String,
+        /// The declaration.
+        span: Span,
+    },
     /// `sample` with more instants than may be.
     SampleTooOften {
         /// Interval.
@@ -209,6 +218,11 @@ impl SimError {
                 "sample-arguments",
                 *span,
                 format!("sample({start}, {interval}) needs a finite start and a positive interval"),
+            ),
+            SimError::Object { name, reason, span } => Diagnostic::error(
+                "function-error",
+                *span,
+                format!("`{name}` cannot be made: {reason}"),
             ),
             SimError::SampleTooOften {
                 interval,

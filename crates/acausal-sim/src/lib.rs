@@ -180,6 +180,8 @@ pub struct Summary {
     pub notes: Vec<Note>,
     /// Warnings of assertions.
     pub warnings: Vec<String>,
+    /// Texts that the model printed and the sink did not take.
+    pub printed: Vec<String>,
     /// The message of `terminate`, if it ended the simulation.
     pub terminated: Option<String>,
     /// The simulation was interrupted from outside.
@@ -224,6 +226,10 @@ pub trait Sink {
     fn progress(&mut self, _t: f64) {}
     /// One line of a trace (see [`Settings::trace`]).
     fn trace(&mut self, _line: &str) {}
+    /// One text that the model prints; false leaves it to [`Summary::printed`].
+    fn print(&mut self, _text: &str) -> bool {
+        false
+    }
     /// True when the simulation shall stop at the next opportunity.
     fn interrupted(&self) -> bool {
         false

@@ -36,21 +36,33 @@ impl Functions for UserFunctions {
     }
 }
 
-/// The last failure of a function.
+/// Failures of functions.
 #[derive(Clone, Default)]
-pub(crate) struct FunctionFailure(Arc<Mutex<Option<FunctionError>>>);
+pub(crate) struct FunctionFailure(Arc<Mutex<Failures>>);
+
+/// The first and the last one.
+type Failures = Option<(FunctionError, FunctionError)>;
 
 impl FunctionFailure {
     fn set(&self, error: FunctionError) {
         if let Ok(mut failed) = self.0.lock() {
-            *failed = Some(error);
+            *failed = Some(match failed.take() {
+                Some((first, _)) => (first, error),
+                None => (error.clone(), error),
+            });
         }
     }
 
-    /// What happened, if anything did.
+    /// What happened last, if anything did.
     pub fn reason(&self) -> Option<String> {
         let failed = self.0.lock().ok()?;
-        failed.as_ref().map(|e| e.to_string())
+        failed.as_ref().map(|e| e.1.to_string())
+    }
+
+    /// What happened first: while parameters are computed in order, the cause of what followed.
+    fn cause(&self) -> Option<String> {
+        let failed = self.0.lock().ok()?;
+        failed.as_ref().map(|e| e.0.to_string())
     }
 }
 
@@ -250,7 +262,8 @@ impl Machine {
                         acausal_codegen::ActionCode::Assert(a) => {
                             Some(bind(&a.conditions, out_len)?)
                         }
-                        acausal_codegen::ActionCode::Terminate { .. } => None,
+                        acausal_codegen::ActionCode::Terminate { .. }
+                        | acausal_codegen::ActionCode::Print { .. } => None,
                     });
                 }
                 branches.push(list);
@@ -377,6 +390,23 @@ impl Machine {
     pub fn set_parameters(&mut self) {
         self.run(Which::Parameters, &[], &[]);
         self.run(Which::Starts, &[], &[]);
+    }
+
+    /// The external objects that could not be made, such as a table whose file does not exist: everything that uses one would fail
+    /// with a message about something else.
+    pub(crate) fn check_objects(&self) -> Result<(), SimError> {
+        let objects = (self.model.flat.var_ids()).filter(|(_, v)| v.auxiliary && v.is_parameter());
+        for (id, var) in objects {
+            let place = self.model.region(id, acausal_expr::Kind::Value);
+            let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());
+            if !(0..var.len()).all(made)
+                && let Some(reason) = self.functions.failed.cause()
+            {
+                let (name, span) = (var.name.element(&[]), var.span);
+                return Err(SimError::Object { name, reason, span });
+            }
+        }
+        Ok(())
     }
 
     /// Brings local assignments up to date.

@@ -45,6 +45,7 @@ pub fn simulate(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
     let given = machine.model.initial.free.is_empty();
@@ -78,6 +79,7 @@ pub fn resume(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.check_objects()?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
@@ -338,6 +340,7 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.note_function_warnings(summary);
+        hand_over_prints(summary, sink);
         self.write_start_row(sink)?;
         self.row(self.t, sink)?;
         while self.output_time(settings, self.next_output) <= self.t {
@@ -474,6 +477,7 @@ impl Run {
                     bdf.forget_roots();
                 }
             }
+            hand_over_prints(summary, sink);
             sink.progress(self.t);
             if sink.interrupted() {
                 self.follow(bdf);
@@ -496,6 +500,7 @@ impl Run {
             summary.checkpoint = Some(self.checkpoint(settings));
         }
         self.end(settings, sink, summary)?;
+        hand_over_prints(summary, sink);
         Ok(Pause::End)
     }
 
@@ -589,6 +594,13 @@ impl Run {
     }
 }
 
+/// What the model has printed since the last time.
+fn hand_over_prints(summary: &mut Summary, sink: &mut dyn Sink) {
+    if !summary.printed.is_empty() {
+        summary.printed.retain(|text| !sink.print(text));
+    }
+}
+
 /// Why [`Run::advance`] returns.
 enum Pause {
     /// The simulation is over.
@@ -603,6 +615,7 @@ pub(crate) fn absorb(summary: &mut Summary, outcome: EventOutcome) {
             summary.warnings.push(w);
         }
     }
+    summary.printed.extend(outcome.printed);
     if let Some(message) = outcome.terminate {
         summary.terminated.get_or_insert(message);
     }

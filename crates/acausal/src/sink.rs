@@ -15,6 +15,9 @@ use crate::activity::Activity;
 use crate::load::{Failure, Model};
 use crate::observe::Observe;
 
+/// Is told a line of text.
+type Listener<'p> = Box<dyn FnMut(&str) + 'p>;
+
 /// Hands the observed signals of the model to a result writer, row by row, and keeps others, for plots, in memory. What
 /// is not chosen costs nothing.
 pub struct ResultSink<'p> {
@@ -28,7 +31,8 @@ pub struct ResultSink<'p> {
     kept_places: Vec<Loc>,
     values: Vec<f64>,
     progress: Box<dyn FnMut(f64) + 'p>,
-    trace: Box<dyn FnMut(&str) + 'p>,
+    trace: Listener<'p>,
+    print: Option<Listener<'p>>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -49,6 +53,7 @@ impl<'p> ResultSink<'p> {
             values: Vec::new(),
             progress: Box::new(|_| {}),
             trace: Box::new(|_| {}),
+            print: None,
             interrupt: None,
         }
     }
@@ -62,6 +67,12 @@ impl<'p> ResultSink<'p> {
     /// Calls `f` with each line of a trace.
     pub fn on_trace(mut self, f: impl FnMut(&str) + 'p) -> Self {
         self.trace = Box::new(f);
+        self
+    }
+
+    /// Calls `f` with each text that the model prints; otherwise they are in the summary.
+    pub fn on_print(mut self, f: impl FnMut(&str) + 'p) -> Self {
+        self.print = Some(Box::new(f));
         self
     }
 
@@ -167,6 +178,16 @@ impl Sink for ResultSink<'_> {
 
     fn trace(&mut self, line: &str) {
         (self.trace)(line);
+    }
+
+    fn print(&mut self, text: &str) -> bool {
+        match &mut self.print {
+            Some(print) => {
+                print(text);
+                true
+            }
+            None => false,
+        }
     }
 
     fn interrupted(&self) -> bool {

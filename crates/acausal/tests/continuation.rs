@@ -223,7 +223,7 @@ fn ctrl_c_keeps_what_was_computed() {
             "simulate",
             "Busy.mo",
             "--stop",
-            "1e9",
+            "1e5",
             "--interval",
             "0.01",
             "--checkpoint",

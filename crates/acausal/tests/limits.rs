@@ -65,6 +65,14 @@ fn arrays_and_texts_beyond_memory() {
             says: "`x`",
             options: small,
         },
+        // A full matrix of derivatives.
+        TooMuch {
+            text: "model M parameter Integer n = 20000; Real x[n](each start = 1, each fixed = true); equation
+  for i in 1:n loop der(x[i]) = sum(x[j]*sin(i*j) for j in 1:n); end for; end M;",
+            code: "too-large",
+            says: "M.mo:2:",
+            options: small,
+        },
         // Each array fits, all of them together do not.
         TooMuch {
             text: "model M\n Real x[1000000](each start = 1, each fixed = true); equation der(x) = -x; end M;",
@@ -735,4 +743,90 @@ fn a_reference_that_is_not_a_number_does_not_pass() {
         let said = place.acausal(&["compare", "ref.csv", "good.csv"]).code(1);
         assert!(said.out.contains("NaN/Inf in result"), "{}", said.out);
     }
+}
+
+/// What a model prints is printed, when it is reached: from equations, algorithms and functions, with values.
+#[test]
+fn models_can_print() {
+    let place = Place::with(
+        "M.mo",
+        "model M
+  function print input String string = \"\"; input String fileName = \"\";
+    external \"C\" ModelicaInternal_print(string, fileName); end print;
+  function both input Real x; algorithm print(\"both \" + String(x)); if x > 10 then print(\"never\"); end if; end both;
+  parameter String s = \"M\"; Real x(start = 0, fixed = true); Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when x > 0.25 then n = pre(n) + 1; print(s + \" at \" + String(time)); end when;
+algorithm
+  when initial() then print(\"begin\"); end when;
+  when time > 0.5 then
+    both(time);
+    if x > 10 then print(\"never\"); else print(\"else\"); end if;
+  end when;
+  when terminal() then print(\"end\"); end when;
+end M;",
+    );
+    let expected = ["begin", "M at 0.25", "both 0.5", "else", "end"];
+    let said = place
+        .acausal(&["simulate", "M.mo", "--no-output", "--quiet"])
+        .code(0);
+    assert_eq!(said.out.lines().collect::<Vec<_>>(), expected);
+    let said = place
+        .acausal(&["simulate", "M.mo", "--no-output", "--format", "json"])
+        .code(0);
+    assert_eq!(said.json()["printed"], serde_json::json!(expected));
+}
+
+/// The message names the file, not what fails later because of it.
+#[test]
+fn a_missing_table_file_is_named() {
+    let place = Place::with(
+        "M.mo",
+        "model M
+  class TimeTable extends ExternalObject;
+    function constructor input String file; input Real start; output TimeTable t;
+      external \"C\" t = ModelicaStandardTables_CombiTimeTable_init3(file, \"tab\", fill(0.0, 0, 2), 0, 2, start, {2}, 1, 1, 1, 0.0, 1, false, \",\", 0);
+    end constructor;
+    function destructor input TimeTable t; external \"C\" ModelicaStandardTables_CombiTimeTable_close(t); end destructor;
+  end TimeTable;
+  function at input TimeTable t; input Real time_; output Real y;
+    external \"C\" y = ModelicaStandardTables_CombiTimeTable_getValue(t, 1, time_, 1e300, 1e300); end at;
+  parameter String file = \"nowhere/table.txt\";
+  parameter Real start = 0; TimeTable t = TimeTable(file, start);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = at(t, time);
+end M;",
+    );
+    place
+        .acausal(&["simulate", "M.mo", "--no-output"])
+        .code(1)
+        .complains(&["error[function-error]", "nowhere/table.txt cannot be read"]);
+}
+
+/// A scalar and an array of slopes: an array, which is no scalar. It was an internal error.
+#[test]
+fn semi_linear_of_arrays() {
+    let place = Place::with(
+        "M.mo",
+        "model M Real x = time; Real y = semiLinear(x, 3, 1:3); end M;",
+    );
+    let said = place.acausal(&["check", "M.mo"]).code(1);
+    assert!(
+        said.err.contains("error[") && !said.err.contains("internal"),
+        "{}",
+        said.err
+    );
+    // Slope 3 above zero; 1 and 2 below: at x = -0.5 and at x = 0.5.
+    place.write(
+        "M.mo",
+        "model M Real y[2] = semiLinear(time - 0.5, 3, {1, 2}); end M;",
+    );
+    place
+        .acausal(&["simulate", "M.mo", "--interval", "1", "--quiet"])
+        .code(0);
+    let text = std::fs::read_to_string(place.path("M.csv")).unwrap();
+    assert_eq!(text.lines().nth(1), Some("0.0,-0.5,-1.0"), "{text}");
+    assert_eq!(text.lines().last(), Some("1.0,1.5,1.5"), "{text}");
 }

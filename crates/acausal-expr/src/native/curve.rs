@@ -92,6 +92,13 @@ impl Curve {
         repeats: bool,
     ) -> Result<Curve, String> {
         let x = table.column(0);
+        if let Some(k) = x.iter().position(|v| !v.is_finite()) {
+            return Err(format!(
+                "the first column of a table has {} in row {}",
+                x[k],
+                k + 1
+            ));
+        }
         for (k, w) in x.windows(2).enumerate() {
             if w[1] < w[0] || w[1] == w[0] && !repeats {
                 let rule = if repeats { "ascend" } else { "ascend strictly" };

@@ -59,8 +59,12 @@ fn from_text(text: &str, name: &str) -> Result<Matrix, String> {
         let Some((rows, columns)) = heading(line, name) else {
             continue;
         };
-        let mut values = Vec::with_capacity(rows * columns);
-        while values.len() < rows * columns {
+        let Some(count) = rows.checked_mul(columns) else {
+            return Err(format!("the table `{name}` has too many numbers"));
+        };
+        // The file cannot have more numbers than half of its characters.
+        let mut values = Vec::with_capacity(count.min(text.len() / 2 + 1));
+        while values.len() < count {
             let Some(line) = lines.next() else {
                 return Err(format!(
                     "the table `{name}` has only {} of {rows} times {columns} numbers",
@@ -73,7 +77,7 @@ fn from_text(text: &str, name: &str) -> Result<Matrix, String> {
                 }
             }
         }
-        values.truncate(rows * columns);
+        values.truncate(count);
         return Ok(Matrix {
             rows,
             columns,
@@ -196,6 +200,9 @@ mod tests {
         assert_eq!(m.values, [1.0, 2.0, 3.0, 45.0]);
         assert!(from_text(text, "c").unwrap_err().contains("no table `c`"));
         assert!(from_text("#1\ndouble b(2,2)\n1 2 3", "b").is_err());
+        // Sizes beyond memory and beyond numbers.
+        assert!(from_text("#1\ndouble b(4000000000,40)\n1 2 3", "b").is_err());
+        assert!(from_text("#1\ndouble b(9000000000000000000,9)\n1", "b").is_err());
     }
 
     #[test]

@@ -145,6 +145,7 @@ impl Run<'_, '_> {
         let marks = (
             self.executor.writes.len(),
             self.executor.ctx.function_state.asserts.len(),
+            self.executor.ctx.function_state.prints.len(),
         );
         match self.executor.run(std::slice::from_ref(s)) {
             Ok(flow) => Ok(flow),
@@ -153,6 +154,7 @@ impl Run<'_, '_> {
                 self.executor.locals = before;
                 self.executor.writes.truncate(marks.0);
                 self.executor.ctx.function_state.asserts.truncate(marks.1);
+                self.executor.ctx.function_state.prints.truncate(marks.2);
                 self.executor.path.clear();
                 package::package(&mut self.executor, s)?;
                 Ok(Flow::Next)

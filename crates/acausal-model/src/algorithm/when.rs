@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 
 use super::target::left_limit;
 use super::{Run, Section, flat_assert, origin, subscripts};
-use crate::function::PendingAssert;
 use crate::function::execute::{Event, Flow, with_locals};
+use crate::function::{PendingAssert, PendingPrint};
 use crate::instance::InstId;
 use crate::lower::{Result, Tensor, Type, Value, error};
 
@@ -28,6 +28,7 @@ struct Branch {
     assigns: Vec<Assign>,
     events: Vec<Event>,
     asserts: Vec<PendingAssert>,
+    prints: Vec<PendingPrint>,
 }
 
 /// `target := value` over inner iterators.
@@ -60,6 +61,7 @@ impl Run<'_, '_> {
             let conditions = self.conditions(condition)?;
             let writes = self.executor.writes.len();
             let asserts = self.executor.ctx.function_state.asserts.len();
+            let prints = self.executor.ctx.function_state.prints.len();
             self.executor.events = Some(Vec::new());
             self.executor.base.when = true;
             for s in body {
@@ -71,6 +73,7 @@ impl Run<'_, '_> {
             self.executor.base.when = false;
             let events = self.executor.events.take().unwrap_or_default();
             let asserts = self.executor.ctx.function_state.asserts.split_off(asserts);
+            let prints = self.executor.ctx.function_state.prints.split_off(prints);
             let writes = self.executor.writes.split_off(writes);
             assigned.extend(writes.iter().map(|w| w.variable));
             let assigns = self.assigns(&writes);
@@ -79,6 +82,7 @@ impl Run<'_, '_> {
                 assigns,
                 events,
                 asserts,
+                prints,
             });
             self.executor.locals = start.clone();
         }
@@ -226,6 +230,13 @@ pub(super) fn emit(
             for assert in branch.asserts {
                 let assert = flat_assert(model, section, assert, Vec::new());
                 actions.push(Action::Assert(assert));
+            }
+            for print in branch.prints {
+                let origin = origin(model, section, print.span, OriginKind::When);
+                actions.push(Action::Print {
+                    message: print.message,
+                    origin,
+                });
             }
             branches.push(WhenBranch {
                 conditions: branch.conditions,

@@ -240,6 +240,11 @@ impl Flattener {
                             span,
                         });
                     }
+                    Item::Print { message, origin } => {
+                        let nothing = self.ctx.exprs.str("");
+                        let message = self.ctx.exprs.if_(active, message, nothing);
+                        out.push(Item::Print { message, origin });
+                    }
                     Item::Terminate { .. } => {
                         return Err(error(
                             "unsupported",

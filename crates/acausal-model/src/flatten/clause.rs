@@ -153,6 +153,10 @@ impl Flattener {
                 out.push(Action::Terminate { message, origin });
                 Ok(())
             }
+            Item::Print { message, origin } => {
+                out.push(Action::Print { message, origin });
+                Ok(())
+            }
             Item::When(w) => Err(error(
                 "nested-when",
                 self.model.origin(w.origin).span,

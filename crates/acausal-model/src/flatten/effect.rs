@@ -44,10 +44,18 @@ impl Flattener {
                 {
                     return self.graph_operator(spot, r, call, span);
                 }
+                let printed = self.ctx.function_state.prints.len();
                 self.ctx.expr(
                     &spot.env,
                     &Expr::new(ExprKind::Call(Box::new(call.clone())), span),
                 )?;
+                for print in self.ctx.function_state.prints.split_off(printed) {
+                    if spot.when {
+                        let origin = self.origin(print.span, spot.component, OriginKind::When);
+                        let message = print.message;
+                        out.push(Item::Print { message, origin });
+                    }
+                }
                 Ok(())
             }
         }

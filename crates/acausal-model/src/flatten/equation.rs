@@ -33,6 +33,8 @@ pub(crate) enum Item {
     },
     /// `terminate`, only inside of `when`.
     Terminate { message: ExprId, origin: OriginId },
+    /// `Modelica.Utilities.Streams.print(message)` inside of `when`.
+    Print { message: ExprId, origin: OriginId },
 }
 
 impl Flattener {
@@ -307,6 +309,8 @@ impl Flattener {
                     self.model.whens.push(w);
                 }
                 Item::Link(l) => self.connections.link(l),
+                // Only made inside of `when`.
+                Item::Print { .. } => {}
                 Item::Reinit { span, .. } => {
                     self.ctx.errors.push(*error(
                         "misplaced-call",

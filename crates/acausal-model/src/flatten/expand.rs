@@ -181,7 +181,8 @@ impl Flattener {
             let span = self.ctx.instances.data(inst).span;
             let name = self.ctx.instances.display_name(inst);
             let bytes = total as f64 * size_of::<f64>() as f64;
-            return Err(error(
+            // The variable is declared all the same, so that its uses are no errors as well.
+            let message = error(
                 "too-large",
                 span,
                 format!(
@@ -190,8 +191,8 @@ impl Flattener {
                     bytes_text(limits.memory as f64)
                 ),
             )
-            .hint("make the array smaller, or raise `--memory-limit`")
-            .into());
+            .hint("make the array smaller, or raise `--memory-limit`");
+            self.ctx.errors.push(message);
         }
         let object = self.ctx.instances.kind(inst) == Kind::ExternalObject;
         let ty = match self.ctx.primitive_type(inst) {

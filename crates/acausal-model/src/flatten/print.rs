@@ -190,6 +190,9 @@ fn action_text(model: &FlatModel, p: &Printer<'_>, action: &Action) -> String {
             p.expr(*value)
         ),
         Action::Assert(a) => assert_text(model, p, a),
+        Action::Print { message, .. } => {
+            format!("Modelica.Utilities.Streams.print({})", p.expr(*message))
+        }
         Action::Terminate { message, .. } => format!("terminate({})", p.expr(*message)),
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn put_in_texts(model: &mut FlatModel) {
     for action in branches.flat_map(|b| &mut b.actions) {
         match action {
             Action::Assert(a) => a.message = with_texts(exprs, vars, a.message),
-            Action::Terminate { message, .. } => *message = with_texts(exprs, vars, *message),
+            Action::Terminate { message, .. } | Action::Print { message, .. } => {
+                *message = with_texts(exprs, vars, *message);
+            }
             Action::Assign { .. } | Action::Reinit { .. } => {}
         }
     }

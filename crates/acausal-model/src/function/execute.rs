@@ -261,12 +261,14 @@ impl<'c, 'e> Executor<'c, 'e> {
         let e = bound.as_ref().unwrap_or(e);
         let env = with_locals(&self.base, &self.locals);
         let pending = self.ctx.function_state.asserts.len();
+        let printed = self.ctx.function_state.prints.len();
         self.ctx.function_state.conditional += self.path.len();
         let value = self.ctx.expr(&env, e);
         self.ctx.function_state.conditional -= self.path.len();
         self.base.loops.truncate(mark);
         if !self.path.is_empty() {
             self.guard(pending);
+            self.guard_prints(printed);
         }
         let value = match value {
             // A reduction up to what is known at run time only can be a loop there.

@@ -8,7 +8,7 @@ use acausal_syntax::ast::{ComponentRef, ExprKind};
 
 use super::constant::fold;
 use super::specialise::literal_of;
-use super::{apply, bind, external_text};
+use super::{PendingPrint, apply, bind, external_text};
 use crate::instance::InstId;
 use crate::lower::{Context, Env, Locals, Result, Tensor, Type, Value, error};
 
@@ -51,6 +51,27 @@ const WITHOUT_RESULT: [&str; 4] = [
     "ModelicaStreams_closeFile",
     "ModelicaRandom_setInternalState_xorshift1024star",
 ];
+
+/// Notes a text that is printed on the terminal; files are not written.
+fn print(ctx: &mut Context, name: &str, args: &[Tensor], span: Span) {
+    let (message, to_file) = match (name, args) {
+        ("ModelicaMessage", [message]) => (message.body, false),
+        ("ModelicaInternal_print", [message, file]) => {
+            let empty = ctx.exprs.str("");
+            (message.body, file.body != empty)
+        }
+        _ => return,
+    };
+    if to_file {
+        let message = "printing to files is not supported yet, nothing is written here";
+        let mut warning = *error("unsupported", span, message);
+        warning.severity = acausal_syntax::Severity::Warning;
+        ctx.warnings.push(warning);
+        return;
+    }
+    let printed = PendingPrint { message, span };
+    ctx.function_state.prints.push(printed);
+}
 
 /// The name of the C function behind an external function.
 pub fn c_name(ctx: &mut Context, function: InstId) -> Option<String> {
@@ -115,6 +136,7 @@ pub fn call(
         }
     }
     if outputs.is_empty() && WITHOUT_RESULT.contains(&name.as_str()) {
+        print(ctx, &name, &args, span);
         return Ok(Some(Vec::new()));
     }
     if let Some(body) = mathematical(ctx, &name, &args)

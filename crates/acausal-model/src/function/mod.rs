@@ -83,6 +83,17 @@ pub struct State {
     pub conditional: usize,
     /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
     pub asserts: Vec<PendingAssert>,
+    /// Texts that calls print. Whoever lowers a `when` clause takes those that it added; elsewhere they are not printed.
+    pub prints: Vec<PendingPrint>,
+}
+
+/// A call of `Modelica.Utilities.Streams.print`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PendingPrint {
+    /// A String expression; the empty text where the call is not reached.
+    pub message: ExprId,
+    /// The call.
+    pub span: Span,
 }
 
 /// `assert` in a function that was inlined.
@@ -205,6 +216,7 @@ fn carry_out(
     }
     ctx.function_state.active.push(function);
     let pending = ctx.function_state.asserts.len();
+    let printed = ctx.function_state.prints.len();
     let result = execute::function(ctx, evaluate, function, inputs, span);
     ctx.function_state.active.pop();
     match result {
@@ -212,6 +224,7 @@ fn carry_out(
         Err(Stop::Error(message)) => Err(called_here(ctx, message, function, span)),
         Err(Stop::Dynamic(reason)) => {
             ctx.function_state.asserts.truncate(pending);
+            ctx.function_state.prints.truncate(printed);
             specialise::call(ctx, evaluate, function, inputs, span).map_err(|message| {
                 match message.code {
                     // Neither way works: say why the first one did not.

@@ -47,6 +47,18 @@ impl Executor<'_, '_> {
         }
     }
 
+    /// The same for what is printed.
+    pub(super) fn guard_prints(&mut self, from: usize) {
+        let nothing = self.ctx.exprs.str("");
+        for k in from..self.ctx.function_state.prints.len() {
+            let mut message = self.ctx.function_state.prints[k].message;
+            for &c in self.path.iter().rev() {
+                message = self.ctx.exprs.if_(c, message, nothing);
+            }
+            self.ctx.function_state.prints[k].message = message;
+        }
+    }
+
     /// `ModelicaError` behind a function without outputs, such as `Modelica.Utilities.Streams.error`.
     fn stops(&mut self, call: &Call) -> Step<bool> {
         let env = with_locals(&self.base, &self.locals);

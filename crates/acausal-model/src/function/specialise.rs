@@ -246,12 +246,14 @@ fn specialised(
     });
     ctx.function_state.active.push(function);
     let pending = ctx.function_state.asserts.len();
+    let printed = ctx.function_state.prints.len();
     // What fails in the body fails when it is called.
     ctx.function_state.conditional += 1;
     let result = build(ctx, evaluate, function, inputs, entry, span);
     ctx.function_state.conditional -= 1;
     // Assertions of calls that were inlined into the body are statements of it; what a failed attempt left cannot leave it.
     ctx.function_state.asserts.truncate(pending);
+    ctx.function_state.prints.truncate(printed);
     ctx.function_state.active.pop();
     match result {
         Ok(built) => {

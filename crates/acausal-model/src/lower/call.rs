@@ -186,11 +186,13 @@ impl Context {
         span: Span,
     ) -> Result<Value> {
         let pending = self.function_state.asserts.len();
+        let printed = self.function_state.prints.len();
         let message = match crate::function::call(self, env, function, arguments.clone(), span) {
             Err(message) if !env.evaluate => message,
             result => return result,
         };
         self.function_state.asserts.truncate(pending);
+        self.function_state.prints.truncate(printed);
         let mut known = arguments.clone();
         let values = known.positional.iter_mut().map(|p| &mut p.0);
         for value in values.chain(known.named.iter_mut().map(|n| &mut n.1)) {

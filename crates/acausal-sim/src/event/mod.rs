@@ -87,6 +87,8 @@ pub(crate) struct EventOutcome {
     pub terminate: Option<String>,
     /// Warnings of assertions.
     pub warnings: Vec<String>,
+    /// Texts that the model prints.
+    pub printed: Vec<String>,
     /// Rounds of the iteration.
     pub rounds: usize,
     /// Relations that changed, by number.

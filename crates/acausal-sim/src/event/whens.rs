@@ -123,6 +123,12 @@ impl EventState {
                             report(ctx.machine, code, point, (ctx.t, ctx.y, ctx.yp), outcome)?;
                         }
                     }
+                    ActionCode::Print { message, domain } => {
+                        ctx.machine.update_all(ctx.t, ctx.y, ctx.yp);
+                        let now = (ctx.t, &ctx.y[..], &ctx.yp[..]);
+                        let text = message_text(ctx.machine, *message, domain, p, now);
+                        outcome.printed.extend(Some(text).filter(|t| !t.is_empty()));
+                    }
                     ActionCode::Terminate {
                         message, domain, ..
                     } => {

@@ -108,6 +108,7 @@ impl Finished<'_> {
             "interrupted": s.interrupted,
             "notes": s.notes.iter().map(|n| n.text.clone()).collect::<Vec<_>>(),
             "warnings": s.warnings,
+            "printed": s.printed,
             "diagnostics": json_diagnostics(&self.model.warnings, &self.model.sources),
             "result": self.result.map(|p| p.display().to_string()),
             "plot": self.plot.map(|p| p.display().to_string()),

@@ -110,7 +110,7 @@ impl Pass<'_> {
                         *value = self.put_in(*value);
                     }
                     Action::Assert(a) => self.assertion(a),
-                    Action::Terminate { .. } => {}
+                    Action::Terminate { .. } | Action::Print { .. } => {}
                 }
             }
         }

@@ -104,6 +104,9 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         .on_progress(|t| progress.advance((t - settings.start) / span))
         .on_trace(|line| note(&format!("{line}\n")))
         .interrupt_by(interruption.stop.clone());
+    if o.format == Format::Human {
+        sink = sink.on_print(|text| out(&format!("{text}\n")));
+    }
     interruption.listen();
     let compiled = model.compiled.clone();
     let outcome = match &from {
