@@ -14,15 +14,19 @@
 //! | [`shrink`] | from a failure to a small one |
 //! | [`draw`] | the random numbers |
 //! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`arrays`] | array expressions |
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
+//! | [`functions`] | functions with algorithms |
 //! | [`hybrid`] | automata with exact event times |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 //! | [`mechanics`] | drive trains with rigid parts |
 
+pub mod arrays;
 pub mod attempt;
 pub mod case;
 pub mod circuit;
 pub mod draw;
+pub mod functions;
 pub mod hybrid;
 pub mod loops;
 pub mod matrix;
@@ -85,6 +89,10 @@ pub enum Kind {
     Mechanics,
     /// Hybrid automata with exact event times
     Hybrid,
+    /// Array expressions
+    Arrays,
+    /// Functions with algorithms
+    Functions,
 }
 
 impl Kind {
@@ -103,6 +111,8 @@ impl Kind {
             Kind::Ungrounded => circuit::case(&mut draw, false),
             Kind::Mechanics => mechanics::case(&mut draw),
             Kind::Hybrid => hybrid::case(&mut draw),
+            Kind::Arrays => arrays::case(&mut draw),
+            Kind::Functions => functions::case(&mut draw),
         }
     }
 }
