@@ -18,6 +18,7 @@
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`functions`] | functions with algorithms |
 //! | [`hybrid`] | automata with exact event times |
+//! | [`language`] | what must not change results |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 //! | [`mechanics`] | drive trains with rigid parts |
 
@@ -28,6 +29,7 @@ pub mod circuit;
 pub mod draw;
 pub mod functions;
 pub mod hybrid;
+pub mod language;
 pub mod loops;
 pub mod matrix;
 pub mod mechanics;
@@ -93,6 +95,8 @@ pub enum Kind {
     Arrays,
     /// Functions with algorithms
     Functions,
+    /// Models and examples, changed in ways that must not matter
+    Language,
 }
 
 impl Kind {
@@ -113,6 +117,7 @@ impl Kind {
             Kind::Hybrid => hybrid::case(&mut draw),
             Kind::Arrays => arrays::case(&mut draw),
             Kind::Functions => functions::case(&mut draw),
+            Kind::Language => language::case(&mut draw),
         }
     }
 }
