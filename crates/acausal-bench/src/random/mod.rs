@@ -202,24 +202,38 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-/// Runs a sequence and counts, for tests: the failures' messages and small models come along.
-pub fn count(kind: Kind, seed: u64, number: usize, limits: &Limits) -> (Counts, Vec<String>) {
+/// Runs a sequence and counts, for tests: the failures' messages come along, those beyond the known number with their small
+/// models.
+pub fn count(
+    kind: Kind,
+    seed: u64,
+    number: usize,
+    known: usize,
+    limits: &Limits,
+) -> (Counts, Vec<String>) {
     let mut counts = Counts::default();
-    let mut failures = Vec::new();
+    let mut failed = Vec::new();
     for index in 0..number {
         let case = kind.case(seed, index);
         let outcome = case.attempt(limits);
         counts.add(&outcome);
         if !matches!(outcome, Outcome::Right { .. }) {
-            let (small, outcome, _) = shrink::shrink(case, outcome, limits);
-            failures.push(format!(
-                "{} model {index} of seed {seed}: {outcome}\n{}",
-                kind.name(),
-                small.text()
-            ));
+            failed.push((index, case, outcome));
         }
     }
-    (counts, failures)
+    let too_many = failed.len() > known;
+    let messages = failed.into_iter().map(|(index, case, outcome)| {
+        let (small, outcome) = match too_many {
+            true => {
+                let (small, outcome, _) = shrink::shrink(case, outcome, limits);
+                (small.text(), outcome)
+            }
+            false => (String::new(), outcome),
+        };
+        let name = kind.name();
+        format!("{name} model {index} of seed {seed}: {outcome}\n{small}")
+    });
+    (counts, messages.collect())
 }
 
 fn report(

@@ -158,7 +158,7 @@ impl Maker {
         let any = draw.range(1, 4);
         match (draw.below(26), dims) {
             (0..=3, _) => {
-                let op = *draw.one(&["+", "-", ".*"]);
+                let op = draw.word(&["+", "-", ".*"]);
                 Some(Expr::Elementwise(op, self.pair(draw, dims, dims, depth)))
             }
             (4, _) => Some(Expr::Scaled(self.pair(draw, &[], dims, depth))),
@@ -209,19 +209,19 @@ impl Maker {
                 Some(Expr::Comprehension(self.iterators.len(), *n, body))
             }
             (16 | 17, []) => {
-                let op = *draw.one(&["sum", "product", "max", "min"]);
+                let op = draw.word(&["sum", "product", "max", "min"]);
                 let of = shape(draw);
                 (!of.is_empty()).then(|| Expr::Reduction(op, self.boxed(draw, &of, depth)))
             }
             (18 | 19, []) => {
-                let op = *draw.one(&["sum", "product", "max", "min"]);
+                let op = draw.word(&["sum", "product", "max", "min"]);
                 self.iterators.push(any);
                 let body = self.boxed(draw, &[], depth);
                 self.iterators.pop();
                 Some(Expr::Over(op, self.iterators.len(), any, body))
             }
             (20, _) => {
-                let f = *draw.one(&["sin", "cos", "tanh", "atan", "abs"]);
+                let f = draw.word(&["sin", "cos", "tanh", "atan", "abs"]);
                 Some(Expr::Mapped(f, self.boxed(draw, dims, depth)))
             }
             (21, [_, ..]) => {

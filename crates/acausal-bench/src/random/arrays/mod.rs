@@ -78,7 +78,7 @@ impl Arrays {
         for o in &self.outputs {
             let mut largest = 0.0f64;
             let value = o.expr.value(&all, t, &[], &mut largest);
-            if !(largest < LARGEST) {
+            if largest.is_nan() || largest >= LARGEST {
                 return None;
             }
             debug_assert_eq!(value.dims, o.dims);

@@ -130,16 +130,16 @@ impl Maker {
         let mut pair = |m: &mut Maker| Box::new([m.real(draw, depth - 1), m.real(draw, depth - 1)]);
         let ab = pair(self);
         match draw.below(12) {
-            0..=3 => Real::Binary(*draw.one(&["+", "-", "*"]), ab),
+            0..=3 => Real::Binary(draw.word(&["+", "-", "*"]), ab),
             4 => Real::Quotient(ab),
             5 | 6 => {
                 let [a, _] = *ab;
                 Real::Call(
-                    *draw.one(&["sin", "cos", "tanh", "abs", "sqrt"]),
+                    draw.word(&["sin", "cos", "tanh", "abs", "sqrt"]),
                     Box::new(a),
                 )
             }
-            7 => Real::Call2(*draw.one(&["min", "max"]), ab),
+            7 => Real::Call2(draw.word(&["min", "max"]), ab),
             8 => Real::If(Box::new(self.condition(draw, 1)), ab),
             9 => Real::Whole(Box::new(self.integer(draw, 1))),
             10 if self.earlier > 0 => {
@@ -163,11 +163,11 @@ impl Maker {
         match draw.below(6) {
             0..=2 => {
                 let b = self.integer(draw, depth - 1);
-                Integer::Binary(*draw.one(&["+", "-", "*"]), Box::new([a, b]))
+                Integer::Binary(draw.word(&["+", "-", "*"]), Box::new([a, b]))
             }
             3 | 4 => {
                 let by = draw.range(2, 7) as i64;
-                Integer::Divide(*draw.one(&["mod", "div", "rem"]), Box::new(a), by)
+                Integer::Divide(draw.word(&["mod", "div", "rem"]), Box::new(a), by)
             }
             _ => Integer::Floor(Box::new(self.real(draw, 1))),
         }
@@ -180,16 +180,16 @@ impl Maker {
                     self.condition(draw, depth - 1),
                     self.condition(draw, depth - 1),
                 ];
-                Condition::Logical(*draw.one(&["and", "or"]), Box::new(ab))
+                Condition::Logical(draw.word(&["and", "or"]), Box::new(ab))
             }
             1 if depth > 0 => Condition::Not(Box::new(self.condition(draw, depth - 1))),
             2 | 3 => {
                 let ab = [self.integer(draw, 1), self.integer(draw, 1)];
-                Condition::Integers(*draw.one(&RELATIONS), Box::new(ab))
+                Condition::Integers(draw.word(&RELATIONS), Box::new(ab))
             }
             _ => {
                 let ab = [self.real(draw, 1), self.real(draw, 1)];
-                Condition::Reals(*draw.one(&RELATIONS[..4]), Box::new(ab))
+                Condition::Reals(draw.word(&RELATIONS[..4]), Box::new(ab))
             }
         }
     }
