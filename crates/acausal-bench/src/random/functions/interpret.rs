@@ -242,8 +242,8 @@ impl Run<'_> {
             }
             Integer::Floor(e) => {
                 let x = self.real(frame, e)?;
-                // Too close to a whole number to be sure, or too large.
-                if (x - x.round()).abs() < 1e-9 && x.fract() != 0.0 || x.abs() > 1e6 {
+                // Too close to a whole number to be sure in any order of evaluation, or too large.
+                if (x - x.round()).abs() < 1e-9 || x.abs() > 1e6 {
                     return None;
                 }
                 x.floor() as i64
@@ -256,7 +256,7 @@ impl Run<'_> {
             Condition::Reals(op, ab) => {
                 let (a, b) = (self.real(frame, &ab[0])?, self.real(frame, &ab[1])?);
                 // Equal up to rounding: nobody can say.
-                if a != b && (a - b).abs() < 1e-9 {
+                if (a - b).abs() < 1e-9 {
                     return None;
                 }
                 compared(op, a.partial_cmp(&b)?)
