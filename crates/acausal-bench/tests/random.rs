@@ -16,7 +16,7 @@ const TABLE: [(Kind, Form, usize, usize); 10] = [
     (Kind::Mechanics, Form::Default, 40, 0),
     (Kind::Hybrid, Form::Default, 40, 0),
     (Kind::Arrays, Form::Default, 40, 0),
-    (Kind::Functions, Form::Default, 40, 1),
+    (Kind::Functions, Form::Default, 40, 0),
     (Kind::Language, Form::Default, 30, 0),
 ];
 
