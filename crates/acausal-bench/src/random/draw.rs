@@ -11,14 +11,14 @@ impl Draw {
     /// The sequence of model `index` of a run.
     pub fn new(seed: u64, index: u64) -> Draw {
         let mut draw = Draw(seed);
-        let begin = draw.next().wrapping_add(index.wrapping_mul(GOLDEN));
+        let begin = draw.bits().wrapping_add(index.wrapping_mul(GOLDEN));
         let mut draw = Draw(begin);
-        draw.0 = draw.next();
+        draw.0 = draw.bits();
         draw
     }
 
     /// 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,7 +28,7 @@ impl Draw {
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
+        ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
     /// A number from `low` to `high`, both included.
@@ -49,7 +49,7 @@ impl Draw {
 
     /// From 0 to 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// A number between two others with three digits after the point, so that models can be read.
@@ -66,6 +66,11 @@ impl Draw {
     /// One of several.
     pub fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
+    }
+
+    /// One of several words.
+    pub fn word(&mut self, of: &[&'static str]) -> &'static str {
+        of[self.below(of.len())]
     }
 
     /// Puts them in a random order.
@@ -104,7 +109,7 @@ mod tests {
     fn sequences_repeat_and_differ() {
         let take = |seed, index| {
             let mut d = Draw::new(seed, index);
-            [d.next(), d.next(), d.next()]
+            [d.bits(), d.bits(), d.bits()]
         };
         assert_eq!(take(1, 5), take(1, 5));
         assert_ne!(take(1, 5), take(1, 6));

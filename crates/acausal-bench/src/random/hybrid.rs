@@ -46,7 +46,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
         counted,
         total: draw.chance(50),
         interval: *draw.one(&[0.01, 0.02, 0.05, 0.1, 0.37]),
-        order: if draw.chance(70) { draw.next() | 1 } else { 0 },
+        order: if draw.chance(70) { draw.bits() | 1 } else { 0 },
     })
 }
 

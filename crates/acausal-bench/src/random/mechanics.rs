@@ -97,7 +97,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
             .map(|_| (draw.signed(0.0, 1.0), draw.signed(0.0, 2.0)))
             .collect(),
         redundant: draw.chance(25),
-        order: if draw.chance(70) { draw.next() | 1 } else { 0 },
+        order: if draw.chance(70) { draw.bits() | 1 } else { 0 },
     })
 }
 

@@ -269,7 +269,8 @@ mod tests {
     use super::*;
     use crate::random::draw::Draw;
 
-    /// Half the step changes nothing that matters: the error of the answers is below 10^-8 of the scale.
+    /// Half the step changes nothing that matters: the error of the answers is below 10^-6 of the scale, a hundredth of what is
+    /// allowed at the default tolerance. (Currents through dependent capacitors have the largest, of third order in the step.)
     #[test]
     fn answers_do_not_depend_on_the_step() {
         for index in 0..40 {
@@ -278,7 +279,8 @@ mod tests {
             if circuit.singular {
                 continue;
             }
-            let [a, b] = [10, 20].map(|n| tableau.solve(&circuit, n).unwrap());
+            let [a, b] =
+                [STEPS_PER_ROW, 2 * STEPS_PER_ROW].map(|n| tableau.solve(&circuit, n).unwrap());
             let scale = b
                 .iter()
                 .flatten()
@@ -286,7 +288,7 @@ mod tests {
                 .fold(1.0f64, |m, v| m.max(v.abs()));
             for (x, y) in a.iter().flatten().zip(b.iter().flatten()) {
                 assert!(
-                    x.is_nan() || (x - y).abs() < 1e-8 * scale,
+                    x.is_nan() || (x - y).abs() < 1e-6 * scale,
                     "model {index}: {x} {y}"
                 );
             }

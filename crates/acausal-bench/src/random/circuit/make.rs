@@ -139,7 +139,7 @@ fn once(draw: &mut Draw, grounded: bool) -> Circuit {
         free_start: true,
         singular: false,
         terse: draw.chance(40),
-        order: draw.next() | 1,
+        order: draw.bits() | 1,
     };
     if grounded {
         // A ground in each part that hangs together.

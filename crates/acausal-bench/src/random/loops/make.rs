@@ -37,7 +37,7 @@ fn once(draw: &mut Draw, firmness: f64, sampled: bool) -> Loop {
             };
             (ladder(draw, half), None, arrays)
         }
-        _ => (sparse(draw, n.min(150), firmness), None, vec![0]),
+        _ => (sparse(draw, n.min(300), firmness), None, vec![0]),
     };
     let n = matrix.len();
     for (k, row) in matrix.iter_mut().enumerate() {
