@@ -16,7 +16,9 @@ pub(crate) mod evaluate;
 mod hidden;
 mod linear_form;
 mod regular;
+mod split;
 mod system;
+mod uses;
 
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
