@@ -108,12 +108,7 @@ pub(super) fn scaled(x: &Exprs, e: ExprId) -> Option<(f64, ExprId)> {
 /// By what coefficients are to be multiplied to become integers: 1 if they are integers, else with the common
 /// denominator of their ratios to the smallest. `None` if they have none, or become too large.
 pub(super) fn scale(coefficients: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let integers = |by: f64| {
-        coefficients.clone().all(|c| {
-            let c = c * by;
-            c.abs() <= LARGEST && c != 0.0 && (c - c.round()).abs() <= ROUNDING * c.abs()
-        })
-    };
+    let integers = |by: f64| coefficients.clone().all(|c| is_integer(c * by));
     if coefficients.clone().all(|c| c.fract() == 0.0) && integers(1.0) {
         return Some(1.0);
     }
@@ -122,6 +117,11 @@ pub(super) fn scale(coefficients: impl Iterator<Item = f64> + Clone) -> Option<f
     denominators
         .map(|d| f64::from(d) / smallest)
         .find(|by| by.is_finite() && integers(*by))
+}
+
+/// Whether a scaled coefficient is an integer up to rounding, and neither zero nor too large.
+pub(super) fn is_integer(c: f64) -> bool {
+    c.abs() <= LARGEST && c != 0.0 && (c - c.round()).abs() <= ROUNDING * c.abs()
 }
 
 pub(super) fn known(flat: &FlatModel, e: ExprId) -> Option<Factor> {

@@ -20,7 +20,7 @@ use super::split::Split;
 
 /// Where an unknown occurs besides of the integer equations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Use {
+pub(super) enum Use {
     /// Nowhere.
     Local,
     /// With its value.
@@ -145,13 +145,13 @@ fn integer_row(
 
 /// The integer equations: which unknowns have a coefficient other than zero.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     ends: Vec<u32>,
     columns: Vec<u32>,
 }
 
 impl Rows {
-    fn push(&mut self, row: &mut [(u32, i64)]) {
+    pub(super) fn push(&mut self, row: &mut [(u32, i64)]) {
         row.sort_unstable();
         for terms in row.chunk_by(|a, b| a.0 == b.0) {
             // Coefficients are below 1e9 and a row does not have that many terms.
@@ -178,7 +178,7 @@ impl Rows {
     }
 
     /// Whether the rows are a triangle in the unknowns that are no states.
-    fn independent(&self, uses: &[Use]) -> bool {
+    pub(super) fn independent(&self, uses: &[Use]) -> bool {
         // Per unknown: in how many rows that are left it occurs, and their numbers added up, so that of one row it is the number.
         let mut occurs: Vec<(u32, u32)> = vec![(0, 0); uses.len()];
         for r in 0..self.len() {
