@@ -381,10 +381,22 @@ fn differences_of_potentials_inside_of_equations() {
             let r = report(&text);
             assert_eq!(counts(&r), (1, 0, 1), "{law}: {:?}", r.regularised);
             let run = run_text(&text, &settings(0.1, 0.1));
-            let share: f64 = if source == "Source" { 1.0 } else { 0.1f64.cos() };
-            let i = if law == "Saturating" { share.tanh() } else { share };
+            let share: f64 = if source == "Source" {
+                1.0
+            } else {
+                0.1f64.cos()
+            };
+            let i = if law == "Saturating" {
+                share.tanh()
+            } else {
+                share
+            };
             digits(at(&run, "A.p.i", 0.1), i, 7);
-            digits(at(&run, "B.p.v", 0.1) - at(&run, "B.n.v", 0.1), 5.0 * share, 7);
+            digits(
+                at(&run, "B.p.v", 0.1) - at(&run, "B.n.v", 0.1),
+                5.0 * share,
+                7,
+            );
             // With a ground there is nothing to do.
             let grounded = bare(
                 &format!("{parts} Ground g;"),
@@ -465,6 +477,101 @@ fn rational_coefficients_are_integers_after_scaling() {
         let run = run_text(&text, &settings(0.1, 0.1));
         digits(at(&run, "i", 0.1), 0.2 + 0.1f64.sin() * 0.2f64.cos(), 9);
     }
+}
+
+#[test]
+fn cancelled_blocks_are_replaced_by_what_follows_from_them() {
+    let parts = format!(
+        "{PARTS} model OpAmp Pin p1, n1, p2, n2; equation p1.v = n1.v; p1.i = 0; p1.i + n1.i = 0; p2.i + n2.i = 0; end OpAmp;
+         model Alternating extends OnePort; equation v = sin(time); end Alternating;
+         model Current extends OnePort; equation i = sin(time); end Current;"
+    );
+    let model = |parts_of: &str, connections: &str| {
+        format!("{parts} model Circuit {parts_of} equation {connections} end Circuit;")
+    };
+    for (text, name, value) in [
+        // A capacitor in parallel to a source, both off the ground: the state is given, i = C*cos(t).
+        (
+            model(
+                "Capacitor C(C = 2); Alternating V; Resistor R; Resistor S; Ground g;",
+                "connect(C.p, V.p); connect(C.n, V.n); connect(C.p, R.p); connect(R.n, g.p); connect(S.p, C.p); connect(S.n, C.n);",
+            ),
+            "C.i",
+            2.0 * 0.5f64.cos(),
+        ),
+        // An inductor in series to a current source, by way of a source and a resistor in parallel: v = L*cos(t).
+        (
+            model(
+                "Inductor L(L = 3); Current I; Alternating V; Resistor S; Ground g;",
+                "connect(g.p, I.p); connect(I.n, V.p); connect(V.p, S.p); connect(V.n, S.n); connect(V.n, L.p);
+                 connect(L.n, g.p);",
+            ),
+            "L.v",
+            3.0 * 0.5f64.cos(),
+        ),
+        // What flows into the capacitor comes out of the amplifier: nothing is left for the resistor.
+        (
+            model(
+                "Capacitor C(C = 2, v(start = 0)); OpAmp A; Resistor R(R = 0.1); Ground g;",
+                "connect(R.n, A.p1); connect(g.p, R.n); connect(A.p2, C.n); connect(R.p, C.n); connect(A.n1, C.p);
+                 connect(A.n2, C.p);",
+            ),
+            "R.i",
+            0.0,
+        ),
+    ] {
+        let run = run_text(&text, &settings(0.5, 0.5));
+        digits(at(&run, name, 0.5), value, 6);
+    }
+    // Dependent and contradictory all the same: a source in parallel to a source.
+    let twice = model(
+        "Alternating V; Source W; Resistor R; Ground g;",
+        "connect(V.p, W.p); connect(V.n, W.n); connect(R.p, V.p); connect(R.n, g.p);",
+    );
+    let message = transformed(&twice).err().unwrap();
+    assert!(message.contains("overdetermined"), "{message}");
+}
+
+/// Three bars and a base with four revolute joints in the plane z = 0, in vectors of three components: the closing joint
+/// says once more that z = 0, and the force along z in the loop is free.
+#[test]
+fn planar_four_bar_in_three_components() {
+    let text = "
+model Bar parameter Real L = 1, m = 1;
+  Real phi, w, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
+equation
+  der(phi) = w; rb = ra + L*{cos(phi), sin(phi), 0}; rc = (ra + rb)/2; der(rc) = vc;
+  m*der(vc) = fa + fb + m*{0, -9.81, 0};
+  m*L^2/12*der(w) = (ra[1] - rc[1])*fa[2] - (ra[2] - rc[2])*fa[1] + (rb[1] - rc[1])*fb[2] - (rb[2] - rc[2])*fb[1];
+end Bar;
+model FourBar Bar b1(phi(start = 1, fixed = true), w(start = 0, fixed = true)), b2(L = 3.5, phi(start = 0.6)),
+  b3(L = 3, phi(start = 1.8));
+equation
+  b1.ra = {0, 0, 0}; b2.ra = b1.rb; b2.fa + b1.fb = {0, 0, 0}; b3.ra = {4, 0, 0}; b3.rb = b2.rb;
+  b3.fb + b2.fb = {0, 0, 0};
+end FourBar;";
+    let run = run_text(text, &settings(1.0, 0.5));
+    let energy = |t: f64| -> f64 {
+        let bar = |b: &str, l: f64| {
+            let x = |name: &str| at(&run, &format!("{b}.{name}"), t);
+            let kinetic = x("vc[1]").powi(2) + x("vc[2]").powi(2) + l * l / 12.0 * x("w").powi(2);
+            0.5 * kinetic + 9.81 * x("rc[2]")
+        };
+        bar("b1", 1.0) + bar("b2", 3.5) + bar("b3", 3.0)
+    };
+    assert!(
+        (energy(1.0) - energy(0.0)).abs() < 1e-5,
+        "{} {}",
+        energy(0.0),
+        energy(1.0)
+    );
+    let x = |name: &str| at(&run, name, 1.0);
+    digits(
+        x("b1.phi").cos() + 3.5 * x("b2.phi").cos() - 3.0 * x("b3.phi").cos(),
+        4.0,
+        8,
+    );
+    digits(x("b2.fb[3]"), 0.0, 9);
 }
 
 /// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.

@@ -97,9 +97,7 @@ pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>
 pub(super) fn scaled(x: &Exprs, e: ExprId) -> Option<(f64, ExprId)> {
     let literal = |e: ExprId| x.as_f64(e).filter(|f| f.is_finite() && *f != 0.0);
     match x.node(e) {
-        Node::Mul(l) if x.list(l).len() == 2 => {
-            literal(x.list(l)[0]).map(|f| (f, x.list(l)[1]))
-        }
+        Node::Mul(l) if x.list(l).len() == 2 => literal(x.list(l)[0]).map(|f| (f, x.list(l)[1])),
         Node::Div(a, b) => literal(b).map(|f| (1.0 / f, a)),
         _ => None,
     }
@@ -145,7 +143,11 @@ mod tests {
     fn ratios_of_small_integers_are_integers_after_scaling() {
         let integers = |c: &[f64]| {
             let by = scale(c.iter().copied())?;
-            Some(c.iter().map(|c| (c * by).round() as i64).collect::<Vec<_>>())
+            Some(
+                c.iter()
+                    .map(|c| (c * by).round() as i64)
+                    .collect::<Vec<_>>(),
+            )
         };
         for (coefficients, expected) in [
             (&[1.0, -2.0][..], Some(vec![1, -2])),

@@ -114,7 +114,9 @@ pub(super) fn systems(flat: &FlatModel, equations: &[Equation]) -> Systems {
     let uses = uses(flat, equations, &used);
     sums.retain(|sum| {
         let terms = sum.terms.iter();
-        terms.filter_map(|t| accessed(flat, sum, t)).any(|(v, at)| !uses[v.index()].cover(&at))
+        terms
+            .filter_map(|t| accessed(flat, sum, t))
+            .any(|(v, at)| !uses[v.index()].cover(&at))
     });
     linear.append(&mut sums);
     let mut builder = Builder {
@@ -229,9 +231,8 @@ fn components(flat: &FlatModel, linear: Vec<Linear>) -> Vec<Vec<Linear>> {
             }
         }
     }
-    let array = |item: &Linear| {
-        !item.domain.is_empty() || item.terms.iter().any(|t| !t.inner.is_empty())
-    };
+    let array =
+        |item: &Linear| !item.domain.is_empty() || item.terms.iter().any(|t| !t.inner.is_empty());
     let mut has_arrays = vec![false; linear.len()];
     for (k, item) in linear.iter().enumerate() {
         let r = root(&mut parent, k);

@@ -26,7 +26,11 @@ pub(super) struct Uses {
 }
 
 /// The uses of all variables, from the accesses and the numbers of their equations.
-pub(super) fn uses(flat: &FlatModel, equations: &[Equation], used: &[(usize, Access)]) -> Vec<Uses> {
+pub(super) fn uses(
+    flat: &FlatModel,
+    equations: &[Equation],
+    used: &[(usize, Access)],
+) -> Vec<Uses> {
     let mut all = vec![Uses::default(); flat.vars.len()];
     for (equation, a) in used {
         let class = match a.kind {
@@ -112,8 +116,7 @@ impl Uses {
     }
 
     fn add_box(&mut self, shape: &[Span], spans: Vec<Span>, class: Class) {
-        let known =
-            |u: &(Vec<Span>, Class)| u.0 == spans && (u.1 == class || u.1 == Class::State);
+        let known = |u: &(Vec<Span>, Class)| u.0 == spans && (u.1 == class || u.1 == Class::State);
         let inside = spans.iter().zip(shape).all(|(s, d)| d.contains(*s));
         let recent = &self.boxes[self.boxes.len().saturating_sub(RECENT)..];
         if inside && !recent.iter().any(known) {
