@@ -12,11 +12,14 @@
 //! names it. Cost: that of the elimination, near-linear for networks; long arrays are looked at as short ones.
 
 mod apply;
+mod cancelled;
 pub(crate) mod evaluate;
 mod hidden;
 mod linear_form;
 mod regular;
+mod split;
 mod system;
+mod uses;
 
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
@@ -25,6 +28,7 @@ use acausal_syntax::{Diagnostic, Span};
 
 use crate::incidence::is_unknown;
 use apply::Plan;
+pub(crate) use cancelled::expose;
 
 /// Array equations that cannot be shortened are taken apart up to this many elements in total.
 const MOST_ELEMENTS: usize = 200_000;
@@ -34,7 +38,7 @@ const MOST_ELEMENTS: usize = 200_000;
 pub struct Regularised {
     /// Equations that say nothing new.
     pub removed: Vec<String>,
-    /// Equations and the constraints between states that took their places.
+    /// Equations and what took their places: constraints that structure does not show.
     pub replaced: Vec<(String, String)>,
     /// Variables that were set to zero.
     pub freed: Vec<String>,

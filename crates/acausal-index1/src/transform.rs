@@ -208,11 +208,16 @@ impl Analysed {
         options: &Options,
         watch: &mut Stopwatch,
     ) -> Result<Analysed, Vec<Diagnostic>> {
-        let regularised = crate::regularise::regularise(flat, equations)?;
+        let mut regularised = crate::regularise::regularise(flat, equations)?;
         watch.lap("singularities");
         let empty = add_dummy(flat, equations);
         let first = pieces(flat, equations)?;
         let mut plan = Plan::new(flat, first, options, watch)?;
+        let replaced = &mut regularised;
+        while crate::regularise::expose(flat, equations, &plan.pieces, &plan.blocks, replaced) {
+            let again = pieces(flat, equations)?;
+            plan = Plan::new(flat, again, options, watch)?;
+        }
         let ignored = ignored_wishes(&plan, flat, options);
         if (ignored > 0 || is_entangled(&plan))
             && let Some(finer) = disentangled(flat, equations, options)

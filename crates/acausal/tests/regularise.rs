@@ -353,6 +353,227 @@ fn missing_equations_are_still_errors() {
     assert!(message.contains("underdetermined"), "{message}");
 }
 
+/// Components without variables for voltage and current of the branch: the law says all.
+const BARE_PARTS: &str = "
+connector Pin Real v; flow Real i; end Pin;
+model Source Pin p, n; parameter Real V = 10; equation p.v - n.v = V; p.i + n.i = 0; end Source;
+model Alternating Pin p, n; equation p.v - n.v = 10*cos(time); p.i + n.i = 0; end Alternating;
+model Resistor Pin p, n; parameter Real R = 5; equation p.v - n.v = R*p.i; p.i + n.i = 0; end Resistor;
+model Conductor Pin p, n; parameter Real R = 5; equation R*p.i = (p.v - n.v)*1.5/1.5; p.i + n.i = 0; end Conductor;
+model Saturating Pin p, n; parameter Real R = 5; equation p.i = tanh((p.v - n.v)/R); p.i + n.i = 0; end Saturating;
+model Transformer Pin p1, n1, p2, n2; parameter Real n = 2;
+equation p1.v - n1.v = n*(p2.v - n2.v); n*p1.i + p2.i = 0; p1.i + n1.i = 0; p2.i + n2.i = 0; end Transformer;
+model Ground Pin p; equation p.v = 0; end Ground;
+";
+
+fn bare(parts: &str, connections: &str) -> String {
+    format!("{BARE_PARTS} model Circuit {parts} equation {connections} end Circuit;")
+}
+
+#[test]
+fn differences_of_potentials_inside_of_equations() {
+    let series = "connect(V.p, A.p); connect(A.n, B.p); connect(B.n, V.n);";
+    // Two resistors of 5 at 10 V: 5 V and 1 A each. One balance is superfluous, one potential is free, whatever the laws look like.
+    for source in ["Source", "Alternating"] {
+        for law in ["Resistor", "Conductor", "Saturating"] {
+            let parts = format!("{source} V; {law} A; {law} B;");
+            let text = bare(&parts, series);
+            let r = report(&text);
+            assert_eq!(counts(&r), (1, 0, 1), "{law}: {:?}", r.regularised);
+            let run = run_text(&text, &settings(0.1, 0.1));
+            let share: f64 = if source == "Source" {
+                1.0
+            } else {
+                0.1f64.cos()
+            };
+            let i = if law == "Saturating" {
+                share.tanh()
+            } else {
+                share
+            };
+            digits(at(&run, "A.p.i", 0.1), i, 7);
+            digits(
+                at(&run, "B.p.v", 0.1) - at(&run, "B.n.v", 0.1),
+                5.0 * share,
+                7,
+            );
+            // With a ground there is nothing to do.
+            let grounded = bare(
+                &format!("{parts} Ground g;"),
+                &format!("{series} connect(g.p, A.n);"),
+            );
+            assert_eq!(counts(&report(&grounded)), (0, 0, 0));
+            let run = run_text(&grounded, &settings(0.1, 0.1));
+            digits(at(&run, "V.p.v", 0.1), 5.0 * share, 7);
+        }
+    }
+}
+
+#[test]
+fn transformers_with_floating_secondary() {
+    // The secondary's resistor of 5 counts 4*5 = 20 on the primary side: 10/(5 + 20) = 0.4.
+    for ground in ["", "connect(g.p, V.n);"] {
+        let text = bare(
+            &format!(
+                "Source V; Resistor A; Resistor B; Transformer T; {}",
+                if ground.is_empty() { "" } else { "Ground g;" }
+            ),
+            &format!(
+                "connect(V.p, A.p); connect(A.n, T.p1); connect(T.n1, V.n); connect(T.p2, B.p); connect(T.n2, B.n);
+                 {ground}"
+            ),
+        );
+        let parts = if ground.is_empty() { 2 } else { 1 };
+        let r = report(&text);
+        assert_eq!(counts(&r), (parts, 0, parts), "{:?}", r.regularised);
+        let run = run_text(&text, &settings(0.1, 0.1));
+        digits(at(&run, "A.p.i", 0.1), 0.4, 9);
+        digits(at(&run, "B.p.i", 0.1), 0.8, 9);
+    }
+}
+
+#[test]
+fn differences_of_arrays_of_potentials() {
+    let ring = |n: usize| {
+        bare(
+            &format!("Source V; Resistor R[{n}](each R = 10/{n});"),
+            &format!(
+                "connect(V.p, R[1].p); for k in 1:{n}-1 loop connect(R[k].n, R[k+1].p); end for;
+                 connect(R[{n}].n, V.n);"
+            ),
+        )
+    };
+    let run = run_text(&ring(7), &settings(0.1, 0.1));
+    digits(at(&run, "R[3].p.i", 0.1), 1.0, 9);
+    let short = report(&ring(5));
+    for n in [50, 1_000_000] {
+        let r = report(&ring(n));
+        assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+        assert_eq!(r.regularised.freed, short.regularised.freed);
+    }
+    // Differences inside of a sum over a range: i = sum(g[k]*(u[k] - w[k])).
+    let text = "model M parameter Real g[3] = {1, 2, 3}; Real u[3], w[3], i, j;
+      equation for k in 1:2 loop u[k] = u[k+1]; w[k] = w[k+1]; end for; u[1] - w[1] = 2; i + j = 0; j + i = 0;
+      i = sum(g[k]*(u[k] - w[k]) for k in 1:3); end M;";
+    let r = report(text);
+    assert_eq!(counts(&r), (1, 0, 1), "{:?}", r.regularised);
+    digits(at(&run_text(text, &settings(0.1, 0.1)), "i", 0.1), 12.0, 9);
+}
+
+#[test]
+fn rational_coefficients_are_integers_after_scaling() {
+    // The second law says what the first says; a and b occur in their difference only.
+    for law in [
+        "1.5*i = 1.5*j + 1.5*k",
+        "0.3*i = 0.3*j + 0.3*k",
+        "i/3 = j/3 + k/3",
+        "0.1*i - 0.1*j = 0.1*k",
+    ] {
+        let text = format!(
+            "model M Real i, j, k, a, b; equation i = j + k; {law}; j = 2*time; k = sin(time)*cos(a - b); a - b = j; end M;"
+        );
+        let r = report(&text);
+        assert_eq!(counts(&r), (1, 0, 1), "{law}: {:?}", r.regularised);
+        let run = run_text(&text, &settings(0.1, 0.1));
+        digits(at(&run, "i", 0.1), 0.2 + 0.1f64.sin() * 0.2f64.cos(), 9);
+    }
+}
+
+#[test]
+fn cancelled_blocks_are_replaced_by_what_follows_from_them() {
+    let parts = format!(
+        "{PARTS} model OpAmp Pin p1, n1, p2, n2; equation p1.v = n1.v; p1.i = 0; p1.i + n1.i = 0; p2.i + n2.i = 0; end OpAmp;
+         model Alternating extends OnePort; equation v = sin(time); end Alternating;
+         model Current extends OnePort; equation i = sin(time); end Current;"
+    );
+    let model = |parts_of: &str, connections: &str| {
+        format!("{parts} model Circuit {parts_of} equation {connections} end Circuit;")
+    };
+    for (text, name, value) in [
+        // A capacitor in parallel to a source, both off the ground: the state is given, i = C*cos(t).
+        (
+            model(
+                "Capacitor C(C = 2); Alternating V; Resistor R; Resistor S; Ground g;",
+                "connect(C.p, V.p); connect(C.n, V.n); connect(C.p, R.p); connect(R.n, g.p); connect(S.p, C.p); connect(S.n, C.n);",
+            ),
+            "C.i",
+            2.0 * 0.5f64.cos(),
+        ),
+        // An inductor in series to a current source, by way of a source and a resistor in parallel: v = L*cos(t).
+        (
+            model(
+                "Inductor L(L = 3); Current I; Alternating V; Resistor S; Ground g;",
+                "connect(g.p, I.p); connect(I.n, V.p); connect(V.p, S.p); connect(V.n, S.n); connect(V.n, L.p);
+                 connect(L.n, g.p);",
+            ),
+            "L.v",
+            3.0 * 0.5f64.cos(),
+        ),
+        // What flows into the capacitor comes out of the amplifier: nothing is left for the resistor.
+        (
+            model(
+                "Capacitor C(C = 2, v(start = 0)); OpAmp A; Resistor R(R = 0.1); Ground g;",
+                "connect(R.n, A.p1); connect(g.p, R.n); connect(A.p2, C.n); connect(R.p, C.n); connect(A.n1, C.p);
+                 connect(A.n2, C.p);",
+            ),
+            "R.i",
+            0.0,
+        ),
+    ] {
+        let run = run_text(&text, &settings(0.5, 0.5));
+        digits(at(&run, name, 0.5), value, 6);
+    }
+    // Dependent and contradictory all the same: a source in parallel to a source.
+    let twice = model(
+        "Alternating V; Source W; Resistor R; Ground g;",
+        "connect(V.p, W.p); connect(V.n, W.n); connect(R.p, V.p); connect(R.n, g.p);",
+    );
+    let message = transformed(&twice).err().unwrap();
+    assert!(message.contains("overdetermined"), "{message}");
+}
+
+/// Three bars and a base with four revolute joints in the plane z = 0, in vectors of three components: the closing joint
+/// says once more that z = 0, and the force along z in the loop is free.
+#[test]
+fn planar_four_bar_in_three_components() {
+    let text = "
+model Bar parameter Real L = 1, m = 1;
+  Real phi, w, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
+equation
+  der(phi) = w; rb = ra + L*{cos(phi), sin(phi), 0}; rc = (ra + rb)/2; der(rc) = vc;
+  m*der(vc) = fa + fb + m*{0, -9.81, 0};
+  m*L^2/12*der(w) = (ra[1] - rc[1])*fa[2] - (ra[2] - rc[2])*fa[1] + (rb[1] - rc[1])*fb[2] - (rb[2] - rc[2])*fb[1];
+end Bar;
+model FourBar Bar b1(phi(start = 1, fixed = true), w(start = 0, fixed = true)), b2(L = 3.5, phi(start = 0.6)),
+  b3(L = 3, phi(start = 1.8));
+equation
+  b1.ra = {0, 0, 0}; b2.ra = b1.rb; b2.fa + b1.fb = {0, 0, 0}; b3.ra = {4, 0, 0}; b3.rb = b2.rb;
+  b3.fb + b2.fb = {0, 0, 0};
+end FourBar;";
+    let run = run_text(text, &settings(1.0, 0.5));
+    let energy = |t: f64| -> f64 {
+        let bar = |b: &str, l: f64| {
+            let x = |name: &str| at(&run, &format!("{b}.{name}"), t);
+            let kinetic = x("vc[1]").powi(2) + x("vc[2]").powi(2) + l * l / 12.0 * x("w").powi(2);
+            0.5 * kinetic + 9.81 * x("rc[2]")
+        };
+        bar("b1", 1.0) + bar("b2", 3.5) + bar("b3", 3.0)
+    };
+    assert!(
+        (energy(1.0) - energy(0.0)).abs() < 1e-5,
+        "{} {}",
+        energy(0.0),
+        energy(1.0)
+    );
+    let x = |name: &str| at(&run, name, 1.0);
+    digits(
+        x("b1.phi").cos() + 3.5 * x("b2.phi").cos() - 3.0 * x("b3.phi").cos(),
+        4.0,
+        8,
+    );
+    digits(x("b2.fb[3]"), 0.0, 9);
+}
+
 /// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.
 fn random_circuit(seed: u64, ground: Option<usize>) -> (String, Vec<String>) {
     let mut state = seed;

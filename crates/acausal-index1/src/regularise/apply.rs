@@ -389,6 +389,8 @@ fn term(
     }
     let mut e = match &system.columns[v.index()] {
         Column::Unknown(var) => flat.exprs.var(*var, Kind::Value, &subs, Ty::Real),
+        // Such a column is gone before what is left of a row is a constraint (`split.rs`).
+        Column::Sum(_) => unreachable!("a sum is in one row only"),
         Column::Known(value, iters) => {
             let values: Vec<(IterId, ExprId)> = iters.iter().copied().zip(subs).collect();
             flat.exprs.substitute_iters(*value, &values)

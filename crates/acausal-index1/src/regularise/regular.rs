@@ -3,23 +3,24 @@
 //! In: the equations of a model. Out: whether its integer equations are certainly independent of each other and determine all that nothing else
 //! determines; `false` means that this quick look cannot tell, and for models with arrays it is not taken.
 //!
-//! Method: the integer equations as rows over the unknowns. (1) If they can be taken away one by one, each by an unknown that is neither a
+//! Method: the integer equations as rows over the unknowns, and the integer sums of other equations (`split.rs`). (1) If they can be taken away one by one, each by an unknown that is neither a
 //! state nor in a row that is left, they are a triangle: none is redundant, and none says something about states or parameters alone. (2) If
-//! likewise each unknown that occurs in no other equation can be taken away by a row in which it is the only one left, none of them
-//! is free. Both are sufficient. In a network without such singularities every branch has a law of its own, whose
+//! likewise each unknown that occurs in no other equation but in sums can be taken away by a row or sum in which it is the only one left,
+//! none of them is free. (Sums do not matter for the first: each has a column of its own.) Both are sufficient. In a network without such singularities every branch has a law of its own, whose
 //! voltage and current occur in one connection equation each, so that they hold at once. Cost: linear in the size of the equations, without
 //! elimination and without names.
 //!
 //! Example: `u = p.v - n.v; i + j = 0; u = R*i; j = g(p.v)`: rows `u - p.v + n.v` and `i + j`; `u` and `i` are in one row each.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{ExprId, Kind, Node, ReduceOp};
+use acausal_expr::{Access, ExprId, Kind, Node, ReduceOp};
 
-use super::linear_form::{integer, known};
+use super::linear_form::{Factor, known, scale, scaled};
+use super::split::Split;
 
 /// Where an unknown occurs besides of the integer equations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Use {
+pub(super) enum Use {
     /// Nowhere.
     Local,
     /// With its value.
@@ -34,26 +35,47 @@ pub(super) fn is_regular(flat: &FlatModel, equations: &[Equation], unknown: &[bo
         return false;
     }
     let mut uses = vec![Use::Local; flat.vars.len()];
-    let mut rows = Rows::default();
+    let (mut rows, mut sums) = (Rows::default(), Rows::default());
     let mut row = Vec::new();
-    let mut todo = Vec::new();
+    let mut terms = Terms::default();
+    let mut split = Split::default();
+    let is_unknown = |a: Access| unknown[a.var.index()];
     for eq in equations {
-        match integer_row(flat, unknown, eq, &mut todo, &mut row) {
+        match integer_row(flat, unknown, eq, &mut terms, &mut row) {
             Row::Integer => rows.push(&mut row),
             Row::Unclear => return false,
-            Row::Other => flat.exprs.for_each_access(&[eq.lhs, eq.rhs], |_, a| {
-                let here = match a.kind {
-                    Kind::Pre => return,
-                    Kind::Value => Use::Rest,
-                    Kind::Der(_) => Use::State,
-                };
-                if let Some(known) = uses.get_mut(a.var.index()) {
-                    *known = here.max(*known);
+            Row::Other => {
+                split.of(flat, eq, is_unknown);
+                for a in &split.used {
+                    let here = match a.kind {
+                        Kind::Pre => continue,
+                        Kind::Value => Use::Rest,
+                        Kind::Der(_) => Use::State,
+                    };
+                    if let Some(known) = uses.get_mut(a.var.index()) {
+                        *known = here.max(*known);
+                    }
                 }
-            }),
+                for sum in &split.sums {
+                    row.clear();
+                    for t in &sum.terms {
+                        let Factor::Unknown(a) = t.factor else {
+                            continue;
+                        };
+                        if !flat.exprs.list(a.subs).is_empty() {
+                            return false;
+                        }
+                        row.push((a.var.0, t.coefficient));
+                    }
+                    sums.push(&mut row);
+                }
+            }
         }
     }
-    rows.independent(&uses) && rows.nothing_free(&uses)
+    rows.independent(&uses) && {
+        rows.extend(&sums);
+        rows.nothing_free(&uses)
+    }
 }
 
 enum Row {
@@ -65,18 +87,27 @@ enum Row {
     Unclear,
 }
 
+/// What an integer equation is made of; kept for the next one.
+#[derive(Default)]
+struct Terms {
+    todo: Vec<(ExprId, f64)>,
+    /// Unknowns (known expressions have no number) with their coefficients.
+    found: Vec<(Option<u32>, f64)>,
+}
+
 /// The unknowns of an integer equation with their coefficients. Follows [`super::linear_form::integer_terms`].
 fn integer_row(
     flat: &FlatModel,
     unknown: &[bool],
     eq: &Equation,
-    todo: &mut Vec<(ExprId, i64)>,
+    terms: &mut Terms,
     row: &mut Vec<(u32, i64)>,
 ) -> Row {
     let x = &flat.exprs;
-    row.clear();
+    let Terms { todo, found } = terms;
+    found.clear();
     todo.clear();
-    todo.extend([(eq.rhs, -1), (eq.lhs, 1)]);
+    todo.extend([(eq.rhs, -1.0), (eq.lhs, 1.0)]);
     while let Some((e, coefficient)) = todo.pop() {
         match x.node(e) {
             Node::Add(l) => todo.extend(x.list(l).iter().map(|&t| (t, coefficient))),
@@ -84,41 +115,43 @@ fn integer_row(
                 if !x.list(a.subs).is_empty() {
                     return Row::Unclear;
                 }
-                row.push((a.var.0, coefficient));
-            }
-            Node::Mul(l) if x.list(l).len() == 2 && integer(x.as_f64(x.list(l)[0])).is_some() => {
-                let scaled = integer(x.as_f64(x.list(l)[0]))
-                    .and_then(|factor| coefficient.checked_mul(factor))
-                    .filter(|c| integer(Some(*c as f64)).is_some());
-                let Some(scaled) = scaled else {
-                    return Row::Other;
-                };
-                todo.push((x.list(l)[1], scaled));
+                found.push((Some(a.var.0), coefficient));
             }
             Node::Reduce {
                 op: ReduceOp::Sum, ..
             } if known(flat, e).is_none() => return Row::Unclear,
-            Node::Real(_) | Node::Int(_) => {}
-            _ if known(flat, e).is_some() => {}
-            _ => return Row::Other,
+            Node::Real(_) | Node::Int(_) if x.is_zero(e) => {}
+            Node::Real(_) | Node::Int(_) => found.push((None, coefficient)),
+            _ => match scaled(x, e) {
+                Some((f, part)) if f.fract() == 0.0 || known(flat, part).is_none() => {
+                    todo.push((part, coefficient * f));
+                }
+                _ if known(flat, e).is_some() => found.push((None, coefficient)),
+                _ => return Row::Other,
+            },
         }
     }
-    if row.is_empty() {
-        Row::Other
-    } else {
-        Row::Integer
+    if found.iter().all(|t| t.0.is_none()) {
+        return Row::Other;
     }
+    let Some(by) = scale(found.iter().map(|t| t.1)) else {
+        return Row::Other;
+    };
+    row.clear();
+    let unknowns = found.iter().filter_map(|&(v, c)| v.map(|v| (v, c)));
+    row.extend(unknowns.map(|(v, c)| (v, (c * by).round() as i64)));
+    Row::Integer
 }
 
 /// The integer equations: which unknowns have a coefficient other than zero.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     ends: Vec<u32>,
     columns: Vec<u32>,
 }
 
 impl Rows {
-    fn push(&mut self, row: &mut [(u32, i64)]) {
+    pub(super) fn push(&mut self, row: &mut [(u32, i64)]) {
         row.sort_unstable();
         for terms in row.chunk_by(|a, b| a.0 == b.0) {
             // Coefficients are below 1e9 and a row does not have that many terms.
@@ -127,6 +160,12 @@ impl Rows {
             }
         }
         self.ends.push(self.columns.len() as u32);
+    }
+
+    fn extend(&mut self, others: &Rows) {
+        let offset = self.columns.len() as u32;
+        self.columns.extend(&others.columns);
+        self.ends.extend(others.ends.iter().map(|e| offset + e));
     }
 
     fn len(&self) -> usize {
@@ -139,7 +178,7 @@ impl Rows {
     }
 
     /// Whether the rows are a triangle in the unknowns that are no states.
-    fn independent(&self, uses: &[Use]) -> bool {
+    pub(super) fn independent(&self, uses: &[Use]) -> bool {
         // Per unknown: in how many rows that are left it occurs, and their numbers added up, so that of one row it is the number.
         let mut occurs: Vec<(u32, u32)> = vec![(0, 0); uses.len()];
         for r in 0..self.len() {

@@ -3,14 +3,16 @@
 //! In: the flat equations. Out: [`System`]s whose arrays are in the order of names (not of their places in the source), so
 //! that what is decided does not depend on the order of declarations and equations. Integer equations that share
 //! unknowns, directly or through others, belong together; those without arrays form one system. An array equation is one
-//! row over its iterators, counted from 0; a known expression is an array over the iterators it depends on. Cost: linear
-//! in the number of array equations and accesses, whatever the lengths.
+//! row over its iterators, counted from 0; a known expression is an array over the iterators it depends on. Of the other
+//! equations the integer sums take part (`split.rs`): `sum - a = 0`, where `a` stands for the sum, is a row with a column of
+//! its own. A sum all of whose unknowns are also used outside of sums can free nothing and is left out. Cost: linear in the
+//! number of array equations and accesses, whatever the lengths.
 //!
 //! Example: with `Resistor r[N]` and `connect(r[i].n, r[i+1].p)` there are four rows: `r.v[i] - r.p.v[i] + r.n.v[i]`,
 //! `r.p.i[i] + r.n.i[i]`, `r.n.v[i] - r.p.v[i+1]`, `r.n.i[i] + r.p.i[i+1]`.
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Printer, Range, VarId};
+use acausal_expr::{Access, ExprId, IterId, Printer, Range, VarId};
 use acausal_structure::VarId as ColumnId;
 use acausal_structure::integer_elimination::Class;
 use acausal_structure::integer_elimination::arrays::{ArrayRow, ArraySystem, ArrayVariable};
@@ -19,13 +21,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::linear_form::{Factor, Term, integer_terms};
-use crate::element::{flat_affine, for_each_point};
-
-/// Uses of an array that are no box are listed element by element up to this many.
-const MOST_LISTED: usize = 200_000;
-
-/// How many uses of an array are compared with a new one, so that equal ones are not kept twice.
-const RECENT: usize = 4;
+use super::split::Split;
+use super::uses::{Uses, image, uses, variable_shape};
+use crate::element::flat_affine;
+use crate::incidence::is_unknown;
 
 /// An array of a system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +33,12 @@ pub(super) enum Column {
     Unknown(VarId),
     /// A known expression and the iterators it depends on: its dimensions, with their values as indices.
     Known(ExprId, Vec<IterId>),
+    /// What a sum inside of an equation stands for, by number: it exists in the analysis only.
+    Sum(usize),
 }
+
+/// A number beyond those of all columns.
+const LAST: usize = u32::MAX as usize;
 
 /// Integer equations that hang together.
 #[derive(Debug, Default)]
@@ -42,7 +46,7 @@ pub(super) struct System {
     pub(super) arrays: ArraySystem,
     /// What each array stands for.
     pub(super) columns: Vec<Column>,
-    /// The equation of each row.
+    /// The equation of each row; a sum belongs to the equation that it stands in.
     pub(super) equations: Vec<usize>,
 }
 
@@ -54,66 +58,115 @@ pub(super) struct Systems {
     pub(super) skipped: usize,
 }
 
-/// An integer equation with its terms.
-type Linear = (usize, Vec<Term>);
+/// An integer equation, or an integer sum of another equation, with its terms.
+struct Linear {
+    equation: usize,
+    /// The iterators it is for.
+    domain: Vec<(IterId, Range)>,
+    terms: Vec<Term>,
+    /// The number of the sum, if it is one.
+    sum: Option<usize>,
+}
 
 /// Collects the integer equations.
 pub(super) fn systems(flat: &FlatModel, equations: &[Equation]) -> Systems {
     let mut linear: Vec<Linear> = Vec::new();
-    let mut others: Vec<usize> = Vec::new();
-    for (k, eq) in equations.iter().enumerate() {
-        match integer_terms(flat, eq).filter(|t| is_static(flat, eq, t)) {
-            Some(terms) => linear.push((k, terms)),
-            None => others.push(k),
+    let mut sums: Vec<Linear> = Vec::new();
+    let mut used: Vec<(usize, Access)> = Vec::new();
+    let mut split = Split::default();
+    for (equation, eq) in equations.iter().enumerate() {
+        let domain = eq.domain.to_vec();
+        if let Some(terms) = integer_terms(flat, eq).filter(|t| is_static(flat, &domain, t)) {
+            linear.push(Linear {
+                equation,
+                domain,
+                terms,
+                sum: None,
+            });
+            continue;
+        }
+        split.of(flat, eq, |a| is_unknown(flat, a.var));
+        used.extend(split.used.iter().map(|&a| (equation, a)));
+        for sum in split.sums.drain(..) {
+            let domain: Vec<(IterId, Range)> = domain.iter().copied().chain(sum.around).collect();
+            if is_static(flat, &domain, &sum.terms) {
+                sums.push(Linear {
+                    equation,
+                    domain,
+                    terms: sum.terms,
+                    sum: Some(sums.len()),
+                });
+            } else {
+                used.extend(sum.terms.iter().filter_map(|t| match t.factor {
+                    Factor::Unknown(a) => Some((equation, a)),
+                    Factor::Known(_) => None,
+                }));
+            }
         }
     }
+    let mut takes_part = vec![false; flat.vars.len()];
+    for t in linear.iter().chain(&sums).flat_map(|item| &item.terms) {
+        if let Factor::Unknown(a) = t.factor {
+            takes_part[a.var.index()] = true;
+        }
+    }
+    used.retain(|(_, a)| takes_part[a.var.index()]);
+    let uses = uses(flat, equations, &used);
+    sums.retain(|sum| {
+        let terms = sum.terms.iter();
+        terms
+            .filter_map(|t| accessed(flat, sum, t))
+            .any(|(v, at)| !uses[v.index()].cover(&at))
+    });
+    linear.append(&mut sums);
     let mut builder = Builder {
         flat,
         equations,
-        system_of: vec![u32::MAX; flat.vars.len()],
+        uses,
         drafts: Vec::new(),
     };
-    for part in components(flat, equations, linear) {
+    for part in components(flat, linear) {
         builder.add(part);
     }
-    builder.mark(&others);
     let (mut systems, mut skipped) = (Vec::new(), 0);
     for draft in builder.drafts {
         if draft.incomplete {
-            skipped += draft
-                .rows
-                .iter()
-                .map(|r| equations[r.0].len())
-                .sum::<usize>();
+            let own = draft.rows.iter().filter(|r| r.sum.is_none());
+            skipped += own.map(|r| equations[r.equation].len()).sum::<usize>();
         } else {
-            systems.push(draft.finish(flat, equations));
+            systems.push(draft.finish(flat));
         }
     }
     Systems { systems, skipped }
 }
 
 /// All subscripts are affine in one iterator each, stay inside of their arrays, and a sum runs over a box.
-fn is_static(flat: &FlatModel, eq: &Equation, terms: &[Term]) -> bool {
+fn is_static(flat: &FlatModel, domain: &[(IterId, Range)], terms: &[Term]) -> bool {
     terms.iter().all(|t| match t.factor {
         Factor::Unknown(a) => {
-            let nested: Vec<(IterId, Range)> = eq.domain.iter().chain(&t.inner).copied().collect();
-            flat_affine(flat, &nested, a).is_some() && indices(flat, eq, t, a).is_some()
+            let nested: Vec<(IterId, Range)> = domain.iter().chain(&t.inner).copied().collect();
+            flat_affine(flat, &nested, a).is_some() && indices(flat, domain, t, a).is_some()
         }
         Factor::Known(_) => true,
     })
 }
 
 /// The subscripts of an unknown: iterators of the equation count from 0, those of a sum become ranges.
-fn indices(flat: &FlatModel, eq: &Equation, term: &Term, a: Access) -> Option<Vec<Index>> {
+fn indices(
+    flat: &FlatModel,
+    domain: &[(IterId, Range)],
+    term: &Term,
+    a: Access,
+) -> Option<Vec<Index>> {
     let mut summed = 0;
     let mut out = Vec::new();
     for &s in flat.exprs.list(a.subs) {
         let affine = flat.exprs.affine(s)?;
         out.push(match affine.terms.as_slice() {
             [] => Index::Fixed(affine.constant),
-            [(i, c)] => match eq.domain.iter().position(|(j, _)| i == j) {
+            [(i, c)] => match domain.iter().position(|(j, _)| i == j) {
                 Some(k) => {
-                    let r = eq.domain[k].1;
+                    let r = domain[k].1;
                     Index::Affine {
                         iterator: k,
                         coefficient: c * r.step,
@@ -133,15 +186,29 @@ fn indices(flat: &FlatModel, eq: &Equation, term: &Term, a: Access) -> Option<Ve
     (summed == term.inner.len()).then_some(out)
 }
 
-/// The values of `c*i + constant`, if they follow each other without gaps.
-fn image(r: Range, c: i64, constant: i64) -> Option<Span> {
-    let (a, b) = (c * r.start + constant, c * r.last() + constant);
-    let dense = r.count <= 1 || (c * r.step).abs() == 1;
-    dense.then(|| Span::new(a.min(b), a.max(b)))
+/// An unknown of a row and a box around the elements that the row takes.
+fn accessed(flat: &FlatModel, row: &Linear, term: &Term) -> Option<(VarId, Vec<Span>)> {
+    let Factor::Unknown(a) = term.factor else {
+        return None;
+    };
+    let index = indices(flat, &row.domain, term, a)?;
+    let spans = index.iter().map(|i| match *i {
+        Index::Fixed(i) => Span::new(i, i),
+        Index::All(s) => s,
+        Index::Affine {
+            iterator,
+            coefficient,
+            offset,
+        } => {
+            let last = offset + coefficient * (row.domain[iterator].1.count - 1);
+            Span::new(offset.min(last), offset.max(last))
+        }
+    });
+    Some((a.var, spans.collect()))
 }
 
-/// Groups of equations that share unknowns, in the order of their first equation; all scalar ones are one group.
-fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> Vec<Vec<Linear>> {
+/// Groups of integer equations that share unknowns; all groups without arrays are one group.
+fn components(flat: &FlatModel, linear: Vec<Linear>) -> Vec<Vec<Linear>> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
             parent[i] = parent[parent[i]];
@@ -151,8 +218,8 @@ fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> 
     }
     let mut parent: Vec<usize> = (0..linear.len()).collect();
     let mut first: Vec<u32> = vec![u32::MAX; flat.vars.len()];
-    for (k, (_, terms)) in linear.iter().enumerate() {
-        for t in terms {
+    for (k, item) in linear.iter().enumerate() {
+        for t in &item.terms {
             if let Factor::Unknown(a) = t.factor {
                 let slot = &mut first[a.var.index()];
                 if *slot == u32::MAX {
@@ -164,9 +231,8 @@ fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> 
             }
         }
     }
-    let array = |(e, terms): &Linear| {
-        !equations[*e].domain.is_empty() || terms.iter().any(|t| !t.inner.is_empty())
-    };
+    let array =
+        |item: &Linear| !item.domain.is_empty() || item.terms.iter().any(|t| !t.inner.is_empty());
     let mut has_arrays = vec![false; linear.len()];
     for (k, item) in linear.iter().enumerate() {
         let r = root(&mut parent, k);
@@ -186,107 +252,115 @@ fn components(flat: &FlatModel, equations: &[Equation], linear: Vec<Linear>) -> 
 /// A system before its arrays are in order.
 struct Draft {
     columns: IndexMap<Column, ArrayVariable, FxBuildHasher>,
-    rows: Vec<(usize, ArrayRow)>,
+    rows: Vec<DraftRow>,
     /// Some use could not be listed.
     incomplete: bool,
+}
+
+struct DraftRow {
+    equation: usize,
+    /// The number of the sum, if it is one.
+    sum: Option<usize>,
+    row: ArrayRow,
 }
 
 struct Builder<'a> {
     flat: &'a FlatModel,
     equations: &'a [Equation],
-    /// The draft in which each variable occurs.
-    system_of: Vec<u32>,
+    /// Which elements of each variable occur outside of the rows.
+    uses: Vec<Uses>,
     drafts: Vec<Draft>,
 }
 
 impl Builder<'_> {
     fn add(&mut self, part: Vec<Linear>) {
-        let number = self.drafts.len() as u32;
         let mut draft = Draft {
             columns: IndexMap::default(),
             rows: Vec::with_capacity(part.len()),
             incomplete: false,
         };
-        for (equation, terms) in part {
-            let eq = &self.equations[equation];
-            let mut row = Vec::with_capacity(terms.len());
-            for t in &terms {
-                let (column, index, class) = match t.factor {
+        for item in part {
+            let domain = &item.domain;
+            let mut row = Vec::with_capacity(item.terms.len() + 1);
+            for t in &item.terms {
+                let (column, index, shape, class) = match t.factor {
                     Factor::Unknown(a) => {
-                        self.system_of[a.var.index()] = number;
-                        let index = indices(self.flat, eq, t, a).unwrap_or_default();
-                        (Column::Unknown(a.var), index, Class::Local)
+                        let index = indices(self.flat, domain, t, a).unwrap_or_default();
+                        let shape = variable_shape(self.flat, a.var);
+                        (Column::Unknown(a.var), index, shape, Class::Local)
                     }
                     Factor::Known(e) => {
-                        let (column, index) = known(self.flat, eq, e);
-                        (column, index, Class::Parameter)
+                        let (column, index, shape) = known(self.flat, domain, e);
+                        (column, index, shape, Class::Parameter)
                     }
                 };
-                let shape = match &column {
-                    Column::Unknown(v) => {
-                        let dims = self.flat.var(*v).dims.iter();
-                        dims.map(|&d| Span::new(1, d as i64)).collect()
-                    }
-                    Column::Known(_, iters) => values(eq, iters),
-                };
-                let entry = draft.columns.entry(column);
-                let id = entry.index();
-                let variable = entry.or_insert_with(|| ArrayVariable {
-                    shape: shape.clone(),
-                    class,
-                    uses: Vec::new(),
-                });
-                // Equations that were one before they were split share their iterators.
-                for (s, new) in variable.shape.iter_mut().zip(&shape) {
-                    *s = Span::new(s.lo.min(new.lo), s.hi.max(new.hi));
-                }
-                row.push((ColumnId::new(id), index, t.coefficient));
+                let id = self.column(&mut draft, column, shape, class);
+                row.push((id, index, t.coefficient));
             }
-            let kind = self.flat.origin(eq.origin).kind;
-            let late = matches!(
+            let iterators: Vec<Span> = domain.iter().map(|d| Span::new(0, d.1.count - 1)).collect();
+            if let Some(number) = item.sum {
+                let column = Column::Sum(number);
+                let id = self.column(&mut draft, column, iterators.clone(), Class::Rest);
+                let index = (0..iterators.len()).map(|k| Index::shifted(k, 0));
+                row.push((id, index.collect(), -1));
+            }
+            let kind = self.flat.origin(self.equations[item.equation].origin).kind;
+            let connects = matches!(
                 kind,
                 OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
             );
-            let counts = eq.domain.iter().map(|(_, r)| Span::new(0, r.count - 1));
-            let row = ArrayRow {
-                iterators: counts.collect(),
-                terms: row,
-                late,
-            };
-            draft.rows.push((equation, row));
+            draft.rows.push(DraftRow {
+                equation: item.equation,
+                sum: item.sum,
+                row: ArrayRow {
+                    iterators,
+                    terms: row,
+                    late: connects && item.sum.is_none(),
+                },
+            });
         }
         self.drafts.push(draft);
     }
 
-    /// Notes which elements the other equations use, and of which they use derivatives.
-    fn mark(&mut self, others: &[usize]) {
-        for &k in others {
-            let eq = &self.equations[k];
-            for e in self.flat.exprs.reachable(&[eq.lhs, eq.rhs]) {
-                let Node::Var(a) = self.flat.exprs.node(e) else {
-                    continue;
-                };
-                let number = self.system_of[a.var.index()];
-                if number == u32::MAX || a.kind == Kind::Pre {
-                    continue;
-                }
-                let class = match a.kind {
-                    Kind::Value => Class::Rest,
-                    _ => Class::State,
-                };
-                let draft = &mut self.drafts[number as usize];
-                if let Some(variable) = draft.columns.get_mut(&Column::Unknown(a.var)) {
-                    draft.incomplete |= !used(self.flat, eq, a, class, variable);
-                }
-            }
+    /// The column of a system, a new one if need be.
+    fn column(
+        &mut self,
+        draft: &mut Draft,
+        column: Column,
+        shape: Vec<Span>,
+        class: Class,
+    ) -> ColumnId {
+        let uses = match &column {
+            Column::Unknown(v) => Some(&mut self.uses[v.index()]),
+            _ => None,
+        };
+        let incomplete = &mut draft.incomplete;
+        let entry = draft.columns.entry(column);
+        let id = entry.index();
+        let variable = entry.or_insert_with(|| ArrayVariable {
+            shape: shape.clone(),
+            class,
+            uses: uses.map_or_else(Vec::new, |u| {
+                *incomplete |= u.incomplete;
+                std::mem::take(&mut u.boxes)
+            }),
+        });
+        // Equations that were one before they were split share their iterators.
+        for (s, new) in variable.shape.iter_mut().zip(&shape) {
+            *s = Span::new(s.lo.min(new.lo), s.hi.max(new.hi));
         }
+        ColumnId::new(id)
     }
 }
 
-/// A known expression as an array over the iterators that it depends on.
-fn known(flat: &FlatModel, eq: &Equation, e: ExprId) -> (Column, Vec<Index>) {
-    let (mut iters, mut index) = (Vec::new(), Vec::new());
-    for (k, (i, r)) in eq.domain.iter().enumerate() {
+/// A known expression as an array over the iterators that it depends on, which count with their values.
+fn known(
+    flat: &FlatModel,
+    domain: &[(IterId, Range)],
+    e: ExprId,
+) -> (Column, Vec<Index>, Vec<Span>) {
+    let (mut iters, mut index, mut shape) = (Vec::new(), Vec::new(), Vec::new());
+    for (k, (i, r)) in domain.iter().enumerate() {
         if flat.exprs.depends_on_iter(e, *i) {
             iters.push(*i);
             index.push(Index::Affine {
@@ -294,137 +368,67 @@ fn known(flat: &FlatModel, eq: &Equation, e: ExprId) -> (Column, Vec<Index>) {
                 coefficient: r.step,
                 offset: r.start,
             });
+            shape.push(Span::new(r.start.min(r.last()), r.start.max(r.last())));
         }
     }
-    (Column::Known(e, iters), index)
-}
-
-/// The values of some iterators of an equation.
-fn values(eq: &Equation, iters: &[IterId]) -> Vec<Span> {
-    let ranges = eq.domain.iter().filter(|(i, _)| iters.contains(i));
-    ranges
-        .map(|(_, r)| Span::new(r.start.min(r.last()), r.start.max(r.last())))
-        .collect()
-}
-
-/// Notes a use of an array. False if it is no box and has too many elements to be listed.
-fn used(
-    flat: &FlatModel,
-    eq: &Equation,
-    a: Access,
-    class: Class,
-    variable: &mut ArrayVariable,
-) -> bool {
-    let mut spans = variable.shape.clone();
-    let mut seen: Vec<IterId> = Vec::new();
-    let mut is_box = true;
-    for (&s, span) in flat.exprs.list(a.subs).iter().zip(&mut spans) {
-        // A subscript that is not known here, or the iterator of a sum, may touch everything.
-        let Some(affine) = flat.exprs.affine(s) else {
-            continue;
-        };
-        match affine.terms.as_slice() {
-            [] => *span = Span::new(affine.constant, affine.constant),
-            [(i, c)] => {
-                let Some((_, r)) = eq.domain.iter().find(|(j, _)| i == j) else {
-                    continue;
-                };
-                let dense = image(*r, *c, affine.constant).filter(|_| !seen.contains(i));
-                seen.push(*i);
-                match dense {
-                    Some(d) => *span = d,
-                    None => is_box = false,
-                }
-            }
-            _ => is_box = false,
-        }
-    }
-    let mut add = |spans: Vec<Span>| {
-        let known = |u: &(Vec<Span>, Class)| u.0 == spans && (u.1 == class || u.1 == Class::State);
-        let inside = spans
-            .iter()
-            .zip(&variable.shape)
-            .all(|(s, d)| d.contains(*s));
-        let recent = &variable.uses[variable.uses.len().saturating_sub(RECENT)..];
-        if inside && !recent.iter().any(known) {
-            variable.uses.push((spans, class));
-        }
-    };
-    if is_box {
-        add(spans);
-        return true;
-    }
-    let Some(index) = flat_affine(flat, &eq.domain, a) else {
-        add(variable_shape(flat, a.var));
-        return true;
-    };
-    if eq.len() > MOST_LISTED {
-        return false;
-    }
-    let dims = &flat.var(a.var).dims;
-    for_each_point(&eq.domain, |p| {
-        let sum: i64 = p.iter().zip(&index.coefficients).map(|(x, c)| x * c).sum();
-        let mut k = index.constant + sum;
-        let mut at: Vec<Span> = Vec::with_capacity(dims.len());
-        for &d in dims.iter().rev() {
-            at.push(Span::new(k % d as i64 + 1, k % d as i64 + 1));
-            k /= d as i64;
-        }
-        at.reverse();
-        add(at);
-    });
-    true
-}
-
-fn variable_shape(flat: &FlatModel, v: VarId) -> Vec<Span> {
-    let dims = flat.var(v).dims.iter();
-    dims.map(|&d| Span::new(1, d as i64)).collect()
+    (Column::Known(e, iters), index, shape)
 }
 
 impl Draft {
     /// Puts arrays in the order of names, unknowns first, and rows in the order of arrays.
-    fn finish(self, flat: &FlatModel, equations: &[Equation]) -> System {
+    fn finish(self, flat: &FlatModel) -> System {
         let printer = Printer::new(flat);
-        let mut names: Vec<(bool, String, usize)> = self
-            .columns
-            .keys()
-            .enumerate()
-            .map(|(k, c)| match c {
-                Column::Unknown(v) => (false, flat.var(*v).name.plain(), k),
-                Column::Known(e, _) => (true, printer.expr(*e), k),
-            })
-            .collect();
+        let mut names: Vec<(bool, String, usize)> = Vec::new();
+        for (k, c) in self.columns.keys().enumerate() {
+            match c {
+                Column::Unknown(v) => names.push((false, flat.var(*v).name.plain(), k)),
+                Column::Known(e, _) => names.push((true, printer.expr(*e), k)),
+                Column::Sum(_) => {}
+            }
+        }
         names.sort_unstable();
-        let mut place = vec![0; names.len()];
-        for (new, (_, _, old)) in names.iter().enumerate() {
+        let mut order: Vec<usize> = names.into_iter().map(|n| n.2).collect();
+        let mut place = vec![usize::MAX; self.columns.len()];
+        for (new, old) in order.iter().enumerate() {
             place[*old] = new;
         }
         let mut rows = self.rows;
-        for (_, row) in &mut rows {
-            row.terms
-                .iter_mut()
-                .for_each(|t| t.0 = ColumnId::new(place[t.0.index()]));
-            row.terms.sort_unstable();
+        for r in &mut rows {
+            // The column of a sum has no place yet: it comes last.
+            for t in &mut r.row.terms {
+                t.0 = ColumnId::new(place[t.0.index()].min(LAST));
+            }
+            r.row.terms.sort_unstable();
         }
+        // Sums first: they stay, and among rows that can stand for each other the last is taken out.
         rows.sort_by(|a, b| {
-            let key = |r: &ArrayRow| (r.late, size_of(&r.iterators));
-            (a.1.late, &a.1.terms)
-                .cmp(&(b.1.late, &b.1.terms))
-                .then_with(|| key(&a.1).cmp(&key(&b.1)))
+            let key = |r: &DraftRow| (r.sum.is_none(), r.row.late);
+            let size = |r: &DraftRow| size_of(&r.row.iterators);
+            (key(a), &a.row.terms)
+                .cmp(&(key(b), &b.row.terms))
+                .then_with(|| size(a).cmp(&size(b)))
         });
-        debug_assert!(rows.iter().all(|r| r.0 < equations.len()));
+        for r in &mut rows {
+            if let Some(number) = r.sum
+                && let Some(old) = self.columns.get_index_of(&Column::Sum(number))
+                && let Some(t) = r.row.terms.last_mut()
+            {
+                t.0 = ColumnId::new(order.len());
+                order.push(old);
+            }
+        }
         let mut system = System::default();
         let mut columns: Vec<Option<(Column, ArrayVariable)>> =
             self.columns.into_iter().map(Some).collect();
-        for (_, _, old) in names {
+        for old in order {
             if let Some((column, variable)) = columns[old].take() {
                 system.columns.push(column);
                 system.arrays.variables.push(variable);
             }
         }
-        for (equation, row) in rows {
-            system.equations.push(equation);
-            system.arrays.rows.push(row);
+        for r in rows {
+            system.equations.push(r.equation);
+            system.arrays.rows.push(r.row);
         }
         system
     }
