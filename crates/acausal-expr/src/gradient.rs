@@ -17,7 +17,9 @@ impl Exprs {
         is_leaf: impl Fn(&Exprs, ExprId) -> bool,
     ) -> Vec<(ExprId, ExprId)> {
         let mut order = self.value_nodes(root, &is_leaf);
-        let above = self.above_leaves(&order, &is_leaf);
+        // Adjoints of what depends on no leaf lead nowhere, and under nested conditions each costs as much as the conditions are deep: a thousand
+        // `elseif` with literals are a thousand nodes that nobody asks for.
+        let above = self.above(&order, &is_leaf);
         order.reverse();
         let mut contributions: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
         let one = self.real(1.0);
@@ -49,24 +51,6 @@ impl Exprs {
         }
         gradient.reverse();
         gradient
-    }
-
-    /// Those of the nodes (in ascending order) that depend on a leaf. Adjoints of others lead nowhere, and under nested conditions each costs as much
-    /// as the conditions are deep: a thousand `elseif` with literals are a thousand nodes that nobody asks for.
-    fn above_leaves(
-        &self,
-        ascending: &[ExprId],
-        is_leaf: &impl Fn(&Exprs, ExprId) -> bool,
-    ) -> rustc_hash::FxHashSet<ExprId> {
-        let mut above = rustc_hash::FxHashSet::default();
-        for &e in ascending {
-            let mut depends = is_leaf(self, e);
-            self.for_each_child(e, |c| depends |= above.contains(&c));
-            if depends {
-                above.insert(e);
-            }
-        }
-        above
     }
 
     /// Subexpressions that carry value down to the leaves: no subscripts, conditions or indices. Ascending.

@@ -45,6 +45,6 @@ pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,
 };
-pub use print::{Printer, print_real};
+pub use print::{Printer, identifier, print_real, string_literal};
 pub use run_function::{FunctionError, Functions, STEP_LIMIT, run_function};
 pub use text::{format_number, format_printf};

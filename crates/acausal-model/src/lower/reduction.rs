@@ -1,8 +1,8 @@
 //! Reductions: `sum`, `product`, `min`, `max` of arrays and of iterations (MLS 3.6 §10.3.4).
 
 use acausal_expr::{Builtin, Range, ReduceOp};
-use acausal_syntax::ast::{Call, Expr, ForIndex};
-use acausal_syntax::{Name, Span};
+use acausal_syntax::ast::{Call, Expr, ExprKind, ForIndex};
+use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::irregular::is_irregular;
 use super::{Context, Env, Iteration, Result, Tensor, Type, Value, error};
@@ -35,17 +35,36 @@ impl Context {
         match self.regular_reduction(env, name, op, body, &call.indices) {
             Err(message) if is_irregular(&message) => {
                 self.function_state.asserts.truncate(pending);
-                let terms = self.irregular_comprehension(env, body, &call.indices, message)?;
-                let t = self.as_tensor(terms, body.span)?;
-                self.reduce_tensor(name, op, &t, body.span)
+                self.irregular_reduction(env, name, op, call, message)
             }
             other => other,
         }
     }
 
-    /// A reduction of all elements of an array.
-    fn reduce_tensor(&mut self, name: Name, op: ReduceOp, t: &Tensor, span: Span) -> Result<Value> {
-        self.expect_reducible(name, op, t, span)?;
+    /// A reduction along its outermost iterator: the results of the rest for each of its values, put together. They need not have the same
+    /// number of terms.
+    fn irregular_reduction(
+        &mut self,
+        env: &Env<'_>,
+        name: Name,
+        op: ReduceOp,
+        call: &Call,
+        message: Box<Diagnostic>,
+    ) -> Result<Value> {
+        let mut outer = call.clone();
+        let Some(index) = outer.indices.pop() else {
+            return Err(message);
+        };
+        let terms = match outer.indices.is_empty() {
+            true => call.args[0].clone(),
+            false => Expr::new(ExprKind::Call(Box::new(outer)), call.span),
+        };
+        let terms = self.irregular_comprehension(env, &terms, &[index], message)?;
+        if let (ReduceOp::Sum, Value::Record(records)) = (op, &terms) {
+            return self.sum_of_records(records, call.span);
+        }
+        let t = self.as_tensor(terms, call.span)?;
+        self.expect_reducible(name, op, &t, call.span)?;
         Ok(Value::Tensor(t.reduce(&mut self.exprs, op)))
     }
 
