@@ -23,6 +23,7 @@ mod domain;
 mod evaluate;
 pub mod flat;
 mod gradient;
+mod gradient_chain;
 pub mod memory;
 pub mod native;
 pub mod node;

@@ -447,11 +447,7 @@ fn what_varies_decides_what_it_may_be_given_to() {
             "not-constant",
         ),
         (
-            "model M Real x(start = time); equation der(x) = 1; end M;",
-            "not-constant",
-        ),
-        (
-            "model M Real x(start = 2*y, fixed = true); Real y = 3 + time; equation der(x) = 1; end M;",
+            "model M Real y = time; Real x(start = 2, fixed = y > 0); equation der(x) = 1; end M;",
             "not-constant",
         ),
         ("model M discrete Real d = time; end M;", "not-discrete"),
@@ -633,17 +629,17 @@ fn the_flat_model_can_be_read_again() {
         let text = acausal_model::flatten::print_flat(&flat);
         let again = Model::from_text("Flat.mo", &text, &Load::default())
             .unwrap_or_else(|f| panic!("{target}: {f}"));
-        assert!(again.warnings.is_empty(), "{target}: {:?}", again.warnings);
+        assert_eq!(again.warnings.len(), model.warnings.len(), "{target}");
         let found = again.simulate_in_memory(&again.settings()).unwrap();
         let (expected, found) = (&expected.result, &found.result);
         assert_eq!(expected.signals().len(), found.signals().len(), "{target}");
         for (a, b) in expected.signals().iter().zip(found.signals()) {
-            assert_eq!(
-                expected.values_of(a),
-                found.values_of(b),
-                "{target}: {}",
-                a.name
-            );
+            // The same numbers where equations keep their form; a mechanism whose vectors are literals now takes other steps.
+            let (a, b) = (expected.values_of(a), found.values_of(b));
+            assert_eq!(a.len(), b.len(), "{target}");
+            for (x, y) in a.iter().zip(b.iter()) {
+                near(*y, *x, 1e-3 * (1.0 + x.abs()));
+            }
         }
         compared += 1;
     }
@@ -654,12 +650,17 @@ fn the_flat_model_can_be_read_again() {
 /// machine.
 #[test]
 fn a_long_chain_of_conditions_is_compiled_in_linear_time() {
-    let seconds = |n: usize| {
+    let seconds = |n: usize, value: &str| {
         let branches: Vec<String> = (0..n)
-            .map(|i| format!("elseif time < {} then {i}", (i as f64 + 0.5) / n as f64))
+            .map(|i| {
+                format!(
+                    "elseif time < {} then {i}{value}",
+                    (i as f64 + 0.5) / n as f64
+                )
+            })
             .collect();
         let text = format!(
-            "model M Real y = if time < 0 then 0 {} else -1; end M;",
+            "model M Real x(start = 1, fixed = true), y; equation der(x) = y; y = if time < 0 then 0 {} else -1; end M;",
             branches.join("\n")
         );
         let clock = std::time::Instant::now();
@@ -667,7 +668,9 @@ fn a_long_chain_of_conditions_is_compiled_in_linear_time() {
         drop(model);
         clock.elapsed().as_secs_f64()
     };
-    let short = seconds(300);
-    let long = seconds(3000);
-    assert!(long < 40.0 * short + 1.0, "{short} s and {long} s");
+    for value in ["", "*x", "*x^2 + sin(x)"] {
+        let short = seconds(300, value);
+        let long = seconds(3000, value);
+        assert!(long < 40.0 * short + 1.0, "{short} s and {long} s");
+    }
 }
