@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use crate::{ExprId, Exprs, Node};
+use crate::{Builtin, ExprId, Exprs, Node};
 
 /// Whether an expression counts as a variable.
 pub(crate) type IsLeaf<'a> = &'a dyn Fn(&Exprs, ExprId) -> bool;
@@ -37,8 +37,11 @@ impl Exprs {
         if branches.len() < 2 || refused.contains(&e) {
             return None;
         }
+        // Conditions and mixtures in the adjoint must stay outermost (`pass_down`).
         let plain = self.as_f64(adjoint).is_some()
-            || !self.any(adjoint, |x, n| matches!(x.node(n), Node::If(..)));
+            || !self.any(adjoint, |x, n| {
+                matches!(x.node(n), Node::If(..) | Node::Call(Builtin::Homotopy, _))
+            });
         let values = branches.iter().map(|b| b.1).chain([last]);
         if !plain || !self.apart(values, is_leaf) {
             // The rest of the chain is no better.
@@ -90,5 +93,32 @@ impl Exprs {
             }
         }
         total <= 2 * all.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ExprId, Exprs, Kind, Node, RelOp, Ty, VarId};
+
+    /// `if t < 1 then 1*x elseif t < 2 then 2*x ... else y` has the derivative `if t < 1 then 1 elseif t < 2 then 2 ... else 0` by `x`.
+    #[test]
+    fn a_chain_has_a_chain_as_derivative() {
+        let mut exprs = Exprs::default();
+        let var = |exprs: &mut Exprs, k| exprs.scalar_var(VarId(k), Kind::Value, Ty::Real);
+        let (x, y) = (var(&mut exprs, 0), var(&mut exprs, 1));
+        let n = 20_000;
+        let (mut value, mut by_x, mut by_y) = (y, exprs.real(0.0), exprs.real(1.0));
+        for k in (1..=n).rev() {
+            let (time, limit) = (exprs.time(), exprs.real(f64::from(k)));
+            let condition = exprs.rel(RelOp::Lt, time, limit);
+            let factor = exprs.real(f64::from(k) + 0.5);
+            let zero = exprs.real(0.0);
+            let here = exprs.mul(&[factor, x]);
+            value = exprs.if_(condition, here, value);
+            by_x = exprs.if_(condition, factor, by_x);
+            by_y = exprs.if_(condition, zero, by_y);
+        }
+        let leaf = |x: &Exprs, e: ExprId| matches!(x.node(e), Node::Var(_));
+        assert_eq!(exprs.gradient(value, leaf), [(x, by_x), (y, by_y)]);
     }
 }
