@@ -107,6 +107,11 @@ impl Exprs {
         number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     }
 
+    /// The names of all iterators.
+    pub fn iter_names(&self) -> &[acausal_syntax::Name] {
+        &self.iterators
+    }
+
     /// The name that an iterator was given.
     pub fn iter_name(&self, i: IterId) -> acausal_syntax::Name {
         self.iterators[i.0 as usize]

@@ -305,3 +305,51 @@ impl Exprs {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the truth at each value.
+    #[test]
+    fn relations_narrow_ranges() {
+        let ops = [
+            RelOp::Lt,
+            RelOp::Le,
+            RelOp::Gt,
+            RelOp::Ge,
+            RelOp::Eq,
+            RelOp::Ne,
+        ];
+        for (op, slope) in ops
+            .into_iter()
+            .flat_map(|op| [-2, -1, 0, 1, 3].map(|s| (op, s)))
+        {
+            for (constant, (start, step)) in
+                (-9..9).flat_map(|c| [(1, 1), (5, -2), (-3, 3)].map(|r| (c, r)))
+            {
+                let range = Range {
+                    start,
+                    step,
+                    count: 5,
+                };
+                let relation = AffineRelation {
+                    op,
+                    constant,
+                    slope,
+                    range,
+                };
+                let holds: Vec<i64> = range
+                    .values()
+                    .filter(|i| crate::evaluate::compare(op, (constant + slope * i) as f64, 0.0))
+                    .collect();
+                let narrowed: Vec<i64> = relation.narrowed().values().collect();
+                let hole = op == RelOp::Ne && holds.len() == 4 && narrowed.len() == 5;
+                assert!(hole || narrowed == holds, "{relation:?}: {narrowed:?}");
+                if let Some(k) = relation.change() {
+                    assert!((1..5).contains(&k) && relation.holds(k) != relation.holds(k - 1));
+                }
+            }
+        }
+    }
+}

@@ -4,8 +4,9 @@
 //! with respect to it) and passes it on to its children. Each subexpression is visited once: a flow sum over 10^5
 //! connected components costs 10^5 steps, where one forward pass per variable would cost 10^10.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::gradient_chain::IsLeaf;
 use crate::{Builtin, ExprId, Exprs, Node, RelOp, Ty};
 
 impl Exprs {
@@ -16,13 +17,24 @@ impl Exprs {
         root: ExprId,
         is_leaf: impl Fn(&Exprs, ExprId) -> bool,
     ) -> Vec<(ExprId, ExprId)> {
-        let mut order = self.value_nodes(root, &is_leaf);
-        let above = self.above_leaves(&order, &is_leaf);
+        self.gradient_by(root, &is_leaf)
+    }
+
+    pub(crate) fn gradient_by(
+        &mut self,
+        root: ExprId,
+        is_leaf: IsLeaf<'_>,
+    ) -> Vec<(ExprId, ExprId)> {
+        let mut order = self.value_nodes(root, is_leaf);
+        // Adjoints of what depends on no leaf lead nowhere, and under nested conditions each costs as much as the conditions are deep: a thousand
+        // `elseif` with literals are a thousand nodes that nobody asks for.
+        let above = self.above(&order, is_leaf);
         order.reverse();
         let mut contributions: FxHashMap<ExprId, Vec<ExprId>> = FxHashMap::default();
         let one = self.real(1.0);
         contributions.insert(root, vec![one]);
         let mut gradient = Vec::new();
+        let mut refused = FxHashSet::default();
         for e in order {
             let Some(parts) = contributions.remove(&e) else {
                 continue;
@@ -41,6 +53,12 @@ impl Exprs {
                 gradient.push((e, adjoint));
                 continue;
             }
+            if let Some(parts) = self.chain_gradient(e, adjoint, is_leaf, &mut refused) {
+                for (leaf, part) in parts {
+                    contributions.entry(leaf).or_default().push(part);
+                }
+                continue;
+            }
             self.pass_down(e, adjoint, &mut |child, part| {
                 if above.contains(&child) {
                     contributions.entry(child).or_default().push(part)
@@ -51,27 +69,9 @@ impl Exprs {
         gradient
     }
 
-    /// Those of the nodes (in ascending order) that depend on a leaf. Adjoints of others lead nowhere, and under nested conditions each costs as much
-    /// as the conditions are deep: a thousand `elseif` with literals are a thousand nodes that nobody asks for.
-    fn above_leaves(
-        &self,
-        ascending: &[ExprId],
-        is_leaf: &impl Fn(&Exprs, ExprId) -> bool,
-    ) -> rustc_hash::FxHashSet<ExprId> {
-        let mut above = rustc_hash::FxHashSet::default();
-        for &e in ascending {
-            let mut depends = is_leaf(self, e);
-            self.for_each_child(e, |c| depends |= above.contains(&c));
-            if depends {
-                above.insert(e);
-            }
-        }
-        above
-    }
-
     /// Subexpressions that carry value down to the leaves: no subscripts, conditions or indices. Ascending.
-    fn value_nodes(&self, root: ExprId, is_leaf: &impl Fn(&Exprs, ExprId) -> bool) -> Vec<ExprId> {
-        let mut seen = rustc_hash::FxHashSet::default();
+    pub(crate) fn value_nodes(&self, root: ExprId, is_leaf: IsLeaf<'_>) -> Vec<ExprId> {
+        let mut seen = FxHashSet::default();
         let mut stack = vec![root];
         let mut order = Vec::new();
         while let Some(e) = stack.pop() {

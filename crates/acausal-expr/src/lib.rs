@@ -24,6 +24,7 @@ mod evaluate;
 pub mod fingerprint;
 pub mod flat;
 mod gradient;
+mod gradient_chain;
 pub mod limits;
 pub mod memory;
 pub mod native;
@@ -48,6 +49,6 @@ pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,
 };
-pub use print::{Printer, print_real};
+pub use print::{Printer, identifier, print_real, string_literal};
 pub use run_function::{FunctionError, Functions, run_function};
 pub use text::{format_number, format_printf};

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rustc_hash::FxHashSet;
+
 use crate::flat::{Equation, FlatModel, VarType};
 use crate::{Access, Builtin, ExprId, Exprs, Kind, Node, Range, ReduceOp, RelOp};
 
@@ -13,6 +15,14 @@ pub struct Printer<'a> {
     nameless: bool,
     /// Where a text is cut off.
     limit: usize,
+    /// The text is to be read again as a model of its own.
+    source: Option<Source>,
+}
+
+/// What is known of all names of a model whose text is to be read again.
+struct Source {
+    /// Names that an iterator cannot have: those of variables and of more than one iterator.
+    taken: FxHashSet<acausal_syntax::Name>,
 }
 
 /// What a message shows of an expression at most. Inlined functions make expressions that share most of their parts; written
@@ -41,13 +51,28 @@ impl<'a> Printer<'a> {
             exprs: &model.exprs,
             nameless: false,
             limit: LONGEST,
+            source: None,
         }
     }
 
-    /// The same for texts of any length: what [`Printer::new`] cuts off, ending in `…`, is written out.
-    pub fn complete(model: &'a FlatModel) -> Printer<'a> {
+    /// A printer of Modelica that can be read again: nothing is cut off, variables have their dotted names in quotes, and no iterator hides
+    /// anything.
+    pub fn source(model: &'a FlatModel) -> Printer<'a> {
+        let mut taken: FxHashSet<acausal_syntax::Name> = FxHashSet::default();
+        for v in &model.vars {
+            if let [(name, _)] = v.name.parts()[..] {
+                taken.insert(name);
+            }
+        }
+        let mut seen = FxHashSet::default();
+        for name in model.exprs.iter_names() {
+            if !seen.insert(*name) {
+                taken.insert(*name);
+            }
+        }
         Printer {
             limit: usize::MAX,
+            source: Some(Source { taken }),
             ..Printer::new(model)
         }
     }
@@ -68,14 +93,22 @@ impl<'a> Printer<'a> {
             exprs,
             nameless: false,
             limit: LONGEST,
+            source: None,
         }
     }
 
-    fn iter_name(&self, i: crate::IterId) -> acausal_syntax::Name {
+    /// The name of an iterator.
+    pub fn iter_name(&self, i: crate::IterId) -> acausal_syntax::Name {
         if self.nameless {
-            acausal_syntax::Name::new("i")
-        } else {
-            self.exprs.iter_name(i)
+            return acausal_syntax::Name::new("i");
+        }
+        let name = self.exprs.iter_name(i);
+        match &self.source {
+            Some(source) if source.taken.contains(&name) => {
+                let plain = name.as_str().trim_matches('\'');
+                acausal_syntax::Name::new(&format!("'{plain}#{}'", i.0))
+            }
+            _ => name,
         }
     }
 
@@ -113,6 +146,13 @@ impl<'a> Printer<'a> {
             .map(|&s| self.expr(s))
             .collect();
         let name = match self.model.vars.get(a.var.index()) {
+            Some(v) if self.source.is_some() => {
+                let name = identifier(&v.name.plain());
+                match subs.is_empty() {
+                    true => name,
+                    false => format!("{name}[{}]", subs.join(",")),
+                }
+            }
             Some(v) => v.name.with_subscripts(&subs),
             None => format!("v{}", a.var.0),
         };
@@ -179,7 +219,7 @@ impl<'a> Printer<'a> {
                 let _ = write!(out, "{b}");
             }
             Node::Str(s) => {
-                let _ = write!(out, "{:?}", self.exprs.string(s));
+                out.push_str(&string_literal(self.exprs.string(s)));
             }
             Node::Time => out.push_str("time"),
             Node::Iter(i) => out.push_str(&self.iter_name(i)),
@@ -230,6 +270,13 @@ impl<'a> Printer<'a> {
                 out.push_str(" else ");
                 self.write(out, b, Level::Expression);
             }
+            Node::Call(Builtin::Concat, l) if self.source.is_some() => {
+                for (k, &part) in self.exprs.list(l).iter().enumerate() {
+                    out.push_str(if k > 0 { " + " } else { "(" });
+                    self.write(out, part, Level::Product);
+                }
+                out.push(')');
+            }
             Node::Call(f, l) => self.write_call(out, builtin_name(f), self.exprs.list(l)),
             Node::Reduce {
                 op,
@@ -252,7 +299,12 @@ impl<'a> Printer<'a> {
                 );
             }
             Node::Select(i, l) => {
-                self.write_call_with(out, "{", self.exprs.list(l), "}");
+                // An expression with subscripts stands in parentheses (MLS 3.7 §10.5).
+                let [open, close] = match self.source {
+                    Some(_) => ["({", "})"],
+                    None => ["{", "}"],
+                };
+                self.write_call_with(out, open, self.exprs.list(l), close);
                 out.push('[');
                 self.write(out, i, Level::Expression);
                 out.push(']');
@@ -347,16 +399,20 @@ impl<'a> Printer<'a> {
     }
 
     fn write_call_with(&self, out: &mut String, open: &str, args: &[ExprId], close: &str) {
-        const SHOWN: usize = 12;
+        let shown = if self.source.is_some() {
+            usize::MAX
+        } else {
+            12
+        };
         out.push_str(open);
-        for (k, &a) in args.iter().take(SHOWN).enumerate() {
+        for (k, &a) in args.iter().take(shown).enumerate() {
             if k > 0 {
                 out.push_str(", ");
             }
             self.write(out, a, Level::Expression);
         }
-        if args.len() > SHOWN {
-            let _ = write!(out, ", ... {} more", args.len() - SHOWN);
+        if args.len() > shown {
+            let _ = write!(out, ", ... {} more", args.len() - shown);
         }
         out.push_str(close);
     }
@@ -367,6 +423,37 @@ fn print_real_or_int(exprs: &Exprs, e: ExprId, v: f64) -> String {
         Some(i) => i.to_string(),
         None => print_real(v),
     }
+}
+
+/// A name as an identifier: in quotes unless it is one (MLS 3.6 §2.3.1).
+pub fn identifier(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next();
+    let plain = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let inside = name.strip_prefix('\'').and_then(|n| n.strip_suffix('\''));
+    let quoted = inside.is_some_and(|n| !n.replace("\\'", "").contains('\''));
+    if plain || quoted {
+        return name.to_string();
+    }
+    format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// A String literal (MLS 3.6 §2.4.4).
+pub fn string_literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// A Real literal that Modelica reads back as the same Real.

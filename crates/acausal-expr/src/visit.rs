@@ -157,6 +157,24 @@ impl Exprs {
         false
     }
 
+    /// Those of the nodes from which one that satisfies the predicate is reachable. The nodes are those of [`Exprs::reachable`]: asking
+    /// [`Exprs::any`] about each of them would take quadratic time.
+    pub fn above(
+        &self,
+        reachable: &[ExprId],
+        predicate: impl Fn(&Exprs, ExprId) -> bool,
+    ) -> FxHashSet<ExprId> {
+        let mut above = FxHashSet::default();
+        for &e in reachable {
+            let mut found = predicate(self, e);
+            self.for_each_child(e, |c| found |= above.contains(&c));
+            if found {
+                above.insert(e);
+            }
+        }
+        above
+    }
+
     /// True when `part` is a subexpression of `e`.
     pub fn contains(&self, e: ExprId, part: ExprId) -> bool {
         // Children come before their parents, so what is older than the part does not contain it.

@@ -1,17 +1,22 @@
-//! The flat model as Modelica text, for people.
+//! The flat model as Modelica text, for people and to be read again.
+//!
+//! The text is a model of its own with the same equations, so that simulating it gives the same trajectories. A variable `a[i].k` of shape `[3]` has the
+//! name `'a.k'` and one subscript. Values of enumerations are their ordinals, so their variables are Integers. What cannot be read again are the bodies
+//! of run-time functions: a comment says which ones there are.
 
 use std::fmt::Write;
 
 use acausal_expr::flat::{
-    Action, Assert, Causality, Comprehension, FlatModel, Variability, Variable,
+    Action, Assert, Causality, Comprehension, FlatModel, VarType, Variability, Variable,
 };
-use acausal_expr::{IterId, Printer, Range};
+use acausal_expr::{IterId, Node, Printer, Range, identifier, print_real, string_literal};
 
 /// The model as readable Modelica.
 pub fn print_flat(model: &FlatModel) -> String {
-    let p = Printer::complete(model);
+    let p = Printer::source(model);
     let mut out = String::new();
-    let _ = writeln!(out, "model {}", model.name);
+    let name = identifier(&model.name);
+    let _ = writeln!(out, "model {name}");
     for v in &model.vars {
         let _ = writeln!(out, "  {};", declaration(model, &p, v));
     }
@@ -20,42 +25,15 @@ pub fn print_flat(model: &FlatModel) -> String {
         "initial equation",
         model.initial_equations.iter().map(|e| p.equation(e)),
     );
+    let asserts = model.asserts.iter().map(|a| assert_text(&p, a));
+    let whens = model.whens.iter().map(|w| when_text(&p, w));
     section(
         &mut out,
         "equation",
-        model.equations.iter().map(|e| p.equation(e)),
+        (model.equations.iter().map(|e| p.equation(e)))
+            .chain(whens)
+            .chain(asserts),
     );
-    for when in &model.whens {
-        for (k, branch) in when.branches.iter().enumerate() {
-            let conditions: Vec<String> = branch.conditions.iter().map(|&c| p.expr(c)).collect();
-            let condition = if conditions.len() == 1 {
-                conditions[0].clone()
-            } else {
-                format!("{{{}}}", conditions.join(", "))
-            };
-            let keyword = if k == 0 { "when" } else { "elsewhen" };
-            let _ = writeln!(
-                out,
-                "  {}{keyword} {condition} then",
-                if k == 0 {
-                    loops(model, &when.domain)
-                } else {
-                    String::new()
-                }
-            );
-            for action in &branch.actions {
-                let _ = writeln!(out, "    {};", action_text(model, &p, action));
-            }
-        }
-        let _ = writeln!(
-            out,
-            "  end when;{}",
-            " end for;".repeat(usize::from(!when.domain.is_empty()))
-        );
-    }
-    for a in &model.asserts {
-        let _ = writeln!(out, "  {};", assert_text(model, &p, a));
-    }
     for f in &model.functions {
         let _ = writeln!(
             out,
@@ -65,7 +43,8 @@ pub fn print_flat(model: &FlatModel) -> String {
             f.outputs.len()
         );
     }
-    let _ = writeln!(out, "end {};", model.name);
+    let _ = write!(out, "{}", experiment(model));
+    let _ = writeln!(out, "end {name};");
     out
 }
 
@@ -80,14 +59,33 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-fn loops(model: &FlatModel, domain: &[(IterId, Range)]) -> String {
+fn experiment(model: &FlatModel) -> String {
+    let e = &model.experiment;
+    let settings = [
+        ("StartTime", e.start),
+        ("StopTime", e.stop),
+        ("Tolerance", e.tolerance),
+        ("Interval", e.interval),
+    ];
+    let given: Vec<String> = settings
+        .iter()
+        .filter_map(|(name, value)| value.map(|v| format!("{name} = {}", print_real(v))))
+        .collect();
+    match given.is_empty() {
+        true => String::new(),
+        false => format!("  annotation(experiment({}));\n", given.join(", ")),
+    }
+}
+
+/// A text for all values of a domain.
+fn in_loops(p: &Printer<'_>, domain: &[(IterId, Range)], text: &str) -> String {
     if domain.is_empty() {
-        return String::new();
+        return text.to_string();
     }
     let heads: Vec<String> = domain
         .iter()
         .map(|(i, r)| {
-            let name = model.exprs.iter_name(*i);
+            let name = p.iter_name(*i);
             if r.step == 1 {
                 format!("{name} in {}:{}", r.start, r.last())
             } else {
@@ -95,18 +93,15 @@ fn loops(model: &FlatModel, domain: &[(IterId, Range)]) -> String {
             }
         })
         .collect();
-    format!("for {} loop ", heads.join(", "))
+    format!("for {} loop {text}; end for", heads.join(", "))
 }
 
 fn declaration(model: &FlatModel, p: &Printer<'_>, v: &Variable) -> String {
     let mut out = String::new();
-    if v.flow {
-        out.push_str("flow ");
-    }
     out.push_str(match v.variability {
         Variability::Constant => "constant ",
         Variability::Parameter => "parameter ",
-        Variability::Discrete if v.ty == acausal_expr::flat::VarType::Real => "discrete ",
+        Variability::Discrete if v.ty == VarType::Real => "discrete ",
         _ => "",
     });
     out.push_str(match v.causality {
@@ -114,9 +109,12 @@ fn declaration(model: &FlatModel, p: &Printer<'_>, v: &Variable) -> String {
         Causality::Output => "output ",
         Causality::Local => "",
     });
-    out.push_str(model.type_name(v.ty));
+    out.push_str(match v.ty {
+        VarType::Enum(_) => "Integer",
+        ty => model.type_name(ty),
+    });
     out.push(' ');
-    out.push_str(&v.name.plain());
+    out.push_str(&identifier(&v.name.plain()));
     if !v.dims.is_empty() {
         let dims: Vec<String> = v.dims.iter().map(|d| d.to_string()).collect();
         let _ = write!(out, "[{}]", dims.join(", "));
@@ -129,16 +127,23 @@ fn declaration(model: &FlatModel, p: &Printer<'_>, v: &Variable) -> String {
         ("max", &v.max),
         ("nominal", &v.nominal),
     ] {
-        if let Some(c) = value {
-            attributes.push(format!("{name} = {}", comprehension(model, p, c, &v.dims)));
-        }
+        let Some(c) = value else { continue };
+        let varies = c
+            .iters
+            .iter()
+            .any(|&i| model.exprs.depends_on_iter(c.body, i));
+        attributes.push(match varies || v.dims.is_empty() {
+            true => format!("{name} = {}", comprehension(model, p, c, &v.dims)),
+            false => format!("each {name} = {}", p.expr(c.body)),
+        });
     }
+    let each = if v.dims.is_empty() { "" } else { "each " };
     if !v.unit.is_empty() {
-        attributes.push(format!("unit = {:?}", v.unit));
+        attributes.push(format!("{each}unit = {}", string_literal(&v.unit)));
     }
     if v.state_select != Default::default() {
         attributes.push(format!(
-            "stateSelect = StateSelect.{}",
+            "{each}stateSelect = StateSelect.{}",
             format!("{:?}", v.state_select).to_lowercase()
         ));
     }
@@ -151,45 +156,66 @@ fn declaration(model: &FlatModel, p: &Printer<'_>, v: &Variable) -> String {
     out
 }
 
+/// An array value over all its dimensions, the first one outermost.
 fn comprehension(model: &FlatModel, p: &Printer<'_>, c: &Comprehension, dims: &[usize]) -> String {
-    let body = p.expr(c.body);
-    let used: Vec<String> = c
-        .iters
-        .iter()
-        .zip(dims)
-        .filter(|(i, _)| model.exprs.depends_on_iter(c.body, **i))
-        .map(|(i, n)| format!("{} in 1:{n}", model.exprs.iter_name(*i)))
-        .collect();
-    if used.is_empty() {
-        body
-    } else {
-        format!("{{{body} for {}}}", used.join(", "))
+    let mut loops: Vec<(IterId, usize)> =
+        c.iters.iter().copied().zip(dims.iter().copied()).collect();
+    let mut text = p.expr(c.body);
+    // `{a, b, c}[i] for i in 1:3` is what was written as `{a, b, c}`.
+    if let Some(&(i, n)) = loops.last()
+        && let Node::Select(index, members) = model.exprs.node(c.body)
+        && model.exprs.node(index) == Node::Iter(i)
+        && model.exprs.list(members).len() == n
+    {
+        let members = model.exprs.list(members).iter().map(|&m| p.expr(m));
+        text = format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
+        loops.pop();
     }
+    loops.iter().rev().fold(text, |text, &(i, n)| {
+        format!("{{{text} for {} in 1:{n}}}", p.iter_name(i))
+    })
 }
 
-fn action_text(model: &FlatModel, p: &Printer<'_>, action: &Action) -> String {
+fn when_text(p: &Printer<'_>, when: &acausal_expr::flat::When) -> String {
+    let mut out = String::new();
+    for (k, branch) in when.branches.iter().enumerate() {
+        let conditions: Vec<String> = branch.conditions.iter().map(|&c| p.expr(c)).collect();
+        let condition = if conditions.len() == 1 {
+            conditions[0].clone()
+        } else {
+            format!("{{{}}}", conditions.join(", "))
+        };
+        let keyword = if k == 0 { "when" } else { "  elsewhen" };
+        let _ = writeln!(out, "{keyword} {condition} then");
+        for action in &branch.actions {
+            let _ = writeln!(out, "    {};", action_text(p, action));
+        }
+    }
+    out.push_str("  end when");
+    in_loops(p, &when.domain, &out)
+}
+
+fn action_text(p: &Printer<'_>, action: &Action) -> String {
     match action {
         Action::Assign {
             domain,
             target,
             value,
-        } => format!(
-            "{}{} = {}",
-            loops(model, domain),
-            p.access(*target),
-            p.expr(*value)
+        } => in_loops(
+            p,
+            domain,
+            &format!("{} = {}", p.access(*target), p.expr(*value)),
         ),
         Action::Reinit {
             domain,
             target,
             value,
-        } => format!(
-            "{}reinit({}, {})",
-            loops(model, domain),
-            p.access(*target),
-            p.expr(*value)
+        } => in_loops(
+            p,
+            domain,
+            &format!("reinit({}, {})", p.access(*target), p.expr(*value)),
         ),
-        Action::Assert(a) => assert_text(model, p, a),
+        Action::Assert(a) => assert_text(p, a),
         Action::Print { message, .. } => {
             format!("Modelica.Utilities.Streams.print({})", p.expr(*message))
         }
@@ -197,16 +223,16 @@ fn action_text(model: &FlatModel, p: &Printer<'_>, action: &Action) -> String {
     }
 }
 
-fn assert_text(model: &FlatModel, p: &Printer<'_>, a: &Assert) -> String {
+fn assert_text(p: &Printer<'_>, a: &Assert) -> String {
     let level = if a.warning {
         ", AssertionLevel.warning"
     } else {
         ""
     };
-    format!(
-        "{}assert({}, {}{level})",
-        loops(model, &a.domain),
+    let text = format!(
+        "assert({}, {}{level})",
         p.expr(a.condition),
         p.expr(a.message)
-    )
+    );
+    in_loops(p, &a.domain, &text)
 }

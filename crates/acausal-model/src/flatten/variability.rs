@@ -32,7 +32,9 @@ impl Flattener {
         for equation in &self.model.equations {
             let sides = [(equation.lhs, equation.rhs), (equation.rhs, equation.lhs)];
             for (variable, value) in sides {
+                // `y = d` with a continuous `y` is an equation for `y`.
                 if let Some(var) = self.declared_discrete(variable)
+                    && !matches!(self.ctx.exprs.node(value), Node::Var(_))
                     && let Some(name) = self.continuous_part(value)
                 {
                     wrong.push((var, name, equation.origin));
@@ -55,11 +57,13 @@ impl Flattener {
         }
     }
 
+    /// A discrete Real that no `when` assigns.
     fn declared_discrete(&self, e: ExprId) -> Option<VarId> {
         match self.ctx.exprs.node(e) {
             Node::Var(a) if a.kind == Kind::Value => {
                 let v = self.model.var(a.var);
-                (v.variability == Variability::Discrete && v.ty == VarType::Real).then_some(a.var)
+                let declared = v.variability == Variability::Discrete && v.ty == VarType::Real;
+                (declared && !self.discrete.contains(&a.var)).then_some(a.var)
             }
             _ => None,
         }

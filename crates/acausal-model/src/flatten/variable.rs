@@ -95,10 +95,8 @@ impl Flattener {
             };
         let start = slot(self, "start", own)?;
         let fixed = slot(self, "fixed", Some(Type::Boolean))?;
-        for (name, value) in [("start", &start), ("fixed", &fixed)] {
-            if let Some(value) = value {
-                self.check_attribute(inst, name, value.body)?;
-            }
+        if let Some(value) = &fixed {
+            self.check_fixed(inst, value.body)?;
         }
         let min = slot(self, "min", own)?;
         let max = slot(self, "max", own)?;
@@ -242,21 +240,19 @@ impl Flattener {
         ))
     }
 
-    /// The attributes of variables are parameter expressions (MLS 3.6 §4.9).
-    fn check_attribute(&mut self, inst: InstId, attribute: &str, value: ExprId) -> Result<()> {
+    /// Which values are given at the start is known before it (MLS 3.6 §4.9).
+    fn check_fixed(&mut self, inst: InstId, value: ExprId) -> Result<()> {
         let Some(name) = self.varying_part(value) else {
             return Ok(());
         };
         let own = self.ctx.instances.display_name(inst);
-        let binding = self.ctx.instances.attribute(inst, attribute);
+        let binding = self.ctx.instances.attribute(inst, "fixed");
         let span = binding.map_or(self.ctx.instances.data(inst).span, |b| b.expr.span);
         Err(error(
             "not-constant",
             span,
-            format!("`{attribute}` of `{own}` cannot depend on `{name}`, which varies"),
-        )
-        .hint("write an `initial equation` for a start that depends on other variables")
-        .into())
+            format!("`fixed` of `{own}` cannot depend on `{name}`, which varies"),
+        ))
     }
 
     /// The name of something in an expression that varies during the simulation.

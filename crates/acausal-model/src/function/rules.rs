@@ -5,7 +5,7 @@
 //!
 //! Linear in the statements of the function; the answer is kept per function.
 
-use acausal_syntax::ast::{Causality, ComponentRef, SectionKind, Statement, StatementKind};
+use acausal_syntax::ast::{Callee, ComponentRef, ExprKind, SectionKind, Statement, StatementKind};
 use acausal_syntax::{Name, Span};
 
 use super::bind;
@@ -27,7 +27,7 @@ pub(super) fn never_assigned(ctx: &mut Context, function: InstId) -> Result<Vec<
         let SectionKind::Algorithm { statements, .. } = &section.section().kind else {
             continue;
         };
-        algorithm = true;
+        algorithm |= !statements.iter().any(always_fails);
         for target in targets(statements) {
             let name = target.parts[0].name.name;
             expect_no_input(ctx, function, name, target.span)?;
@@ -106,7 +106,6 @@ fn expect_no_input(ctx: &mut Context, function: InstId, name: Name, span: Span) 
         return Ok(());
     };
     let data = ctx.instances.data(input);
-    debug_assert_eq!(data.prefixes.causality, Some(Causality::Input));
     let at = data.span;
     let class = ctx.instances.class_name(function);
     Err(error(
@@ -135,6 +134,19 @@ fn has_value(ctx: &mut Context, variable: InstId) -> bool {
         }
     }
     false
+}
+
+/// `assert(false, "not implemented")`: such a function has no outputs to speak of.
+fn always_fails(s: &Statement) -> bool {
+    let StatementKind::Call(call) = &s.kind else {
+        return false;
+    };
+    let Callee::Ref(r) = &call.function else {
+        return false;
+    };
+    let literal = call.args.first().map(|e| &e.kind);
+    r.as_ident().is_some_and(|name| name.as_str() == "assert")
+        && literal == Some(&ExprKind::Bool(false))
 }
 
 /// What statements assign, at any depth.

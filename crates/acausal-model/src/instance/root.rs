@@ -6,7 +6,7 @@ use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::node::{Decl, INSIDE, OwnDims, Piece};
-use super::setting::setting;
+use super::setting::{setting, split_outside_quotes};
 use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
 
 impl Instances {
@@ -82,7 +82,7 @@ impl Instances {
     /// The class with a full name, inherited ones included, as an instance to look into.
     pub fn class_by_name(&mut self, name: &str) -> Result<InstId, Box<Diagnostic>> {
         let mut at = InstId::GLOBAL;
-        for part in name.trim_start_matches('.').split('.') {
+        for part in split_outside_quotes(name.trim_start_matches('.'), '.') {
             match self.find_member(at, Name::new(part), Span::NONE) {
                 Found::Class(class) => at = class,
                 Found::NotFound(error) => return Err(error),

@@ -73,6 +73,15 @@ impl Instances {
                     ))));
                 }
             };
+            let rank = usize::from(self.data(at).rank);
+            if !subs.is_empty() && subs.len() != rank {
+                let what = match rank {
+                    0 => "is not an array".to_string(),
+                    1 => "has one dimension".to_string(),
+                    n => format!("has {n} dimensions"),
+                };
+                return Err(Box::new(error(format!("`{name}` {what} (in `{path}`)"))));
+            }
             if !subs.is_empty() {
                 subscripts.push((at, subs.clone()));
             }
@@ -159,7 +168,7 @@ fn parts(path: &str, span: Span) -> Result<Vec<Part>, Box<Diagnostic>> {
 }
 
 /// Splits at a character, but not inside of `'quoted names'`.
-fn split_outside_quotes(text: &str, at: char) -> Vec<&str> {
+pub(super) fn split_outside_quotes(text: &str, at: char) -> Vec<&str> {
     let (mut out, mut start) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
     for (k, c) in text.char_indices() {

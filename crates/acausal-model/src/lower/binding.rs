@@ -116,17 +116,6 @@ impl Context {
         for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
             let sizes = self.dims(array)?;
             let subs = setting.subscripts.iter().find(|s| s.0 == array);
-            if let Some((_, subs)) = subs
-                && subs.len() != sizes.len()
-            {
-                let name = self.instances.display_name(array);
-                let message = format!(
-                    "`{name}` has {} dimensions, but {} subscripts are given",
-                    sizes.len(),
-                    subs.len()
-                );
-                return Err(error("wrong-setting", span, message));
-            }
             for (d, n) in sizes.into_iter().enumerate() {
                 let iter = t.iters[next];
                 next += 1;

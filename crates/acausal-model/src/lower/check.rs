@@ -38,7 +38,9 @@ impl Context {
                 dims_text(&r.dims)
             ),
             Value::Function(f) => format!("function {}", self.instances.class_name(f.function)),
-            Value::Tuple(vs) if vs.is_empty() => "an output that its function never assigns".into(),
+            Value::Tuple(vs) if vs.is_empty() => {
+                "no value (an output that the function does not assign)".into()
+            }
             Value::Tuple(vs) => format!("{} values", vs.len()),
         }
     }

@@ -196,17 +196,23 @@ impl Pass<'_> {
             if !x.any(lhs, is_if) && !x.any(rhs, is_if) {
                 continue;
             }
-            for n in x.reachable(&[lhs, rhs]) {
-                let Node::If(c, a, b) = x.node(n) else {
-                    continue;
-                };
-                let derivative =
-                    |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value);
-                let fixed = |x: &Exprs, n| match x.node(n) {
-                    Node::Var(a) => !self.model.var(a.var).is_parameter(),
-                    _ => varies(x, n),
-                };
-                if (x.any(a, derivative) || x.any(b, derivative)) && !x.any(c, fixed) {
+            let nodes = x.reachable(&[lhs, rhs]);
+            let derivative = x.above(
+                &nodes,
+                |x, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value),
+            );
+            if derivative.is_empty() {
+                continue;
+            }
+            let varying = x.above(&nodes, |x, n| match x.node(n) {
+                Node::Var(a) => !self.model.var(a.var).is_parameter(),
+                _ => varies(x, n),
+            });
+            for n in nodes {
+                if let Node::If(c, a, b) = x.node(n)
+                    && (derivative.contains(&a) || derivative.contains(&b))
+                    && !varying.contains(&c)
+                {
                     todo.push(c);
                 }
             }
