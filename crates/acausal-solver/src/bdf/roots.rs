@@ -208,9 +208,7 @@ impl RootFinder {
         self.found.clear();
         if self.sign.contains(&0) && self.t_lo < t_end {
             let part = self.t_lo + ZERO_START_FRACTION * (t_end - self.t_lo);
-            if part > self.t_lo
-                && part < t_end
-            {
+            if part > self.t_lo && part < t_end {
                 self.roots_at(step, part)?;
                 if let Some(t) = self.scan(step, part)? {
                     return Ok(Some(t));
