@@ -280,6 +280,12 @@ fn coinciding_instants() {
     let found = ["a", "b", "k", "bad"].map(|n| last(&r, n));
     assert_eq!(found, [1001.0, 1000.0, 334.0, 0.0]);
     assert_eq!(r.summary.events, 1001);
+    // A clock with a rational period and a sample with a decimal one.
+    let clock = "model M Integer a(start = 0), ha, n(start = 0, fixed = true), bad(start = 0, fixed = true);
+      equation when Clock(1, 10) then a = previous(a) + 1; end when; ha = hold(a);
+      when sample(0, 0.3) then n = pre(n) + 1; bad = pre(bad) + (if ha <> 3*pre(n) + 1 then 1 else 0); end when; end M;";
+    let r = run_text(clock, &until(100.0));
+    assert_eq!((last(&r, "bad"), r.summary.events), (0.0, 1001));
     let with_time = "model M Integer a(start = 0, fixed = true), b(start = 0, fixed = true);
       equation when sample(0, 0.1) then a = pre(a) + 1; end when; when time >= 0.3 then b = a; end when; end M;";
     assert_eq!(last(&run_text(with_time, &until(1.0)), "b"), 4.0);
@@ -324,6 +330,7 @@ fn discrete_values_of_continuous_functions() {
             "Integer k = if noEvent(time > 0.5) then 2 else 1;",
             "k == 2",
         ),
+        ("Integer k = sign(time - 0.5);", "k == 1"),
         ("Real y; Integer k;", "k == 2"),
     ] {
         let extra = if declaration.starts_with("Real y") {
@@ -343,6 +350,42 @@ fn discrete_values_of_continuous_functions() {
     );
     // sin(10 t) rises through 0.5 at (pi/6 + 2 pi k)/10.
     assert_eq!(last(&run_text(&clause, &until(2.0)), "n"), 4.0);
+}
+
+/// A discrete Real has a discrete-time expression (MLS 3.6 §3.8).
+#[test]
+fn discrete_reals_of_continuous_expressions() {
+    for wrong in [
+        "discrete Real d = sin(time);",
+        "Real x = time; discrete Real d; equation d = 2*x;",
+        "Real x = time; discrete Real d; algorithm d := mod(x, 0.3);",
+    ] {
+        let text = format!("model M {wrong} end M;");
+        let Err(message) = Model::from_text("Test.mo", &text, &Load::default()) else {
+            panic!("{wrong} is accepted");
+        };
+        let message = message.to_string();
+        assert!(
+            message.contains("variability") && message.contains("`d`"),
+            "{message}"
+        );
+    }
+    for (right, value) in [
+        ("discrete Real d = if time > 0.5 then 1 else 0;", 1.0),
+        ("discrete Real d = floor(3*time) + 0.5;", 2.5),
+        ("Integer n = integer(2*time); discrete Real d = 0.5*n;", 0.5),
+        (
+            "discrete Real d = if noEvent(time > 0.5) then 1 else 0;",
+            1.0,
+        ),
+        (
+            "Boolean b = time > 0.5; discrete Real d(start = 0, fixed = true) = if edge(b) then time else pre(d);",
+            0.5,
+        ),
+    ] {
+        let text = format!("model M {right} end M;");
+        near(last(&run_text(&text, &until(0.9)), "d"), value, 1e-9);
+    }
 }
 
 /// A start that is written with variables is an equation of the start.

@@ -43,6 +43,7 @@ mod no_flow;
 mod prefix;
 mod print;
 mod stream;
+mod variability;
 mod variable;
 
 pub use print::print_flat;
@@ -252,6 +253,10 @@ impl Flattener {
         drop(connections);
         if self.ctx.errors.is_empty() {
             let messages = crate::clock::unclock(&mut self.model, &self.clocks);
+            self.ctx.errors.extend(messages);
+        }
+        if self.ctx.errors.is_empty() {
+            let messages = variability::check(&self.model);
             self.ctx.errors.extend(messages);
         }
         if self.ctx.errors.is_empty() {
