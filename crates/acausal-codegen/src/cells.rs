@@ -105,7 +105,10 @@ impl Cells {
             {
                 CellKind::Floor(x.list(l)[0])
             }
-            Node::NoEvent(_) | Node::Apply { .. } | Node::Rel(RelOp::Eq | RelOp::Ne, ..)
+            Node::NoEvent(_)
+            | Node::Apply { .. }
+            | Node::Call(Builtin::Sign, _)
+            | Node::Rel(RelOp::Eq | RelOp::Ne, ..)
                 if watches
                     && !quiet
                     && matches!(x.ty(e), Ty::Bool | Ty::Int)

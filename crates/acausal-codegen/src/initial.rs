@@ -315,9 +315,15 @@ impl Lowering<'_> {
                 continue;
             };
             let component = matches!(place, Place::Whole(Bank::Y, _)) && !self.layout.is_alias(id);
+            // A start that is written with variables (MLS 3.6 §4.4.4 wants parameters) is an equation of the start like others.
             let depends = v.start.as_ref().is_some_and(|s| {
-                let accesses = self.flat.exprs.accesses(s.body);
-                accesses.iter().any(|(_, a)| self.active.contains(&a.var))
+                self.flat.exprs.any(s.body, |x, e| match x.node(e) {
+                    Node::Time => true,
+                    Node::Var(a) => {
+                        self.active.contains(&a.var) || !self.flat.var(a.var).is_parameter()
+                    }
+                    _ => false,
+                })
             });
             if (!component || depends) && v.causality != Causality::Input {
                 vars.push(id);

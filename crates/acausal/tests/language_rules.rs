@@ -341,15 +341,15 @@ fn delays_are_not_negative_nor_too_long() {
         ("model M Real x = delay(time, -0.1); end M;", "delay-time"),
         (
             "model M parameter Real d = -0.1; Real x = delay(time, d); end M;",
-            "assertion",
+            "delay-time",
         ),
         (
             "model M Real x = delay(time, 0.5 - time, 1); end M;",
-            "assertion",
+            "delay-time",
         ),
         (
             "model M Real x = delay(time, 2*time, 1); end M;",
-            "assertion",
+            "delay-time",
         ),
     ]);
 }
@@ -450,10 +450,10 @@ fn what_varies_decides_what_it_may_be_given_to() {
             "model M Real y = time; Real x(start = 2, fixed = y > 0); equation der(x) = 1; end M;",
             "not-constant",
         ),
-        ("model M discrete Real d = time; end M;", "not-discrete"),
+        ("model M discrete Real d = time; end M;", "variability"),
         (
             "model M Real x = time; discrete Real d; equation d = sin(x); end M;",
-            "not-discrete",
+            "variability",
         ),
         (
             "model M parameter Real z = 0; parameter Real p = sqrt(z - 1); Real x = if p > 0 then 1 else 2; end M;",

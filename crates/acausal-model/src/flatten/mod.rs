@@ -248,7 +248,7 @@ impl Flattener {
         self.experiment();
         self.cyclic_parameters();
         self.finish_variables();
-        self.check_variability();
+        self.check_left_limits();
         self.streams();
         if !self.ctx.errors.is_empty() {
             return;
@@ -262,6 +262,10 @@ impl Flattener {
         drop(connections);
         if self.ctx.errors.is_empty() {
             let messages = crate::clock::unclock(&mut self.model, &self.clocks);
+            self.ctx.errors.extend(messages);
+        }
+        if self.ctx.errors.is_empty() {
+            let messages = variability::check(&self.model);
             self.ctx.errors.extend(messages);
         }
         if self.ctx.errors.is_empty() {

@@ -1,19 +1,24 @@
 //! What may vary when (MLS 3.6 §3.8), as far as it is known only once all equations are.
 //!
-//! - `pre(x)` of a Real outside of `when` needs a discrete `x`: a continuous one has no left limit that differs from it (§3.7.5).
-//! - The equation of a variable that is declared `discrete` has a side that changes at events only (§3.8.5). Left to the simulation it would keep
-//!   its first value for ever.
+//! `pre(x)` of a Real outside of `when` needs a discrete `x`: a continuous one has no left limit that differs from it (§3.7.5).
 //!
-//! What relations, `noEvent`, clocks and functions are made of is not looked at.
+//! A variable declared `discrete` changes at events only, so its equation must be a discrete-time expression: variables of
+//! lower variability, relations, steps, and whatever stands under `edge`. `discrete Real d = sin(time)` is refused. Booleans and
+//! Integers need no check: what could change in their equations without a relation is watched by the simulator.
+//!
+//! Linear in the sizes of the equations of discrete Reals.
 
-use acausal_expr::flat::{VarType, Variability};
-use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
+use acausal_expr::flat::{Action, Equation, FlatModel, VarType, Variability};
+use acausal_expr::{Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
+use acausal_syntax::Diagnostic;
+use rustc_hash::FxHashSet;
 
 use super::Flattener;
 use crate::lower::error;
 
 impl Flattener {
-    pub(super) fn check_variability(&mut self) {
+    /// Left limits of continuous variables outside of `when`.
+    pub(super) fn check_left_limits(&mut self) {
         for (var, span) in std::mem::take(&mut self.ctx.left_limits) {
             let v = self.model.var(var);
             if v.variability == Variability::Continuous && v.ty == VarType::Real {
@@ -28,93 +33,100 @@ impl Flattener {
                 self.ctx.errors.push(message);
             }
         }
-        let mut wrong = Vec::new();
-        for equation in &self.model.equations {
-            let sides = [(equation.lhs, equation.rhs), (equation.rhs, equation.lhs)];
-            for (variable, value) in sides {
-                // `y = d` with a continuous `y` is an equation for `y`.
-                if let Some(var) = self.declared_discrete(variable)
-                    && !matches!(self.ctx.exprs.node(value), Node::Var(_))
-                    && let Some(name) = self.continuous_part(value)
-                {
-                    wrong.push((var, name, equation.origin));
+    }
+}
+
+/// One message per equation of a discrete Real with a continuous expression.
+pub(super) fn check(model: &FlatModel) -> Vec<Diagnostic> {
+    let is_discrete = |var: VarId| {
+        let v = model.var(var);
+        v.ty == VarType::Real && v.variability == Variability::Discrete
+    };
+    if !(model.var_ids()).any(|(id, _)| is_discrete(id)) {
+        return Vec::new();
+    }
+    let assigned = assigned(model);
+    let mut messages = Vec::new();
+    for eq in &model.equations {
+        let Some((var, value)) = target(model, eq) else {
+            continue;
+        };
+        if !is_discrete(var) || assigned.contains(&var) || is_discrete_time(model, value) {
+            continue;
+        }
+        let name = model.var(var).name.plain();
+        let message = format!(
+            "`{name}` is discrete, but its equation changes between events (variability of the expression: continuous)"
+        );
+        messages.push(
+            Diagnostic::error("variability", model.origin(eq.origin).span, message)
+                .hint("assign it in a `when` clause, or declare it without `discrete`"),
+        );
+    }
+    messages
+}
+
+fn assigned(model: &FlatModel) -> FxHashSet<VarId> {
+    let branches = model.whens.iter().flat_map(|w| &w.branches);
+    let targets = branches.flat_map(|b| &b.actions).filter_map(|a| match a {
+        Action::Assign { target, .. } => Some(target.var),
+        _ => None,
+    });
+    targets.collect()
+}
+
+/// The variable that an equation `v = e` can only be one for.
+fn target(model: &FlatModel, eq: &Equation) -> Option<(VarId, ExprId)> {
+    let variable = |e: ExprId| match model.exprs.node(e) {
+        Node::Var(a) if a.kind == Kind::Value => Some(a.var),
+        _ => None,
+    };
+    match (variable(eq.lhs), variable(eq.rhs)) {
+        (Some(v), None) => Some((v, eq.rhs)),
+        (None, Some(v)) => Some((v, eq.lhs)),
+        _ => None,
+    }
+}
+
+/// Whether an expression keeps its value between events.
+fn is_discrete_time(model: &FlatModel, root: ExprId) -> bool {
+    let x = &model.exprs;
+    let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+    let mut stack = vec![root];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        match x.node(e) {
+            Node::Time | Node::Call(Builtin::Delay, _) => return false,
+            Node::Var(a) => {
+                if a.kind != Kind::Pre && !model.var(a.var).is_discrete() {
+                    return false;
                 }
             }
-        }
-        if wrong.is_empty() || self.has_clocks() {
-            return;
-        }
-        for (var, part, origin) in wrong {
-            let name = self.model.var(var).name.plain();
-            let span = self.model.origin(origin).span;
-            let message = error(
-                "not-discrete",
-                span,
-                format!("`{name}` is discrete, but `{part}` varies between events"),
-            )
-            .hint("assign it in a `when`, or leave out `discrete`");
-            self.ctx.errors.push(message);
-        }
-    }
-
-    /// A discrete Real that no `when` assigns.
-    fn declared_discrete(&self, e: ExprId) -> Option<VarId> {
-        match self.ctx.exprs.node(e) {
-            Node::Var(a) if a.kind == Kind::Value => {
-                let v = self.model.var(a.var);
-                let declared = v.variability == Variability::Discrete && v.ty == VarType::Real;
-                (declared && !self.discrete.contains(&a.var)).then_some(a.var)
+            // Cells: relations, steps, and Integers and Booleans that are watched.
+            Node::Rel(RelOp::Lt | RelOp::Le | RelOp::Gt | RelOp::Ge, ..) => {}
+            Node::Call(
+                Builtin::Floor
+                | Builtin::Ceil
+                | Builtin::Integer
+                | Builtin::Div
+                | Builtin::Sign
+                | Builtin::Sample,
+                _,
+            ) => {}
+            Node::NoEvent(_) | Node::Apply { .. } | Node::Rel(..)
+                if matches!(x.ty(e), Ty::Bool | Ty::Int) => {}
+            Node::If(c, _, otherwise)
+                if matches!(
+                    x.node(c),
+                    Node::Call(Builtin::Edge | Builtin::Change | Builtin::Sample, _)
+                ) =>
+            {
+                stack.extend([c, otherwise]);
             }
-            _ => None,
+            _ => x.for_each_child(e, |c| stack.push(c)),
         }
     }
-
-    /// The name of something in an expression that varies between events.
-    fn continuous_part(&self, e: ExprId) -> Option<String> {
-        let x = &self.ctx.exprs;
-        let mut todo = vec![e];
-        while let Some(e) = todo.pop() {
-            match x.node(e) {
-                Node::Time => return Some("time".to_string()),
-                Node::Var(a) => {
-                    let v = self.model.var(a.var);
-                    if a.kind != Kind::Pre
-                        && v.variability == Variability::Continuous
-                        && v.ty == VarType::Real
-                    {
-                        return Some(v.name.plain());
-                    }
-                }
-                Node::Rel(..) | Node::NoEvent(_) | Node::Apply { .. } => {}
-                Node::Call(f, _)
-                    if f.is_clocked()
-                        || matches!(
-                            f,
-                            Builtin::Floor
-                                | Builtin::Ceil
-                                | Builtin::Integer
-                                | Builtin::Div
-                                | Builtin::Mod
-                                | Builtin::Rem
-                                | Builtin::Sign
-                                | Builtin::Sample
-                                | Builtin::Edge
-                                | Builtin::Change
-                                | Builtin::Initial
-                                | Builtin::Terminal
-                        ) => {}
-                _ => x.for_each_child(e, |c| todo.push(c)),
-            }
-        }
-        None
-    }
-
-    fn has_clocks(&self) -> bool {
-        let x = &self.ctx.exprs;
-        let sides = self.model.equations.iter().flat_map(|e| [e.lhs, e.rhs]);
-        let sides: Vec<ExprId> = sides.collect();
-        x.reachable(&sides)
-            .iter()
-            .any(|&e| matches!(x.node(e), Node::Call(f, _) if f.is_clocked()))
-    }
+    true
 }

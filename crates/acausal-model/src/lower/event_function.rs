@@ -255,7 +255,6 @@ impl Context {
                         ),
                     ));
                 }
-                self.expect_delay(time, longest, b.span);
                 return Ok(Some(Value::Tensor(t.map(
                     &mut self.exprs,
                     Type::Real,
@@ -338,35 +337,6 @@ impl Context {
             _ => {}
         }
         Ok(None)
-    }
-
-    /// `0 <= delayTime <= delayMax` (MLS 3.6 §3.7.4.2), where it is known during the simulation only.
-    fn expect_delay(&mut self, time: ExprId, longest: ExprId, span: Span) {
-        let zero = self.exprs.real(0.0);
-        let rules = [
-            (zero, time, "the time of `delay` is negative"),
-            (
-                time,
-                longest,
-                "the time of `delay` is greater than its largest one",
-            ),
-        ];
-        for (low, high, message) in rules {
-            if low == high {
-                continue;
-            }
-            let holds = self.exprs.rel(RelOp::Le, low, high);
-            let condition = self.exprs.no_event(holds);
-            if self.exprs.as_bool(condition) != Some(true) {
-                let message = self.exprs.str(message);
-                self.function_state.asserts.push(PendingAssert {
-                    condition,
-                    message,
-                    warning: false,
-                    span,
-                });
-            }
-        }
     }
 
     /// `pre(v)`, `edge(v)` and `change(v)` of a variable.

@@ -79,7 +79,7 @@ impl FixedPoint {
                 add(&mut dg, -c, bg);
             }
             let length = norm(&df);
-            if !(length > DEPENDENT * whole) {
+            if length <= DEPENDENT * whole || !length.is_finite() {
                 continue;
             }
             df.iter_mut().for_each(|v| *v /= length);

@@ -233,7 +233,7 @@ impl EventState {
         self.copy_pre(ctx.machine);
         EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
         let before = self.cells(ctx.machine);
-        let mut forced = self.toggled(ctx.machine, crossings);
+        let mut forced = self.toggled(ctx, crossings);
         self.iterate(ctx, &mut forced, &mut outcome)?;
         if rings {
             for s in &self.samples {

@@ -10,7 +10,7 @@
 //! the shift is dropped when the gap has left the threshold behind. The small value is [`BAND`] times the tolerance times
 //! the largest gap seen so far, and not less than [`ROUNDING`] times the nominal value of its variables. (A clutch that is
 //! not pressed together has `sa > tau0` with both sides zero up to rounding; without this least value every rounding
-//! error would be an event.) Where algebraic unknowns enter the gap, the error of the corrector counts too.
+//! error would be an event.) It is also not less than what the last digits of the unknowns make of the gap. Where algebraic unknowns enter the gap, the error of the corrector counts too.
 //!
 //! Example: `h <= 0` is true at h = 0 after `reinit(h, 0)`; side = -1, gap = 0, so the indicator is `-h + 1e-10`. Should h
 //! rise, the relation becomes false at h = 1e-10.
@@ -31,6 +31,8 @@ const CORRECTOR_ERRORS: f64 = 3.0;
 const SOLUTION_ERROR: f64 = 1e4;
 /// Least width in units of the nominal value: rounding errors of a few terms.
 const ROUNDING: f64 = 1e-13;
+/// The same by the rounding errors of the unknowns themselves, in units of their last digits: a few operations each.
+const ROUNDING_ERRORS: f64 = 8.0;
 /// A gap that was never larger than this many rounding errors has no sign, also where no algebraic unknown enters it: the
 /// speed of a shaft that several brakes hold from the start is zero up to 1e-30 or so. (What has moved may well come to
 /// rest in ever smaller steps; there every sign counts.)
@@ -77,11 +79,17 @@ impl EventState {
         }
     }
 
-    /// The values that crossed relations take. Steps are computed, not toggled.
-    pub(super) fn toggled(&self, machine: &Machine, crossings: &[usize]) -> Vec<Forced> {
+    /// The values that crossed relations take. Steps are computed, not toggled. So is a relation whose gap has come to rest
+    /// on zero: there the relation itself says what holds (`0 >= 0` is true, `0 > 0` is not).
+    pub(super) fn toggled(&self, ctx: &mut EventContext<'_>, crossings: &[usize]) -> Vec<Forced> {
+        if crossings.is_empty() {
+            return Vec::new();
+        }
+        let gaps = self.gaps(ctx);
+        let machine = &*ctx.machine;
         let toggle = |&number: &usize| {
             let r = relation(&machine.model, number)?;
-            r.op?;
+            r.op.filter(|_| gaps[number] != 0.0)?;
             let value = 1.0 - machine.mem[r.base + number - r.first];
             Some(Forced { number, value })
         };
@@ -150,17 +158,19 @@ impl EventState {
         let gaps = self.gaps(ctx);
         let sides = self.sides(ctx.machine);
         let errors = self.corrector_errors(ctx, &gaps);
+        let rounded = self.rounding_errors(ctx, &gaps);
         self.note_scales(&gaps);
         ctx.machine.shifts.clear();
         for (k, (&gap, &side)) in gaps.iter().zip(&sides).enumerate() {
-            let band = self.band(k, ctx.tolerance).max(errors[k]);
+            let rounded = ROUNDING_ERRORS * rounded[k];
+            let band = self.band(k, ctx.tolerance).max(errors[k]).max(rounded);
             let algebraic = relation(&ctx.machine.model, k).is_some_and(|r| r.algebraic);
             // What is near its threshold but on its side may fall back by the error of the gap only.
             let noise = NOISE * self.rounding[k];
             let near = match algebraic {
                 true => band,
-                false if self.scales[k] <= noise => noise,
-                false => 0.0,
+                false if self.scales[k] <= noise => noise.max(rounded),
+                false => rounded,
             };
             let shift = if side * gap > near {
                 0.0
@@ -222,6 +232,39 @@ impl EventState {
                 *scale = scale.max(gap.abs());
             }
         }
+    }
+
+    /// How far gaps move when the unknowns move by their last digits: the pressure of a room is known to 1e-11 Pa, and what
+    /// flows through a door is the difference of two such pressures.
+    fn rounding_errors(&self, ctx: &mut EventContext<'_>, gaps: &[f64]) -> Vec<f64> {
+        let mut errors = vec![0.0; gaps.len()];
+        if gaps.is_empty() {
+            return errors;
+        }
+        let mut moved = vec![0.0; gaps.len()];
+        // Two patterns of signs, so that opposite errors are seen as well.
+        for pattern in 0..2 {
+            let mut y = ctx.y.clone();
+            for (k, y) in y.iter_mut().enumerate() {
+                let sign = if pattern * k % 2 == 1 { -1.0 } else { 1.0 };
+                *y += sign * f64::EPSILON * *y;
+            }
+            ctx.machine.gaps(ctx.t, &y, ctx.yp, &mut moved);
+            for (error, (a, b)) in errors.iter_mut().zip(moved.iter().zip(gaps)) {
+                let change = (a - b).abs();
+                if change.is_finite() {
+                    *error = change.max(*error);
+                }
+            }
+        }
+        ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+        // A step or a watched value that changes by rounding has not the size of an error.
+        for r in ctx.machine.model.events.relations.iter() {
+            if r.by_value {
+                errors[r.first..r.first + r.len].fill(0.0);
+            }
+        }
+        errors
     }
 
     /// How far gaps may be wrong between events because the corrector stops when algebraic unknowns are right to about

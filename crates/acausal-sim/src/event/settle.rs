@@ -20,7 +20,9 @@ use crate::machine::Which;
 
 /// Bound on the solutions of one round before the systematic search begins.
 const MAX_SOLUTIONS: usize = 50;
-/// Bound on the evaluations of discrete equations that depend on each other, besides their number.
+/// Evaluations of discrete equations that depend on each other, besides their number, before they are taken for a loop.
+const LEAST_PASSES: usize = 3;
+/// Bound on the evaluations of such a loop.
 const MAX_PASSES: usize = 100;
 
 impl EventState {
@@ -75,7 +77,7 @@ impl EventState {
                 if *last == now {
                     return Ok(());
                 }
-                if self.only_reals_differ(last, &now) {
+                if self.only_reals_differ(0, last, &now) {
                     let pick =
                         |v: &[f64]| -> Vec<f64> { self.reals.iter().map(|r| v[r.1]).collect() };
                     let Some(next) = feedback.next(&pick(last), &pick(&now)) else {
@@ -120,21 +122,23 @@ impl EventState {
         self.search(ctx, problem)
     }
 
-    /// Whether nothing but discrete Reals has changed.
-    fn only_reals_differ(&self, a: &[f64], b: &[f64]) -> bool {
-        let mut reals = self.reals.iter().map(|r| r.1).peekable();
+    /// Whether nothing but discrete Reals has changed, in lists that begin after the first `offset` discrete values.
+    fn only_reals_differ(&self, offset: usize, a: &[f64], b: &[f64]) -> bool {
+        let mut reals = self.reals.iter().map(|r| r.1 - offset).peekable();
         (0..a.len()).all(|k| reals.next_if_eq(&k).is_some() || a[k] == b[k])
     }
 
-    /// Discrete equations and assignments of clauses, until they agree with each other.
+    /// Discrete equations and assignments of clauses, until they agree with each other. What only waits for each other does
+    /// so after as many passes as there are variables; Reals that do not are a loop, whose solution is extrapolated.
     pub(super) fn evaluate_discrete(
         &mut self,
         ctx: &mut EventContext<'_>,
         initial: bool,
     ) -> Result<(), SimError> {
         let count: usize = self.regions.iter().map(|r| r.2).sum();
+        let start = self.region_values(ctx.machine);
         let mut last = Vec::new();
-        for _ in 0..MAX_PASSES + count {
+        for _ in 0..LEAST_PASSES + count {
             self.evaluate_once(ctx, initial);
             let now = self.region_values(ctx.machine);
             if same(&now, &last) {
@@ -142,7 +146,30 @@ impl EventState {
             }
             last = now;
         }
-        let before = last;
+        let offset = ctx.machine.model.events.cells;
+        let among: Vec<usize> = self.reals.iter().map(|r| r.1 - offset).collect();
+        let pick = |v: &[f64]| -> Vec<f64> { among.iter().map(|&k| v[k]).collect() };
+        let mut feedback = FixedPoint::default();
+        // Passes of a loop that diverges are no good point to begin with.
+        let mut reals = pick(&start);
+        for _ in 0..MAX_PASSES {
+            for (&(place, _), value) in self.reals.iter().zip(&reals) {
+                ctx.machine.mem[place] = *value;
+            }
+            let before = self.region_values(ctx.machine);
+            self.evaluate_once(ctx, initial);
+            let after = self.region_values(ctx.machine);
+            if self.only_reals_differ(offset, &before, &after) {
+                match feedback.next(&pick(&before), &pick(&after)) {
+                    None => return Ok(()),
+                    Some(next) => reals = next,
+                }
+            } else {
+                feedback.forget();
+                reals = pick(&after);
+            }
+        }
+        let before = self.region_values(ctx.machine);
         self.evaluate_once(ctx, initial);
         let after = self.region_values(ctx.machine);
         let places = self.region_places();

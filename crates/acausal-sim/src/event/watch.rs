@@ -4,9 +4,10 @@
 //!
 //! - **Chattering**: one condition changes the same way more than [`CHATTER_EVENTS`] times within [`CHATTER_WINDOW`] of
 //!   the time span. On both sides of its threshold the motion leads back to it (a sliding mode).
-//! - **Accumulation** (Zeno): the distances between its changes have become shorter [`ZENO_SHRINKS`] times in a row, and
-//!   the last one is below [`ZENO_DISTANCE`] of the time span. The instants then accumulate: with distances d that shrink
-//!   by a factor r each, at `t + d r / (1 - r)`.
+//! - **Accumulation** (Zeno): the distances between its changes have become shorter [`ZENO_SHRINKS`] times in a row, and if
+//!   they go on like that, all further ones together are below [`ZENO_DISTANCE`] of the time span: with distances d that
+//!   shrink by a factor r each, the instants accumulate at `t + d r / (1 - r)`. Events that only become more frequent, as
+//!   those of a quantiser whose input accelerates, have distances that shrink by ever less, and no such instant ahead.
 //!
 //! Both end the run with the condition, the time and the count; what was computed is kept. There is no value that a
 //! simulator could choose for the model beyond such a point.
@@ -93,11 +94,12 @@ impl Watch {
         }
         c.window_count += 1;
         // The first distance is compared with infinity; that is not a decrease.
-        if c.shrinks > ZENO_SHRINKS && distance < ZENO_DISTANCE * reach && ratio < 1.0 {
+        let further = distance * ratio / (1.0 - ratio);
+        if c.shrinks > ZENO_SHRINKS && further < ZENO_DISTANCE * reach && ratio < 1.0 {
             return Some(Standstill::Accumulation {
                 count: c.count,
                 ratio,
-                limit: t + distance * ratio / (1.0 - ratio),
+                limit: t + further,
             });
         }
         if c.window_count > CHATTER_EVENTS {
@@ -130,6 +132,16 @@ mod tests {
             d *= 0.5;
         }
         panic!("not seen");
+    }
+
+    /// Changes at t = sqrt(k) * 1e-4: the distances shrink for ever, but nothing accumulates.
+    #[test]
+    fn more_and_more_frequent_changes_are_no_accumulation() {
+        let mut watch = Watch::default();
+        for k in 0..10_000 {
+            let t = 1e-4 * f64::from(k).sqrt();
+            assert_eq!(watch.note(0, true, t, 100.0), None, "{k}");
+        }
     }
 
     #[test]

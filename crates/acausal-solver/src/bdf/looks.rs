@@ -6,8 +6,9 @@
 //! 1. Two sign changes of an indicator that are further apart than half a step ([`LOOKS`]) are found, unless the indicator was
 //!    far away: at its last speed it would have needed more than [`FAR`] times the rest of the step to reach zero.
 //! 2. Closer ones are found where the indicator is smooth on the scale of the looks. Each look is predicted from the three
-//!    before it (a parabola); if the prediction misses by more than [`TRUST`] of the distance from zero, the indicator is not
-//!    resolved and the look is moved closer, up to 2^[`MOST_CUTS`] times. The distance that was good is kept for the next
+//!    before it (a parabola); if the prediction misses by more than [`TRUST`] of the distance from zero, and by more than
+//!    [`SMALL`] of the largest value so far, the indicator is not resolved and the look is moved closer, up to
+//!    2^[`MOST_CUTS`] times. The distance that was good is kept for the next
 //!    looks and at most doubled by each of them, so that an oscillation that was resolved once stays so however long the
 //!    steps become.
 //!
@@ -22,6 +23,11 @@ const LOOKS: f64 = 2.0;
 const FAR: f64 = 4.0;
 /// See the module. With it about ten looks follow a period of a sine.
 const TRUST: f64 = 0.1;
+/// See the module: what rises from nothing is never predicted well, and what comes near zero by so little is a matter of the
+/// tolerance.
+const SMALL: f64 = 1e-3;
+/// Least distance of looks in units of `eps * (|t| + |h|)`: ten times what a crossing is located to.
+const LEAST: f64 = 1e3;
 /// See the module.
 pub(super) const MOST_CUTS: usize = 10;
 
@@ -36,6 +42,8 @@ pub(super) struct Looks {
     /// A position before the last two, if there is one on the same smooth piece.
     earlier: Option<f64>,
     values: Vec<f64>,
+    /// Per indicator: its largest value so far.
+    scales: Vec<f64>,
     /// Indicators that are not resolved by any distance.
     noisy: Vec<bool>,
     /// Those that were not resolved by the last look.
@@ -48,6 +56,7 @@ impl Default for Looks {
             distance: f64::INFINITY,
             earlier: None,
             values: Vec::new(),
+            scales: Vec::new(),
             noisy: Vec::new(),
             missed: Vec::new(),
         }
@@ -60,6 +69,7 @@ impl Looks {
         self.earlier = None;
         self.values.clear();
         self.values.resize(m, 0.0);
+        self.scales.resize(m, 0.0);
         self.noisy.clear();
         self.noisy.resize(m, false);
     }
@@ -87,6 +97,7 @@ impl Looks {
             true => self.distance,
             false => self.distance.min(h / LOOKS),
         };
+        let longest = longest.max(LEAST * f64::EPSILON * (t_end.abs() + h));
         // A last interval that is hardly longer than the others is not cut.
         if rest > 1.01 * longest {
             lo.0 + longest
@@ -98,9 +109,16 @@ impl Looks {
     /// Whether the values at a place are what the three looks before let expect.
     pub fn is_resolved(&mut self, lo: At<'_>, before: Option<At<'_>>, there: At<'_>) -> bool {
         self.missed.clear();
+        for (scale, g) in self.scales.iter_mut().zip(there.1) {
+            *scale = scale.max(g.abs());
+        }
         let (Some(before), Some(t0)) = (before, self.earlier) else {
             return true;
         };
+        let least = LEAST * f64::EPSILON * there.0.abs();
+        if there.0 - lo.0 <= least {
+            return true;
+        }
         let (t1, t2, t) = (before.0, lo.0, there.0);
         // Lagrange's weights of the parabola through the three.
         let w0 = (t - t1) * (t - t2) / ((t0 - t1) * (t0 - t2));
@@ -109,7 +127,8 @@ impl Looks {
         for (i, g) in there.1.iter().enumerate() {
             let predicted = w0 * self.values[i] + w1 * before.1[i] + w2 * lo.1[i];
             let away = 0.5 * (lo.1[i].abs() + g.abs());
-            if !self.noisy[i] && (predicted - g).abs() > TRUST * away {
+            let miss = (predicted - g).abs();
+            if !self.noisy[i] && miss > TRUST * away && miss > SMALL * self.scales[i] {
                 self.missed.push(i);
             }
         }

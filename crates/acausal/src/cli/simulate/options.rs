@@ -185,10 +185,6 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
     let mut experiment = model.compiled.flat.experiment;
     if o.start.is_some() || o.stop.is_some() {
         experiment.start = o.start.or(experiment.start);
-        // An interval made for another span of time would give too many or too few rows.
-        if o.stop.is_some() && experiment.stop.is_some() && o.interval.is_none() {
-            experiment.interval = None;
-        }
         experiment.stop = o.stop.or(experiment.stop);
     }
     if let Some(c) = from {
