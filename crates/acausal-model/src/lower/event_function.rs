@@ -1,11 +1,9 @@
 //! Derivatives, event operators and other functions that depend on the simulation (MLS 3.6 §3.7.2, §3.7.4, §3.7.5).
 
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, RelOp};
-use acausal_syntax::Span;
+use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node};
 use acausal_syntax::ast::{Call, Expr, Variability};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
-use crate::function::PendingAssert;
 
 impl Context {
     /// `der(e)`: of an expression it is written out by the rules of differentiation.
