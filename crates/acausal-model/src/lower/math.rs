@@ -244,7 +244,7 @@ impl Context {
         let zero = self.exprs.real(0.0);
         let upper = positive.zip(&p, &mut self.exprs, Type::Real, |x, c, v| x.if_(c, v, zero));
         let lower = positive.zip(&n, &mut self.exprs, Type::Real, |x, c, v| x.if_(c, zero, v));
-        if upper.is_scalar() {
+        if upper.is_scalar() && lower.is_scalar() {
             let body = self.exprs.if_(positive.body, p.body, n.body);
             if self.exprs.as_f64(args[0].body).is_none() {
                 let slopes = (args[1].body, args[2].body);
