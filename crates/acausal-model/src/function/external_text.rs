@@ -1,11 +1,13 @@
 //! External functions on strings and file names, which are evaluated at compile time: strings do not exist at run time.
 
 use acausal_expr::native::strings;
+use acausal_expr::{ExprId, IterId, Node, Range};
 use acausal_syntax::Span;
 
 use super::constant::fold;
 use super::external::text;
 use crate::instance::InstId;
+use crate::lower::graph::points;
 use crate::lower::{Context, Result, Tensor, Type, Value, error};
 
 /// The functions.
@@ -36,7 +38,8 @@ pub(super) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
 
-/// Calls one of them; `outputs` are those that it gives, in its order.
+/// Calls one of them; `outputs` are those that it gives, in its order. Arguments that depend on iterators, such as the names of an array of components, are
+/// known value by value: the results are selections by the iterators.
 pub(super) fn call(
     ctx: &mut Context,
     outputs: &[InstId],
@@ -44,6 +47,66 @@ pub(super) fn call(
     args: &[Tensor],
     span: Span,
 ) -> Result<Vec<Value>> {
+    let domain = iterators(ctx, args);
+    let mut columns: Vec<Vec<ExprId>> = vec![Vec::new(); outputs.len()];
+    for point in points(&domain) {
+        let pairs: Vec<(IterId, ExprId)> = domain
+            .iter()
+            .zip(point)
+            .map(|(d, k)| (d.0, ctx.exprs.int(k)))
+            .collect();
+        let at_point: Vec<Tensor> = args
+            .iter()
+            .map(|t| Tensor {
+                body: ctx.exprs.substitute_iters(t.body, &pairs),
+                ..t.clone()
+            })
+            .collect();
+        let results = call_with_literals(ctx, outputs, name, &at_point, span)?;
+        for (column, result) in columns.iter_mut().zip(results) {
+            column.push(result);
+        }
+    }
+    let mut values = Vec::new();
+    for (&output, column) in outputs.iter().zip(columns) {
+        let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
+        values.extend(ctx.selected(&domain, column).map(|e| Value::scalar(ty, e)));
+    }
+    Ok(values)
+}
+
+/// Iterators that arguments depend on, if a selection by them is possible; without them the call is not constant.
+fn iterators(ctx: &Context, args: &[Tensor]) -> Vec<(IterId, Range)> {
+    const MOST: i64 = 100_000;
+    let bodies: Vec<ExprId> = args.iter().map(|t| t.body).collect();
+    let mut domain: Vec<(IterId, Range)> = Vec::new();
+    for n in ctx.exprs.reachable(&bodies) {
+        let Node::Iter(i) = ctx.exprs.node(n) else {
+            continue;
+        };
+        match ctx.ranges.get(&i) {
+            Some(&range) if range.step == 1 && range.count > 0 => domain.push((i, range)),
+            _ => return Vec::new(),
+        }
+    }
+    domain.sort_by_key(|d| d.0);
+    domain.dedup();
+    let count = domain
+        .iter()
+        .try_fold(1i64, |n, d| n.checked_mul(d.1.count));
+    match count {
+        Some(n) if n <= MOST => domain,
+        _ => Vec::new(),
+    }
+}
+
+fn call_with_literals(
+    ctx: &mut Context,
+    outputs: &[InstId],
+    name: &str,
+    args: &[Tensor],
+    span: Span,
+) -> Result<Vec<ExprId>> {
     let mut texts = Vec::new();
     let mut numbers = Vec::new();
     for t in args {
@@ -77,11 +140,10 @@ pub(super) fn call(
     let mut values = Vec::new();
     for (&output, result) in outputs.iter().zip(results) {
         let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
-        let body = match result {
+        values.push(match result {
             Out::Text(s) => ctx.exprs.str(&s),
             Out::Number(v) => super::specialise::literal_of(ctx, ty, v),
-        };
-        values.push(Value::scalar(ty, body));
+        });
     }
     Ok(values)
 }

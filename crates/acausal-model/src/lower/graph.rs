@@ -261,6 +261,13 @@ impl Context {
             let node = (place.inst, element);
             values.push(property(&mut self.exprs, &self.graph, &node));
         }
+        let selected = self.selected(&domain, values);
+        Ok(selected.unwrap_or_else(|| self.exprs.bool(false)))
+    }
+
+    /// The values at all [`points`] of a domain, whose ranges have the increment one, as a selection by its iterators.
+    pub fn selected(&mut self, domain: &[(IterId, Range)], values: Vec<ExprId>) -> Option<ExprId> {
+        let mut values = values;
         for (iter, range) in domain.iter().rev() {
             let k = self.exprs.iter(*iter);
             let shift = self.exprs.int(range.start - 1);
@@ -271,10 +278,7 @@ impl Context {
                 .map(|row| self.exprs.select(index, row))
                 .collect();
         }
-        Ok(values
-            .first()
-            .copied()
-            .unwrap_or_else(|| self.exprs.bool(false)))
+        values.first().copied()
     }
 }
 

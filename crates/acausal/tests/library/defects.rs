@@ -147,6 +147,7 @@ fn a_partial_function_cannot_be_called() {
 fn a_body_may_need_the_value_of_its_iterator() {
     let equal = "function equal input String a; input String b; output Boolean r; protected Integer c; algorithm c := compare(a, b, false); r := c == 2; end equal;
         function compare input String a; input String b; input Boolean s; output Integer r; external \"C\" r = ModelicaStrings_compare(a, b, s); end compare;
+        model Part parameter String name; parameter Real s = if equal(name, \"Air\") then 1 else 0; Real y = s*time; end Part;
         function upto input Real d[:]; input Integer k; output Real z; algorithm z := 1 + sum(d[i] for i in 1:k); end upto;
         function below input Real d[:]; input Integer k; output Real z; algorithm z := sum(d[2:k]) + max(d[1:k]); end below;
         model M ";
@@ -158,6 +159,12 @@ fn a_body_may_need_the_value_of_its_iterator() {
                 "constant String n[2] = {\"water\", \"air\"}; parameter Real s[2] = {if equal(n[i], \"Air\") then 1 else 0 for i in 1:2}; Real x = s[2]*time - 5*s[1];",
             ),
             "x",
+            1.0,
+        ),
+        (
+            "a String in an array of components",
+            &with("Part p[3](name = {\"water\", \"air\", \"\"});"),
+            "p[2].y",
             1.0,
         ),
         (
@@ -369,6 +376,19 @@ fn a_vectorised_function_with_assertion_and_string() {
           if p < small.amp then c := small; else c := big; end if; end choose;
         model M parameter Real p[:] = {5, 50}; parameter Cable cab[:] = choose(p); Real y = cab[2].amp*time; ";
     table(&[("sizes from the call", text, "y", 100.0)]);
+}
+
+/// Where one slope is an array, the result is one.
+#[test]
+fn semi_linear_of_a_scalar_and_an_array() {
+    table(&[(
+        "the slope for negative values",
+        "model M Real y[2] = semiLinear(-time, 3, {1, 2});",
+        "y[2]",
+        -2.0,
+    )]);
+    let found = messages("model M Real y = semiLinear(time, 3, 1:3); end M;");
+    assert_eq!(found.len(), 1, "{found:?}");
 }
 
 /// `edge(u)` is `u and not pre(u)` (MLS 3.6 §3.7.5), also of what does not change.
