@@ -35,7 +35,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     let complain =
         || format!("a positive whole number such as 1000 or 1e9 is needed, not `{text}`");
     let value: f64 = text.parse().map_err(|_| complain())?;
-    match value >= 1.0 && value < 1.8e19 && value.fract() == 0.0 {
+    match (1.0..1.8e19).contains(&value) && value.fract() == 0.0 {
         true => Ok(value as u64),
         false => Err(complain()),
     }
@@ -54,7 +54,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let value: f64 = digits.trim().parse().map_err(|_| complain())?;
     let value = value * factor;
-    match value >= 1.0 && value < 1.8e19 {
+    match (1.0..1.8e19).contains(&value) {
         true => Ok(value as u64),
         false => Err(complain()),
     }
