@@ -130,7 +130,6 @@ impl Run {
         if !self.corrects_rows {
             return;
         }
-        let slopes = self.machine.watches_slopes;
         let mut at = Point {
             machine: &mut self.machine,
             t: self.t,
@@ -138,14 +137,8 @@ impl Run {
             yp: &mut self.yp,
             nominal: &self.nominal,
         };
-        let border = self.border.as_ref();
-        let interior = &mut self.interior;
-        let factors = bdf.factors();
-        if factors.is_some_and(|f| interior.correct(&mut at, border, f, slopes)) {
-            interior.restore_states(&mut at);
-        } else {
-            self.restart.refine(&mut at);
-        }
+        let (border, system) = (self.border.as_ref(), &mut self.restart);
+        (self.interior).correct_for_relations(&mut at, system, border, bdf.factors());
     }
 
     /// Ends the hysteresis of relations that have left their threshold behind.
@@ -162,14 +155,8 @@ impl Run {
                 yp: &mut yp,
                 nominal: &self.nominal,
             };
-            let border = self.border.as_ref();
-            let interior = &mut self.interior;
-            let factors = bdf.factors();
-            if factors.is_some_and(|f| interior.correct(&mut at, border, f, true)) {
-                interior.restore_states(&mut at);
-            } else {
-                self.restart.refine(&mut at);
-            }
+            let (border, system) = (self.border.as_ref(), &mut self.restart);
+            (self.interior).correct_for_relations(&mut at, system, border, bdf.factors());
         }
         self.events.drop_shifts(&mut self.machine, self.t, &y, &yp);
         self.machine.update(self.t, &self.y, &self.yp);

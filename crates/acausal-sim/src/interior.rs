@@ -7,9 +7,11 @@
 //! with the matrix they had in the step, needs no more than the confirmation.
 //!
 //! Invariant: after [`Interior::correct`] returns true the equations hold within the tolerance of the integration, measured on each algebraic unknown (and each
-//! derivative, where they are asked for); after false the point is what it was. The states have moved with the rest by less than the local error,
-//! so that all equations hold together. Where the states decide about events they are put back ([`Interior::restore_states`]): a relation of states is then
-//! looked at on the polynomial itself, and the algebraic unknowns beside it belong to states that differ from those by less than the local error.
+//! derivative, where they are asked for); after false the point is what it was. In a row the states move with the rest, by less than the local error, so that all equations
+//! hold together. Where relations are looked at the states stay ([`Interior::correct_for_relations`]): an event is handled at the states of the polynomial, and
+//! what is solved for there must be what was seen when it was located, or it would be found again an instant later. With states that stay a mode of
+//! eigenvalue `-mu` converges by `mu/(cj + mu)` only: where equations are stiff, derivatives are solved for from scratch, and algebraic unknowns are taken that belong to
+//! states that differ from those of the polynomial by less than the local error.
 //!
 //! Example: `der(x) = 0; 2*y + exp(0*y)*z = 3*sin(5*time); y - 2*z = sin(3*time)`. Nothing limits the steps, and between them y and z are arbitrary;
 //! one correction finds them.
@@ -22,7 +24,7 @@ use acausal_index1::Role;
 use acausal_solver::{Dae, StepFactors};
 
 use crate::bordered::Bordered;
-use crate::consistent::Point;
+use crate::consistent::{ConsistentSystem, Point};
 
 /// Bound on the iterations: a solution from scratch (a Jacobian with columns for `x` and `x'`, its factors, two or three residuals) costs as much. An iteration whose rate shows that
 /// it will not arrive in time is given up at once.
@@ -31,6 +33,10 @@ const MOST_ITERATIONS: i32 = 12;
 const MAX_RATE: f64 = 0.9;
 /// What may be left, in tolerances (as in the corrector).
 const LEFT: f64 = 0.1;
+
+/// Part of the tolerance of a state that its derivative need not be more exact than, over a step: in the short steps after an event the derivative of a current of nearly
+/// zero, the sum of large ones, is known no better than their rounding errors divided by the step.
+const SLOPE_FLOOR: f64 = 1e-4;
 
 /// How exact unknowns shall be, relative and in units of their nominal values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,6 +60,15 @@ pub(crate) struct Interior {
     pub counts: Counts,
 }
 
+/// What may change, and what must be exact.
+#[derive(Clone, Copy)]
+struct Moving {
+    /// Derivatives shall be exact.
+    slopes: bool,
+    /// States move.
+    states: bool,
+}
+
 /// What was done at points inside of steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
@@ -72,19 +87,62 @@ impl Interior {
         }
     }
 
-    /// Corrects a point, with derivatives where they are asked for; false and unchanged if that does not converge.
+    /// Corrects a point of an output row, with derivatives where they are asked for; false and unchanged if that does not converge.
     pub fn correct(
         &mut self,
         at: &mut Point,
         border: Option<&Bordered>,
-        mut factors: StepFactors<'_>,
+        factors: &mut StepFactors<'_>,
         slopes: bool,
+    ) -> bool {
+        self.correct_some(
+            at,
+            border,
+            factors,
+            Moving {
+                slopes,
+                states: true,
+            },
+        )
+    }
+
+    /// Corrects algebraic unknowns and derivatives of a point at which relations are looked at. The states stay.
+    pub fn correct_for_relations(
+        &mut self,
+        at: &mut Point,
+        system: &mut ConsistentSystem,
+        border: Option<&Bordered>,
+        factors: Option<StepFactors<'_>>,
+    ) {
+        let slopes = at.machine.watches_slopes;
+        if let Some(mut factors) = factors {
+            let frozen = Moving {
+                slopes,
+                states: false,
+            };
+            if self.correct_some(at, border, &mut factors, frozen) {
+                return;
+            }
+            if !slopes && self.correct(at, border, &mut factors, false) {
+                set_states(at, &self.y);
+                return;
+            }
+        }
+        system.refine(at);
+    }
+
+    fn correct_some(
+        &mut self,
+        at: &mut Point,
+        border: Option<&Bordered>,
+        factors: &mut StepFactors<'_>,
+        moving: Moving,
     ) -> bool {
         for (kept, now) in [(&mut self.y, &*at.y), (&mut self.yp, &*at.yp)] {
             kept.clear();
             kept.extend_from_slice(now);
         }
-        let found = self.iterate(at, border, &mut factors, slopes);
+        let found = self.iterate(at, border, factors, moving);
         self.counts.points += 1;
         self.counts.failures += u64::from(!found);
         if !found {
@@ -105,21 +163,16 @@ impl Interior {
             .unwrap_or(f64::INFINITY)
     }
 
-    /// Puts everything back but algebraic unknowns and derivatives, after a correction.
-    pub fn restore_states(&self, at: &mut Point) {
-        set_states(at, &self.y);
-    }
-
     fn iterate(
         &mut self,
         at: &mut Point,
         border: Option<&Bordered>,
         factors: &mut StepFactors<'_>,
-        slopes: bool,
+        moving: Moving,
     ) -> bool {
         let mut last = f64::INFINITY;
         for m in 0..MOST_ITERATIONS {
-            let Some(size) = self.evaluate(at, border, factors, slopes) else {
+            let Some(size) = self.evaluate(at, border, factors, moving.slopes) else {
                 return false;
             };
             if m > 0 && size > MAX_RATE * last {
@@ -127,9 +180,14 @@ impl Interior {
                 return size <= 1.0;
             }
             let cj = factors.cj();
-            for ((y, yp), e) in at.y.iter_mut().zip(at.yp.iter_mut()).zip(&self.e) {
-                *y -= e;
+            for (yp, e) in at.yp.iter_mut().zip(&self.e) {
                 *yp -= cj * e;
+            }
+            for (range, role) in groups(at) {
+                if moving.states || role == Role::Algebraic {
+                    let e = &self.e[range.clone()];
+                    at.y[range].iter_mut().zip(e).for_each(|(y, e)| *y -= e);
+                }
             }
             // The first correction says nothing about the rate; the corrector has converged with this matrix.
             let rate = if m == 0 { 0.5 } else { size / last };
@@ -167,16 +225,19 @@ impl Interior {
         } = self.accuracy;
         let mut largest = 0.0f64;
         for (range, role) in groups(at) {
-            let (values, factor, absolute) = match role {
-                Role::Algebraic => (&at.y[range.clone()], 1.0, algebraic),
-                _ if slopes => (&at.yp[range.clone()], factors.cj(), state),
-                _ => continue,
+            let allowed = |i: usize| match role {
+                Role::Algebraic => relative * at.y[i].abs() + algebraic * at.nominal[i],
+                _ => {
+                    let of = |v: f64| relative * v.abs() + state * at.nominal[i];
+                    (of(at.yp[i]) / factors.cj()).max(SLOPE_FLOOR * of(at.y[i]))
+                }
             };
-            let nominal = &at.nominal[range.clone()];
-            for ((e, v), nominal) in self.e[range].iter().zip(values).zip(nominal) {
-                let size = (factor * e).abs() / (relative * v.abs() + absolute * nominal);
-                // A step that is no number must not be overlooked.
-                largest = if size <= largest { largest } else { size };
+            if role == Role::Algebraic || slopes {
+                for i in range {
+                    let size = self.e[i].abs() / allowed(i);
+                    // A step that is no number must not be overlooked.
+                    largest = if size <= largest { largest } else { size };
+                }
             }
         }
         largest.is_finite().then_some(largest)

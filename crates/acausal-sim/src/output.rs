@@ -163,7 +163,7 @@ impl Run {
         let (border, interior) = (self.border.as_ref(), &mut self.interior);
         let slopes = at.machine.model.n <= REFINE_LIMIT;
         let corrected = match bdf.factors() {
-            Some(factors) => interior.correct(&mut at, border, factors, slopes),
+            Some(mut factors) => interior.correct(&mut at, border, &mut factors, slopes),
             None => false,
         };
         if corrected || self.restart.refine(&mut at) {

@@ -109,10 +109,9 @@ impl Dae for Watched<'_> {
         factors: Option<StepFactors<'_>>,
         g: &mut [f64],
     ) -> Result<(), EvalError> {
-        let slopes = self.machine.watches_slopes;
         let wanted = match &factors {
             Some(factors) if !factors.at_end() => self.machine.watches_algebraic,
-            _ => slopes,
+            _ => self.machine.watches_slopes,
         };
         if wanted {
             let mut at = Point {
@@ -123,13 +122,7 @@ impl Dae for Watched<'_> {
                 nominal: self.nominal,
             };
             let border = self.border.as_deref();
-            let corrected =
-                factors.is_some_and(|f| self.interior.correct(&mut at, border, f, slopes));
-            if corrected {
-                self.interior.restore_states(&mut at);
-            } else {
-                self.system.refine(&mut at);
-            }
+            (self.interior).correct_for_relations(&mut at, self.system, border, factors);
         }
         self.machine.roots(t, y, yp, g)
     }

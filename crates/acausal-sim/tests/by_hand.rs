@@ -155,3 +155,47 @@ fn heat_equation_reaches_its_steady_state() {
     let v = &rows.rows.last().expect("rows").1;
     assert!(v.iter().all(|t| (t - 1.0).abs() < 1e-5), "{v:?}");
 }
+
+/// The matrix of `q[i] = 2*x[i]; der(x[i]) = -time*q[i]` is that of the time it is asked for, without a residual before: an entry that IDA uses. There are as many `i` as make
+/// local assignments part of the residuals, so that nothing is left to be updated for the partial derivatives.
+#[test]
+fn the_matrix_is_that_of_its_time() {
+    use acausal_solver::Dae;
+    let n = 20_000;
+    let mut m = model();
+    m.vars.push(variable("x", &[n]));
+    m.vars.push(variable("q", &[n]));
+    let i = m.exprs.new_iter("i");
+    let x = &mut m.exprs;
+    let at = |x: &mut acausal_expr::Exprs, var, kind| {
+        let i = x.iter(i);
+        x.var(VarId(var), kind, &[i], Ty::Real)
+    };
+    let (value, slope, q) = (
+        at(x, 0, Kind::Value),
+        at(x, 0, Kind::Der(1)),
+        at(x, 1, Kind::Value),
+    );
+    let (two, minus, time) = (x.real(2.0), x.real(-1.0), x.time());
+    let double = x.mul(&[two, value]);
+    let product = x.mul(&[minus, time, q]);
+    let all = vec![(i, Range::upto(n))];
+    equation(&mut m, all.clone(), q, double);
+    equation(&mut m, all, slope, product);
+    let dae = acausal_index1::transform(m).expect("index one");
+    let compiled = acausal_codegen::compile(dae).map_err(|e| e.1);
+    let compiled = Arc::new(compiled.expect("code"));
+    let backend = acausal_jit::default_backend();
+    let mut machine = Machine::new(compiled, &*backend).expect("machine");
+    let zeros = vec![0.0; machine.len()];
+    for t in [3.0, 5.0] {
+        let mut values = vec![0.0; machine.pattern().nnz()];
+        let done = machine.jacobian(t, &zeros, &zeros, 0.0, &mut values);
+        assert!(done.is_ok());
+        assert!(
+            values.iter().all(|v| v.abs() == 2.0 * t),
+            "{t}: {}",
+            values[0]
+        );
+    }
+}

@@ -220,3 +220,56 @@ fn continuous_branches_have_derivatives() {
         near(at(&run, name, t), value, 1e-5);
     }
 }
+
+/// A new velocity of a pendulum: the other one follows from `x*vx + y*vy = 0`, and the position stays.
+#[test]
+fn reinit_of_a_constrained_velocity() {
+    for (set, factor) in [
+        ("reinit(vx, 0.5*pre(vx))", 0.5),
+        ("reinit(vy, 0.5*pre(vy))", 0.5),
+        // Both, in agreement with the constraint.
+        ("reinit(vx, -pre(vx)); reinit(vy, -pre(vy))", -1.0),
+    ] {
+        let text = format!(
+            "model M Real x(start = 1), y(start = 0), vx, vy(start = 0), F; equation
+               der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 9.81; x^2 + y^2 = 1;
+               when time >= 0.3 then {set}; end when; end M;"
+        );
+        let run = run_text(&text, &settings(1.0, 0.1, 1e-8));
+        let event = run.result.time().iter().rposition(|t| *t == 0.3).unwrap();
+        let [x, y, vx, vy] = ["x", "y", "vx", "vy"].map(|name| values(&run, name));
+        near(x[event], x[event - 1], 1e-7);
+        near(y[event], y[event - 1], 1e-7);
+        near(vx[event], factor * vx[event - 1], 1e-6);
+        near(vy[event], factor * vy[event - 1], 1e-6);
+        // From there on the energy stays.
+        let energy = |k: usize| 0.5 * (vx[k].powi(2) + vy[k].powi(2)) + 9.81 * y[k];
+        near(energy(x.len() - 1), energy(event), 1e-5);
+    }
+}
+
+/// Rigidly coupled inertias: what `reinit` gives a value is a state, whichever the compiler would have chosen.
+#[test]
+fn reinit_of_a_dependent_speed() {
+    for target in ["w1, 6", "w2, 3"] {
+        let text = format!(
+            "model M Real w1(start = 1, fixed = true), w2, tau; equation
+               2*der(w1) = -tau; 3*der(w2) = tau - w2; w1 = 2*w2;
+               when time >= 0.3 then reinit({target}); end when; end M;"
+        );
+        let run = run_text(&text, &settings(1.0, 0.1, 1e-8));
+        // 7*der(w2) = -w2 from w2 = 3 on.
+        near(last(&run, "w2"), 3.0 * (-0.1f64).exp(), 1e-6);
+        near(last(&run, "w1"), 6.0 * (-0.1f64).exp(), 1e-6);
+    }
+}
+
+/// New values that contradict a constraint are refused.
+#[test]
+fn reinit_against_a_constraint_is_an_error() {
+    let coupled = "model M Real w1(start = 1, fixed = true), w2, tau; equation
+        2*der(w1) = -tau; 3*der(w2) = tau - w2; w1 = 2*w2;
+        when time >= 0.3 then reinit(w1, 1); reinit(w2, 5); end when; end M;";
+    let text = message(coupled, &settings(1.0, 0.1, 1e-6));
+    assert!(text.contains("reinit"), "{text}");
+}

@@ -15,6 +15,7 @@
 //! What can be solved explicitly whatever is known has become a local assignment before; the unknowns here are what is left.
 //! A block of them that cannot be solved as a whole is torn ([`tearing`]).
 
+mod chord;
 mod explicit;
 mod failure;
 mod far;
@@ -34,6 +35,7 @@ use acausal_solver::{NewtonError, NewtonOptions, Pattern};
 use crate::error::{InitialFailure, InitialKind};
 use crate::initial::StartData;
 use crate::machine::Machine;
+use chord::Chord;
 use explicit::Explicit;
 pub(crate) use model::Point;
 use model::Unknowns;
@@ -60,6 +62,7 @@ pub(crate) struct ConsistentSystem {
     /// Made when first needed.
     newton: Option<Newton>,
     blocks: Option<BlockNewton>,
+    chord: Option<Chord>,
     /// Blocks whose matrix was singular at the last solution.
     singular: Vec<usize>,
     /// Set for the system of the start.
@@ -201,12 +204,27 @@ impl ConsistentSystem {
         let options = self.options(at);
         let guess = self.gather(at);
         let mut x = guess.clone();
+        if self.along_chord(at, &options, &mut x) {
+            self.scatter(at, &x);
+            return true;
+        }
         let found = match self.at_once(at, &options, &mut x) {
             Ok(_) => true,
             Err(trouble) => trouble.solved && self.loose.is_some(),
         };
         let x = if found { &x } else { &guess };
         self.scatter(at, x);
+        found
+    }
+
+    /// With a matrix of earlier values.
+    fn along_chord(&mut self, at: &mut Point, options: &NewtonOptions, x: &mut [f64]) -> bool {
+        let kept = self.chord.take().or_else(|| Chord::new(&self.pattern));
+        let Some(mut chord) = kept else {
+            return false;
+        };
+        let found = chord.solve(&mut Unknowns::new(self, at), options, x);
+        self.chord = Some(chord);
         found
     }
 
