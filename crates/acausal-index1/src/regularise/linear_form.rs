@@ -32,6 +32,9 @@ pub(super) struct Term {
     pub inner: Vec<(IterId, Range)>,
 }
 
+/// A term whose coefficient is not an integer yet.
+type Draft = (f64, Factor, Vec<(IterId, Range)>);
+
 /// Coefficients beyond this are no counts of anything; such an equation is left to numerics.
 const LARGEST: f64 = 1e9;
 
@@ -46,7 +49,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// The terms of `lhs - rhs` if the equation is linear with integer coefficients and has an unknown at all.
 pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>> {
     let x = &flat.exprs;
-    let mut terms: Vec<(f64, Factor, Vec<(IterId, Range)>)> = Vec::new();
+    let mut terms: Vec<Draft> = Vec::new();
     let mut todo = vec![(eq.rhs, -1.0, Vec::new()), (eq.lhs, 1.0, Vec::new())];
     while let Some((e, coefficient, inner)) = todo.pop() {
         let factor = match x.node(e) {
