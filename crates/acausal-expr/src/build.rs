@@ -648,6 +648,9 @@ impl Exprs {
 
     /// `noEvent(e)`; constants need no protection.
     pub fn no_event(&mut self, e: ExprId) -> ExprId {
+        if matches!(self.node(e), Node::NoEvent(_)) {
+            return e;
+        }
         if self.any(e, |x, n| {
             matches!(x.node(n), Node::Rel(..) | Node::Call(..))
         }) {

@@ -9,6 +9,7 @@
 //! Example: `w = if time < 0.5 then 0 else a` with a = 1: at t = 0.5 the sides are (1, 1) with the condition after and (1, 0) with the condition
 //! before the event; the difference jumps by 1. `y = if x > 0 then x^2 else 0` at x = 1e-16: (1e-32, 1e-32) and (1e-32, 0).
 
+use acausal_codegen::ContinuityCode;
 use acausal_index1::Role;
 
 use crate::SimError;
@@ -51,16 +52,25 @@ impl Before {
             return Ok(());
         }
         let model = machine.model.clone();
+        let sides = |machine: &mut Machine| -> Vec<Vec<f64>> {
+            // What is assigned may depend on the conditions, too: `mod(time, 2)` and what is computed from it jump together.
+            machine.update(t, y, yp);
+            let codes = model.events.continuous.iter().enumerate();
+            let mut values = |(k, code): (usize, &ContinuityCode)| {
+                machine.run(Which::Sides(k), y, yp);
+                machine.out[..2 * code.len].to_vec()
+            };
+            codes.map(&mut values).collect()
+        };
+        let after = sides(machine);
+        let kept = self.exchange(machine, &self.values);
+        let before = sides(machine);
+        self.exchange(machine, &kept);
+        machine.update(t, y, yp);
         for (k, code) in model.events.continuous.iter().enumerate() {
-            machine.run(Which::Sides(k), y, yp);
-            let after = machine.out[..2 * code.len].to_vec();
-            let kept = self.exchange(machine, &self.values);
-            machine.run(Which::Sides(k), y, yp);
-            let before = machine.out[..2 * code.len].to_vec();
-            self.exchange(machine, &kept);
             for i in 0..code.len {
                 let side = |v: &[f64]| (v[i], v[i + code.len]);
-                let ((l, r), (left, right)) = (side(&after), side(&before));
+                let ((l, r), (left, right)) = (side(&after[k]), side(&before[k]));
                 let jump = (r - l) - (right - left);
                 let size = [l, r, left, right]
                     .iter()

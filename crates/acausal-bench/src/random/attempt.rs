@@ -22,6 +22,8 @@ pub enum Form {
     Scalarise,
     /// `--no-state-selection`
     NoStateSelection,
+    /// `--no-tearing`
+    NoTearing,
 }
 
 impl Form {
@@ -30,7 +32,7 @@ impl Form {
         acausal_index1::Options {
             scalarise: self == Form::Scalarise,
             no_state_selection: self == Form::NoStateSelection,
-            // `no_tearing: self == Form::NoTearing` comes here.
+            no_tearing: self == Form::NoTearing,
             ..acausal_index1::Options::default()
         }
     }

@@ -1,5 +1,5 @@
 model M
-  Real x = time;
+  Integer x = 1;
   Boolean b = pre(x) > pre(x + 1);
   // error: `pre` takes a variable, not an expression
 end M;
