@@ -9,7 +9,6 @@
 //! Example: `w = if time < 0.5 then 0 else a` with a = 1: at t = 0.5 the sides are (1, 1) with the condition after and (1, 0) with the condition
 //! before the event; the difference jumps by 1. `y = if x > 0 then x^2 else 0` at x = 1e-16: (1e-32, 1e-32) and (1e-32, 0).
 
-use acausal_codegen::ContinuityCode;
 use acausal_index1::Role;
 
 use crate::SimError;
@@ -55,12 +54,12 @@ impl Before {
         let sides = |machine: &mut Machine| -> Vec<Vec<f64>> {
             // What is assigned may depend on the conditions, too: `mod(time, 2)` and what is computed from it jump together.
             machine.update(t, y, yp);
-            let codes = model.events.continuous.iter().enumerate();
-            let mut values = |(k, code): (usize, &ContinuityCode)| {
+            let mut all = Vec::with_capacity(model.events.continuous.len());
+            for (k, code) in model.events.continuous.iter().enumerate() {
                 machine.run(Which::Sides(k), y, yp);
-                machine.out[..2 * code.len].to_vec()
-            };
-            codes.map(&mut values).collect()
+                all.push(machine.out[..2 * code.len].to_vec());
+            }
+            all
         };
         let after = sides(machine);
         let kept = self.exchange(machine, &self.values);
