@@ -120,10 +120,10 @@ impl Solvable {
             });
             let variables: Vec<NodeId> = reached.collect();
             let solves = variables.iter().copied();
-            let solves = solves.filter(|v| self.access(e, *v).is_some_and(|a| a.0 == t.node));
+            let mut solves = solves.filter(|v| self.access(e, *v).is_some_and(|a| a.0 == t.node));
             let (least, most) = first.map_or(UNKNOWN, |f| self.magnitudes[f as usize + k]);
             Term {
-                solves: solves.last(),
+                solves: solves.next_back(),
                 variables,
                 least,
                 most,

@@ -8,19 +8,21 @@
 //!   `‖S‖ <= ‖E‖ + ‖B⁻¹C‖ ‖D‖`: its condition is at most `1 + ‖B⁻¹C‖` times that of A (Higham, *Accuracy and Stability of
 //!   Numerical Algorithms*, §13.3).
 //!
-//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = Σ |c_w / c_v| g(w)`, with g = 1
-//! for open variables. A sum of n terms has n times the error of one: the moments along a rigid shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such
-//! sums, and that is harmless. What must not be is growth by a factor per step. **Invariant:** what remains solved has
-//! `g <= MOST_GROWTH * depth`, where the depth of an assignment is the length of the longest chain of assignments that leads to it. A pair
-//! that exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
-//! A coefficient that is not known now has no bound, and its equation is given up, too.
+//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = b + Σ |c_w / c_v| g(w)`: b is the
+//! sum of the ratios of the open variables, and the sum goes over the solved ones. A step that does not expand (the ratios of
+//! its solved variables sum up to at most one) adds to errors what its own open variables bring: along n such steps errors grow
+//! at most n times, as in every sum of n terms, and never exponentially; it counts as `g(v) = max(b, g(w))`. The moments along a rigid
+//! shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such a sum. **Invariant:** what remains solved has `g <= MOST_GROWTH`. A pair that
+//! exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
+//! A coefficient that is not known now has no bound, and its equation is given up, too. Pairs that are no choice of tearing count as
+//! open variables for those that are.
 //!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
 //!
 //! *Recurrences.* In pieces of arrays an access reaches elements of several pieces, of which each element uses one. A component of
 //! pieces that use each other along the array is one step for each of its elements: if its ratios inside of the component sum up to
-//! at most one, errors grow linearly at most, whatever the length; otherwise there is no bound. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum
+//! at most one the step does not expand, whatever the length; otherwise there is no bound. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum
 //! 3.5. So the length of an array does not decide.
 //!
 //! Cost: linear in the coefficients of the loop.
@@ -43,9 +45,10 @@
 use crate::blt::strong_components;
 use crate::{EqId, Rows, VarId};
 
-/// Largest bound of the growth of errors per assignment of a chain. Threshold pivoting in sparse factors accepts pivots of a tenth of
-/// the largest entry (Duff, Erisman & Reid, *Direct Methods for Sparse Matrices*, §5.2): the same factor, but for each step of an
-/// elimination, where it multiplies; here it adds.
+/// Largest bound of the growth of errors along assignments. Threshold pivoting in sparse factors accepts pivots of a tenth of the
+/// largest entry (Duff, Erisman & Reid, *Direct Methods for Sparse Matrices*, §5.2), which is the same factor for each step of an
+/// elimination; here it holds for all steps together. Ten times the depth of the chain was tried: on ladders whose solution decays
+/// along them errors of the large values then exceed the small ones, and the corrector does not converge.
 pub const MOST_GROWTH: f64 = 10.0;
 
 /// Passes of the equilibration. Each one halves the logarithm of how far a largest entry is from one: 10^12 becomes 1.5 in six.
@@ -196,8 +199,8 @@ impl Growth {
             used.filter_map(|w| pair_of[self.number(*w)].map(|p| p as usize))
         };
         let mut state = Progress {
+            is_solved: vec![false; self.unknowns.len()],
             growth: vec![1.0; self.unknowns.len()],
-            depth: vec![0; self.unknowns.len()],
             inside: vec![false; self.unknowns.len()],
         };
         let mut out = Checked::default();
@@ -210,17 +213,18 @@ impl Growth {
             for &k in component {
                 step = step.worse(self.step(solved[k], &state));
             }
-            let (bound, depth) = (step.growth(), step.depth + 1);
+            let bound = step.growth();
             for v in members {
                 state.inside[v] = false;
             }
             for &k in component {
                 let (equation, variable) = solved[k];
                 let v = self.number(variable);
-                if bound <= MOST_GROWTH * f64::from(depth) {
-                    (state.growth[v], state.depth[v]) = (bound, depth);
-                    out.kept.push((equation, variable));
-                } else if fixed(equation) {
+                if fixed(equation) || bound <= MOST_GROWTH {
+                    if bound <= MOST_GROWTH {
+                        state.growth[v] = bound;
+                    }
+                    state.is_solved[v] = !fixed(equation);
                     out.kept.push((equation, variable));
                 } else {
                     out.given_up.push(GivenUp {
@@ -239,23 +243,33 @@ impl Growth {
         let row = self.row(e);
         let mut step = Step::default();
         let Some(pivot) = row.iter().find(|t| t.solves == Some(v)) else {
-            step.outside = f64::INFINITY;
+            step.inside = f64::INFINITY;
             return step;
         };
         let pivot_size = pivot.least * self.scale[self.number(v)];
         for t in row.iter().filter(|t| t.solves != Some(v)) {
             let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
-            let (mut inside, mut outside) = (0.0f64, 0.0f64);
+            let (mut inside, mut solved, mut before, mut outside) =
+                (0.0f64, 0.0f64, 0.0f64, 0.0f64);
             for w in t.variables.iter().map(|w| self.number(*w)) {
                 if state.inside[w] {
                     inside = inside.max(ratio(w));
-                } else {
-                    outside = outside.max(ratio(w) * state.growth[w]);
-                    step.depth = step.depth.max(state.depth[w]);
+                    continue;
+                }
+                outside = outside.max(ratio(w) * state.growth[w]);
+                if state.is_solved[w] {
+                    solved = solved.max(ratio(w));
+                    before = before.max(state.growth[w]);
                 }
             }
             step.inside += inside;
             step.outside += outside;
+            if solved > 0.0 {
+                step.solved += solved;
+                step.before = step.before.max(before);
+            } else {
+                step.open += outside;
+            }
         }
         step
     }
@@ -263,9 +277,9 @@ impl Growth {
 
 /// What is known so far about each unknown.
 struct Progress {
+    /// It is given by an assignment that tearing has chosen.
+    is_solved: Vec<bool>,
     growth: Vec<f64>,
-    /// Length of the longest chain of assignments that leads to it.
-    depth: Vec<u32>,
     /// It belongs to the component at hand.
     inside: Vec<bool>,
 }
@@ -277,8 +291,12 @@ struct Step {
     inside: f64,
     /// Sum of the ratios outside of it, times the growth there.
     outside: f64,
-    /// Largest depth outside of it.
-    depth: u32,
+    /// That of open variables alone.
+    open: f64,
+    /// Sum of the ratios of solved variables outside of the component.
+    solved: f64,
+    /// Largest growth of these.
+    before: f64,
 }
 
 impl Step {
@@ -286,16 +304,26 @@ impl Step {
         Step {
             inside: self.inside.max(other.inside),
             outside: self.outside.max(other.outside),
-            depth: self.depth.max(other.depth),
+            open: self.open.max(other.open),
+            solved: self.solved.max(other.solved),
+            before: self.before.max(other.before),
         }
     }
 
     fn growth(self) -> f64 {
         // Scales are square roots: equal ratios may differ in their last bits.
-        const ROUNDING: f64 = 1e-9;
-        match self.inside <= 1.0 + ROUNDING && !self.outside.is_nan() {
-            true => self.outside,
-            false => f64::INFINITY,
+        const MOST: f64 = 1.0 + 1e-9;
+        let growth = if self.inside > MOST {
+            f64::INFINITY
+        } else if self.inside + self.solved <= MOST {
+            self.open.max(self.before)
+        } else {
+            self.outside
+        };
+        if growth.is_nan() {
+            f64::INFINITY
+        } else {
+            growth
         }
     }
 }
