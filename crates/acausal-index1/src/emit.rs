@@ -207,6 +207,15 @@ pub(crate) fn emit(
             sides,
             origin: w.origin,
         });
+        // What is differentiated in the model itself must not jump, even if it is assigned and moves with its equation.
+        let zero = flat.exprs.real(0.0);
+        for value in differentiated_accesses(&flat, nodes, w) {
+            continuous.push(Continuity {
+                domain: w.domain.clone(),
+                sides: [zero, value],
+                origin: w.origin,
+            });
+        }
     }
     let mut unknowns = Vec::new();
     let slopes = slope_relations(nodes, selection);
@@ -260,6 +269,24 @@ pub(crate) fn emit(
         branching: false,
     };
     Ok((dae, back))
+}
+
+/// The accesses of an equation to quantities whose derivative occurs in the model as it was written.
+fn differentiated_accesses(flat: &FlatModel, nodes: &Nodes, w: &Written) -> Vec<ExprId> {
+    let original = nodes.differentiated.original_variables;
+    let is_differentiated = |a: &Access| {
+        let higher = order_of(a.kind).map(|order| nodes.by_quantity.get(a.var, order + 1));
+        higher.is_some_and(|pieces| pieces.iter().any(|v| v.index() < original))
+    };
+    let mut found: Vec<ExprId> = [w.lhs, w.rhs]
+        .iter()
+        .flat_map(|side| flat.exprs.accesses(*side))
+        .filter(|(_, a)| is_differentiated(a))
+        .map(|(node, _)| node)
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,

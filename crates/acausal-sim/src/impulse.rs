@@ -2,7 +2,8 @@
 //!
 //! In: the discrete values before an event, and the model after it. Out: an error if the sides of such an equation ([`acausal_codegen::ContinuityCode`]) move against each other when its
 //! conditions and discrete variables change while everything continuous stays. Both evaluations are made at the values after the event, so that nothing
-//! but the change of branches is seen, whatever the errors of the integrator are.
+//! but the change of branches is seen, whatever the errors of the integrator are. What is assigned moves with the conditions: `mod(time, 2)` jumps, a triangle
+//! that is computed from it does not, and only what the model itself differentiates must not.
 //!
 //! Where a state was given a new value by `reinit` the branches belong to other places, and nothing is compared.
 //!

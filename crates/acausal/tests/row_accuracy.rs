@@ -199,6 +199,16 @@ fn impulses_are_errors() {
     }
 }
 
+/// A triangle wave from a sawtooth: the sawtooth jumps, what is differentiated does not.
+#[test]
+fn a_triangle_of_a_sawtooth_has_a_derivative() {
+    let text = "model M Real tau = mod(time, 2), y = if tau < 1 then tau else 2 - tau, f; equation f = 3*der(y); end M;";
+    let run = run_text(text, &settings(5.0, 0.25, 1e-6));
+    for (t, value) in [(0.5, 3.0), (1.5, -3.0), (2.5, 3.0), (4.5, 3.0)] {
+        near(at(&run, "f", t), value, 1e-6);
+    }
+}
+
 /// Continuous branches are differentiated as before.
 #[test]
 fn continuous_branches_have_derivatives() {

@@ -92,6 +92,13 @@ struct Answer<'c> {
     table: Vec<(f64, f64)>,
 }
 
+/// Whether the state grows by itself: errors then grow with it, and tell nothing about the loop.
+pub(super) fn grows(case: &Loop) -> bool {
+    const MOST: f64 = 10.0;
+    let last = Answer::new(case).and_then(|a| a.table.last().copied());
+    last.is_some_and(|(x, _)| x.abs() > MOST)
+}
+
 /// Steps of the classical Runge-Kutta method for the state: errors far below any tolerance here.
 const STEPS: usize = 4000;
 

@@ -110,6 +110,11 @@ fn once(draw: &mut Draw, firmness: f64, sampled: bool) -> Loop {
         1 if firmness >= 1.0 && dominant(&case) => case.manufactured = Some(manufactured(draw)),
         _ => {}
     }
+    if super::answer::grows(&case)
+        && let Some(s) = &mut case.state
+    {
+        s.gain = 0.0;
+    }
     case
 }
 
