@@ -52,6 +52,8 @@ pub(super) struct Task<'a> {
     pub terms: Option<Terms<'a>>,
     /// Whether loops of the last level are torn at all.
     pub tearing: bool,
+    /// Per variable: what it is the derivative of.
+    pub integral: &'a [Option<VarId>],
 }
 
 /// A pair that may be solved, with what decides about its turn.
@@ -182,18 +184,29 @@ impl Set<'_> {
     /// before preferences first, the greedy choice last.
     fn tear_loop(&self, tear: &mut dyn TearSet, by_rank: &[Pair]) -> Plan {
         let is_known = |p: &&Pair| self.growth().is_none_or(|g| g.is_known(p.equation));
-        let (mut by_rank, unbounded): (Vec<&Pair>, Vec<&Pair>) = by_rank.iter().partition(is_known);
+        let (mut by_rank, unknown): (Vec<&Pair>, Vec<&Pair>) = by_rank.iter().partition(is_known);
+        let is_partial = |p: &&Pair| {
+            let growth = self.growth();
+            growth.is_some_and(|g| g.is_partial_pivot(p.equation, p.variable))
+        };
+        let (mut partial, unbounded): (Vec<&Pair>, Vec<&Pair>) =
+            unknown.into_iter().partition(is_partial);
         if !self.task.tearing {
             by_rank.clear();
+            partial.clear();
         }
         // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
-        let mut solvable: Vec<VarId> = by_rank.iter().map(|p| p.variable).collect();
+        let candidates = by_rank.iter().chain(&partial);
+        let mut solvable: Vec<VarId> = candidates.map(|p| p.variable).collect();
         solvable.sort_unstable();
         solvable.dedup();
         let unsolvable = (self.unknowns.len() - self.lifted.len()).saturating_sub(solvable.len());
         let least = unsolvable.max((self.order.len() > 1) as usize);
         let mut by_pivot = by_rank.clone();
         by_pivot.sort_by_key(|p| (p.key.1, p.key));
+        // What nothing may be computed from comes last.
+        by_rank.extend(&partial);
+        by_pivot.extend(&partial);
         let plans = [
             (false, &by_pivot, false),
             (false, &by_rank, false),
@@ -244,7 +257,8 @@ impl Set<'_> {
         Some(self.growth.get_or_init(|| {
             let lifted = self.lifted.iter().map(|p| p.0);
             let equations: Vec<EqId> = self.order.iter().copied().chain(lifted).collect();
-            Growth::new(self.unknowns, &equations, terms)
+            let given = |v: VarId| self.task.integral[v.index()].is_some();
+            Growth::new(self.unknowns, &equations, given, terms)
         }))
     }
 

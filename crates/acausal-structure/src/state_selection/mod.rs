@@ -218,6 +218,7 @@ pub fn select_knowing<P: Into<Pivot>>(
                 hints: &hints,
                 terms,
                 tearing: knowledge.tearing,
+                integral: &var_integral,
             };
             task.tear(&mut sets, &mut solved, preferences, pivot);
             let supply: u64 = level

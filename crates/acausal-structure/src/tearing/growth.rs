@@ -8,27 +8,33 @@
 //!   `‖S‖ <= ‖E‖ + ‖B⁻¹C‖ ‖D‖`: its condition is at most `1 + ‖B⁻¹C‖` times that of A (Higham, *Accuracy and Stability of
 //!   Numerical Algorithms*, §13.3).
 //!
-//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = b + Σ |c_w / c_v| g(w)`: b is the
-//! sum of the ratios of the open variables, and the sum goes over the solved ones. A step that does not expand (the ratios of
-//! its solved variables sum up to at most one) adds to errors what its own open variables bring: along n such steps errors grow
-//! at most n times, as in every sum of n terms, and never exponentially; it counts as `g(v) = max(b, g(w))`. The moments along a rigid
-//! shaft, `tau[i] = tau[i + 1] + J*der(w)`, are such a sum. **Invariant:** what remains solved has `g <= MOST_GROWTH`. A pair that
-//! exceeds it is given up: its variable is open (g = 1), its equation a residual, for the sparse factors, which choose pivots by value.
-//! A coefficient that is not known now has no bound, and its equation is given up, too. Pairs that are no choice of tearing count as
-//! open variables for those that are.
+//! So one number decides, the row sums of |B⁻¹C|. They are bounded along the order of evaluation by `g(v) = Σ |c_w / c_v| g(w)`, with g = 1
+//! for open variables. **Invariant:** what remains solved has `g <= MOST_GROWTH`, but for sums of given variables: highest derivatives, and what
+//! lower levels have solved, are no choice of tearing, and the moments along a rigid shaft, `tau[i] = tau[i + 1] + J*der(w)`, have
+//! the error of a sum, which grows with the number of its terms as the sum itself does. Such a step, whose ratios of solved variables sum up to at
+//! most one and that has no other open variables, counts as `max(b, g(w))`, b being the ratios of the given ones; and one whose ratios are
+//! altogether at most one as `max(1, g(w))`. A pair that exceeds the bound is given up: its variable is open (g = 1), its equation a
+//! residual, for the sparse factors, which choose pivots by value.
+//!
+//! *Unknown coefficients.* Where a coefficient is not known now, g has no bound. Elimination is stable all the same if the other factor is small: `‖D B⁻¹‖`,
+//! the multipliers. What has been substituted so far has made no row larger than g times its own entries. The multipliers of a further assignment, from
+//! which nothing else is computed, are the coefficients of its variable in the other equations, divided by the pivot: that is partial pivoting, for
+//! which large entries in the pivot's own row do not matter. So `i = f(v)` is solved for i, whatever f is, if i enters the other
+//! equations with known coefficients of at most [`MOST_GROWTH`] times the pivot; but nothing is then computed from i in turn. Everything else with
+//! unknown coefficients is given up.
 //!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
 //!
 //! *Recurrences.* In pieces of arrays an access reaches elements of several pieces, of which each element uses one. A component of
-//! pieces that use each other along the array is one step for each of its elements: if its ratios inside of the component sum up to
-//! at most one the step does not expand, whatever the length; otherwise there is no bound. `T[i + 1] = 2.5*T[i] - T[i - 1]` has the sum
-//! 3.5. So the length of an array does not decide.
+//! pieces that use each other along the array is one step for each of its elements. With the sum ρ of the ratios inside of it and e for the rest,
+//! `g <= e/(1 - ρ)` if ρ < 1; for ρ = 1 there is a bound for the two kinds of steps above only, and none for ρ > 1: `T[i + 1] = 2.5*T[i] -
+//! T[i - 1]` has ρ = 3.5. So the length of an array does not decide.
 //!
 //! Cost: linear in the coefficients of the loop.
 //!
 //! Worked example: `z[k+2] = c*z[k+1] - z[k]` from two open variables on. With c = 2.5 errors grow by 3.5 per step, and the chain is cut; `z[k+2] =
-//! z[k+1] + z[0]` is a sum, which stays.
+//! z[k+1] + z[0]` is a sum, which stays if z[0] is a given variable.
 //! ```
 //! use acausal_structure::{EqId, VarId, tearing::growth::{Growth, Term}};
 //! let term = |v: u32, c: f64| Term::scalar(VarId(v), c);
@@ -36,7 +42,7 @@
 //!     let unknowns: Vec<VarId> = (0..22).map(VarId).collect();
 //!     let solved: Vec<(EqId, VarId)> = (0..20).map(|k| (EqId(k), VarId(k + 2))).collect();
 //!     let equations: Vec<EqId> = (0..20).map(EqId).collect();
-//!     Growth::new(&unknowns, &equations, |e| row(e.0)).check(&solved, |_| false).given_up.len()
+//!     Growth::new(&unknowns, &equations, |v| v.0 < 2, |e| row(e.0)).check(&solved, |_| false).given_up.len()
 //! };
 //! assert!(given_up(&|k| vec![term(k, 1.0), term(k + 1, 2.5), term(k + 2, 1.0)]) >= 3);
 //! assert_eq!(given_up(&|k| vec![term(0, 1.0), term(k + 1, 1.0), term(k + 2, 1.0)]), 0);
@@ -108,13 +114,26 @@ pub struct Growth {
     equations: Vec<(EqId, u32)>,
     rows: Rows<Term>,
     scale: Vec<f64>,
+    given: Vec<bool>,
+    row_scale: Vec<f64>,
+    columns: Vec<Column>,
+}
+
+/// The entries of a variable in the equilibrated rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Column {
+    largest: f64,
+    /// The row of the largest one.
+    row: u32,
+    second: f64,
 }
 
 impl Growth {
-    /// The loop of `equations` in `unknowns`; all other variables are known.
+    /// The loop of `equations` in `unknowns`; all other variables are known. `given` says which unknowns are no choice of tearing.
     pub fn new(
         unknowns: &[VarId],
         equations: &[EqId],
+        given: impl Fn(VarId) -> bool,
         terms: impl Fn(EqId) -> Vec<Term>,
     ) -> Growth {
         let mut unknowns = unknowns.to_vec();
@@ -131,17 +150,64 @@ impl Growth {
         numbered.sort_unstable();
         let mut out = Growth {
             scale: vec![1.0; unknowns.len()],
+            given: unknowns.iter().map(|v| given(*v)).collect(),
+            row_scale: vec![1.0; rows.len()],
+            columns: vec![Column::default(); unknowns.len()],
             unknowns,
             equations: numbered,
             rows,
         };
         out.equilibrate();
+        out.read_columns();
         out
+    }
+
+    fn read_columns(&mut self) {
+        let mut columns = std::mem::take(&mut self.columns);
+        for (k, row) in self.rows.iter().enumerate() {
+            for t in row {
+                let size = t.most * self.row_scale[k];
+                for v in &t.variables {
+                    let c = &mut columns[self.number(*v)];
+                    if c.largest > 0.0 && c.row == k as u32 {
+                        // A second access of the same equation.
+                        c.largest += size;
+                    } else if size > c.largest {
+                        c.second = c.largest;
+                        (c.largest, c.row) = (size, k as u32);
+                    } else {
+                        c.second = c.second.max(size);
+                    }
+                }
+            }
+        }
+        self.columns = columns;
+    }
+
+    /// Whether an equation with unknown coefficients may be solved for a variable that nothing else is computed from: its pivot
+    /// is not much smaller than the other entries of its column.
+    pub fn is_partial_pivot(&self, e: EqId, v: VarId) -> bool {
+        let Ok(at) = self.equations.binary_search_by_key(&e, |p| p.0) else {
+            return false;
+        };
+        let row = self.equations[at].1;
+        let terms = self.rows.row(row as usize);
+        let Some(pivot) = terms.iter().find(|t| t.solves == Some(v)) else {
+            return false;
+        };
+        let reads_itself = |t: &Term| t.solves != Some(v) && t.variables.contains(&v);
+        let column = self.columns[self.number(v)];
+        let others = match column.row == row {
+            true => column.second,
+            false => column.largest,
+        };
+        let size = pivot.least * self.row_scale[row as usize];
+        size > 0.0 && others <= MOST_GROWTH * size && !terms.iter().any(reads_itself)
     }
 
     /// Column scales: a coefficient times the scale of its variable is its size in the equilibrated loop.
     fn equilibrate(&mut self) {
-        let mut row_scale = vec![1.0f64; self.rows.len()];
+        let mut row_scale = std::mem::take(&mut self.row_scale);
         for _ in 0..PASSES {
             let mut column_most = vec![0.0f64; self.scale.len()];
             for (k, row) in self.rows.iter().enumerate() {
@@ -161,6 +227,7 @@ impl Growth {
                 }
             }
         }
+        self.row_scale = row_scale;
     }
 
     /// The known coefficients of a row by number of the variable.
@@ -200,6 +267,7 @@ impl Growth {
         };
         let mut state = Progress {
             is_solved: vec![false; self.unknowns.len()],
+            is_given: self.given.clone(),
             growth: vec![1.0; self.unknowns.len()],
             inside: vec![false; self.unknowns.len()],
         };
@@ -217,6 +285,16 @@ impl Growth {
             for v in members {
                 state.inside[v] = false;
             }
+            if let [k] = *component
+                && step.before.is_finite()
+                && !self.is_known(solved[k].0)
+                && self.is_partial_pivot(solved[k].0, solved[k].1)
+            {
+                let v = self.number(solved[k].1);
+                (state.growth[v], state.is_solved[v]) = (f64::INFINITY, true);
+                out.kept.push(solved[k]);
+                continue;
+            }
             for &k in component {
                 let (equation, variable) = solved[k];
                 let v = self.number(variable);
@@ -225,6 +303,7 @@ impl Growth {
                         state.growth[v] = bound;
                     }
                     state.is_solved[v] = !fixed(equation);
+                    state.is_given[v] = fixed(equation);
                     out.kept.push((equation, variable));
                 } else {
                     out.given_up.push(GivenUp {
@@ -249,27 +328,30 @@ impl Growth {
         let pivot_size = pivot.least * self.scale[self.number(v)];
         for t in row.iter().filter(|t| t.solves != Some(v)) {
             let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
-            let (mut inside, mut solved, mut before, mut outside) =
-                (0.0f64, 0.0f64, 0.0f64, 0.0f64);
+            let mut reach = Step::default();
             for w in t.variables.iter().map(|w| self.number(*w)) {
+                let ratio = ratio(w);
                 if state.inside[w] {
-                    inside = inside.max(ratio(w));
+                    reach.inside = reach.inside.max(ratio);
                     continue;
                 }
-                outside = outside.max(ratio(w) * state.growth[w]);
+                reach.outside = reach.outside.max(ratio * state.growth[w]);
                 if state.is_solved[w] {
-                    solved = solved.max(ratio(w));
-                    before = before.max(state.growth[w]);
+                    reach.solved = reach.solved.max(ratio);
+                    reach.before = reach.before.max(state.growth[w]);
+                } else if state.is_given[w] {
+                    reach.given = reach.given.max(ratio * state.growth[w]);
+                } else {
+                    reach.open = reach.open.max(ratio);
                 }
             }
-            step.inside += inside;
-            step.outside += outside;
-            if solved > 0.0 {
-                step.solved += solved;
-                step.before = step.before.max(before);
-            } else {
-                step.open += outside;
-            }
+            // Each element uses one of the pieces.
+            step.inside += reach.inside;
+            step.outside += reach.outside;
+            step.solved += reach.solved;
+            step.before = step.before.max(reach.before);
+            step.given += reach.given;
+            step.open += reach.open;
         }
         step
     }
@@ -279,24 +361,27 @@ impl Growth {
 struct Progress {
     /// It is given by an assignment that tearing has chosen.
     is_solved: Vec<bool>,
+    is_given: Vec<bool>,
     growth: Vec<f64>,
     /// It belongs to the component at hand.
     inside: Vec<bool>,
 }
 
-/// What one assignment does to errors.
+/// What one assignment does to errors: sums of ratios.
 #[derive(Clone, Copy, Default)]
 struct Step {
-    /// Sum of the ratios inside of the component.
+    /// Of variables inside of the component.
     inside: f64,
-    /// Sum of the ratios outside of it, times the growth there.
+    /// Of all others, times their growth.
     outside: f64,
-    /// That of open variables alone.
-    open: f64,
-    /// Sum of the ratios of solved variables outside of the component.
+    /// Of solved variables outside of the component.
     solved: f64,
     /// Largest growth of these.
     before: f64,
+    /// Of given variables, times their growth.
+    given: f64,
+    /// Of other open variables.
+    open: f64,
 }
 
 impl Step {
@@ -304,21 +389,25 @@ impl Step {
         Step {
             inside: self.inside.max(other.inside),
             outside: self.outside.max(other.outside),
-            open: self.open.max(other.open),
             solved: self.solved.max(other.solved),
             before: self.before.max(other.before),
+            given: self.given.max(other.given),
+            open: self.open.max(other.open),
         }
     }
 
     fn growth(self) -> f64 {
         // Scales are square roots: equal ratios may differ in their last bits.
-        const MOST: f64 = 1.0 + 1e-9;
-        let growth = if self.inside > MOST {
-            f64::INFINITY
-        } else if self.inside + self.solved <= MOST {
-            self.open.max(self.before)
+        const ONE: f64 = 1.0 + 1e-9;
+        let assigned = self.inside + self.solved;
+        let growth = if assigned <= ONE && self.open == 0.0 {
+            self.given.max(self.before)
+        } else if assigned + self.given + self.open <= ONE {
+            self.before.max(1.0)
+        } else if self.inside < 1.0 / ONE {
+            self.outside / (1.0 - self.inside)
         } else {
-            self.outside
+            f64::INFINITY
         };
         if growth.is_nan() {
             f64::INFINITY
