@@ -92,8 +92,8 @@ fn tr_1_two_states_per_body() {
             &load(&[&set], None, Options::default()),
         );
         assert_eq!(r.states, states);
-        // Two quantities of each body stay unknowns: coefficients of the loop are elements of rotation matrices.
-        assert_eq!((r.form.n, r.form.lambda, r.form.mu), (4 * n, 2 * n, 0));
+        // What stays unknown of the loop comes on top: its coefficients are elements of rotation matrices.
+        assert_eq!((r.form.n - r.form.lambda, r.form.mu), (2 * n, 0));
     }
     let r = report("seeds/OE_3_5_Tree.mo", &tree());
     // Six angles with their derivatives, and the integral of the losses; what stays unknown of the loop comes on top.

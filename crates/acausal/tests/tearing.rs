@@ -99,14 +99,12 @@ fn a_chain_whose_recurrence_doubles_errors_is_solved_at_every_length() {
 
 #[test]
 fn explain_says_why_an_unknown_is_kept() {
-    let place = Place::with("Chain.mo", &chain(12, "2"));
-    // The slope of a square root has no bound.
-    let file = common::example_path("seeds/CK_H7_3_Pipes.mo");
-    let said = place
-        .acausal(&["explain", file.to_str().unwrap()])
-        .code(0)
-        .out;
-    assert!(said.contains("q2 stays an unknown"), "{said}");
+    // The recurrence with a state as coefficient.
+    let text = "model K Real x(start = 2, fixed = true), T[6]; equation der(x) = -x; T[1] = time;
+      for i in 2:5 loop T[i+1] - x*T[i] + T[i-1] = 0; end for; T[6] = 0.5*T[5] + 1; end K;";
+    let place = Place::with("K.mo", text);
+    let said = place.acausal(&["explain", "K.mo"]).code(0).out;
+    assert!(said.contains("stays an unknown: to solve"), "{said}");
     assert!(
         said.contains("factors that are not known before the run"),
         "{said}"

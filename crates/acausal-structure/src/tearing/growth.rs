@@ -51,11 +51,12 @@
 use crate::blt::strong_components;
 use crate::{EqId, Rows, VarId};
 
-/// Largest bound of the growth of errors along assignments. Threshold pivoting in sparse factors accepts pivots of a tenth of the
-/// largest entry (Duff, Erisman & Reid, *Direct Methods for Sparse Matrices*, §5.2), which is the same factor for each step of an
-/// elimination; here it holds for all steps together. Ten times the depth of the chain was tried: on ladders whose solution decays
-/// along them errors of the large values then exceed the small ones, and the corrector does not converge.
-pub const MOST_GROWTH: f64 = 10.0;
+/// Largest bound of the growth of errors along assignments. Rounding errors become 2e-14 of a solution at most. By measurement over 1,200 random loops
+/// (`acausal-bench random --kind loops`, bands, rings, grids, ladders and random sparse ones of 3 to 500 unknowns) 10 and 100 give
+/// all rows within the bound and none slow; with ten times the length of the chain, up to 600, a ladder whose solution decays along it no
+/// longer converges, because errors of its large values exceed the small ones. With 10 a start of the test set (`TwoBitAdder`) is
+/// refused, whose floating nodes are tied by leakage only.
+pub const MOST_GROWTH: f64 = 100.0;
 
 /// Passes of the equilibration. Each one halves the logarithm of how far a largest entry is from one: 10^12 becomes 1.5 in six.
 const PASSES: usize = 6;
