@@ -3,7 +3,7 @@
 //! closed solution.
 //!
 //! Between events values must agree with the solution; counters must agree to the unit, so a lost or doubled event is seen
-//! in all rows after it. Rows closer than [`NEAR`] to an event are not looked at, since its instant is found to the tolerance
+//! in all rows after it. Rows closer than `NEAR` to an event are not looked at, since its instant is found to the tolerance
 //! only.
 
 mod devices;

@@ -272,6 +272,15 @@ impl Growth {
             growth: vec![1.0; self.unknowns.len()],
             inside: vec![false; self.unknowns.len()],
         };
+        // What another assignment reads is no partial pivot.
+        let mut is_read = vec![false; self.unknowns.len()];
+        for (e, v) in solved {
+            for t in self.row(*e).iter().filter(|t| t.solves != Some(*v)) {
+                for w in &t.variables {
+                    is_read[self.number(*w)] = true;
+                }
+            }
+        }
         let mut out = Checked::default();
         for component in strong_components(solved.len(), uses).iter() {
             let members = component.iter().map(|&k| self.number(solved[k].1));
@@ -287,12 +296,10 @@ impl Growth {
                 state.inside[v] = false;
             }
             if let [k] = *component
-                && step.before.is_finite()
+                && !is_read[self.number(solved[k].1)]
                 && !self.is_known(solved[k].0)
                 && self.is_partial_pivot(solved[k].0, solved[k].1)
             {
-                let v = self.number(solved[k].1);
-                (state.growth[v], state.is_solved[v]) = (f64::INFINITY, true);
                 out.kept.push(solved[k]);
                 continue;
             }
