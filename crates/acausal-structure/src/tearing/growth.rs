@@ -34,7 +34,7 @@
 //! Cost: linear in the coefficients of the loop.
 //!
 //! Worked example: `z[k+2] = c*z[k+1] - z[k]` from two open variables on. With c = 2.5 errors grow by 3.5 per step, and the chain is cut; `z[k+2] =
-//! z[k+1] + z[0]` is a sum, which stays if z[0] is a given variable.
+//! z[k+1] + z[0]` is a sum, which stays if the first variables are given ones.
 //! ```
 //! use acausal_structure::{EqId, VarId, tearing::growth::{Growth, Term}};
 //! let term = |v: u32, c: f64| Term::scalar(VarId(v), c);
