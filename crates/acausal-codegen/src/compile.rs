@@ -56,6 +56,9 @@ pub struct Compiled {
     pub residuals: Program,
     /// Per local assignment: first place in `Mem`, number of values, and the equation it came from.
     pub local_values: Vec<(usize, usize, OriginId)>,
+    /// Values of local assignments in loops in which errors of the unknowns are larger than in the unknowns: first place in `Mem`, number of values, and
+    /// the place of the nominal value of the first one, if it has one.
+    pub amplified: Vec<(usize, usize, Option<usize>)>,
     /// Per residual row: its part of the form.
     pub row_kinds: Vec<RowKind>,
     /// Per residual item: first row, number of rows, origin, domain and residual.
@@ -269,6 +272,14 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let local_values = (low.layout.locals.iter().zip(&dae.locals))
         .map(|(&(first, count), l)| (first, count, l.origin))
         .collect();
+    let amplified = (dae.amplified.iter())
+        .map(|&k| {
+            let (first, count) = low.layout.locals[k];
+            let nominal = nominal_of.get(&dae.locals[k].target.var);
+            (first, count, nominal.copied())
+        })
+        .filter(|a| a.1 > 0)
+        .collect();
     let mem_len = low.layout.mem_len;
     let layout = std::mem::take(&mut low.layout);
     let flat = std::mem::take(low.flat);
@@ -291,6 +302,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         other_locals,
         residuals,
         local_values,
+        amplified,
         row_kinds,
         rows,
         jacobian,

@@ -177,6 +177,8 @@ pub struct Dae {
     pub unknowns: Vec<Unknown>,
     /// Local assignments in evaluation order.
     pub locals: Vec<Local>,
+    /// Numbers of those in loops in which errors of the unknowns are larger than in the unknowns themselves.
+    pub amplified: Vec<usize>,
     /// Residuals, as many scalars as unknowns.
     pub residuals: Vec<Residual>,
     /// Highest derivatives of constraints that stay residuals: not part of the form, but they determine the highest

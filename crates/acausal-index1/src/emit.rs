@@ -125,6 +125,11 @@ pub(crate) fn emit(
     // What is given back to keep the Jacobian sparse is still known explicitly, which stabilisation makes use of.
     let mut explicit: Vec<Local> = Vec::new();
     let stabilises = !form.der1.is_empty();
+    let mut amplified = Vec::new();
+    let mut is_amplified = vec![false; nodes.variables.len()];
+    for v in &selection.amplified {
+        is_amplified[v.index()] = true;
+    }
     for (c, keep) in ordered.iter().zip(keep) {
         let w = &written[c.equation.index()];
         let Node::Var(target) = flat.exprs.node(c.target) else {
@@ -153,6 +158,9 @@ pub(crate) fn emit(
             origin: w.origin,
         };
         if keep {
+            if is_amplified[c.node.index()] {
+                amplified.push(locals.len());
+            }
             locals.push(local);
             if stabilises {
                 explicit.extend_from_slice(&locals[first..]);
@@ -262,6 +270,7 @@ pub(crate) fn emit(
         flat,
         unknowns,
         locals,
+        amplified,
         residuals,
         hidden,
         discrete,
@@ -564,7 +573,9 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
     }
     // m: how many scalar equations use an element; k: on how many unknowns it depends.
     let mut uses: Vec<f64> = vec![0.0; nodes.variables.len()];
-    for (e, eq) in nodes.equations.iter().enumerate() {
+    let needed = needed(nodes, ordered);
+    let equations = nodes.equations.iter().enumerate();
+    for (e, eq) in equations.filter(|(e, _)| needed[*e]) {
         for v in d.graph.row(EqId::new(e)) {
             let node = &nodes.variables[v.index()];
             let accesses = eq
@@ -621,6 +632,28 @@ fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<boo
         keep.push(sparse);
     }
     keep
+}
+
+/// Per equation: whether it is a residual, or an assignment that a residual needs. What is computed for results only adds nothing to the Jacobian.
+fn needed(nodes: &Nodes, ordered: &[Candidate]) -> Vec<bool> {
+    let graph = &nodes.differentiated.graph;
+    let mut needed = vec![true; graph.elen.len()];
+    for c in ordered {
+        needed[c.equation.index()] = false;
+    }
+    let mut is_read = vec![false; nodes.variables.len()];
+    for e in (0..needed.len()).filter(|&e| needed[e]) {
+        for v in graph.row(EqId::new(e)) {
+            is_read[v.index()] = true;
+        }
+    }
+    for c in ordered.iter().rev() {
+        if is_read[c.node.index()] {
+            needed[c.equation.index()] = true;
+            c.reads.iter().for_each(|v| is_read[v.index()] = true);
+        }
+    }
+    needed
 }
 
 fn overlap_size(a: &[Span], b: &[Span]) -> f64 {

@@ -456,7 +456,7 @@ impl Machine {
     }
 
     /// Brings those local assignments up to date that the residuals need.
-    fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
+    pub(crate) fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
         self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);

@@ -133,3 +133,37 @@ fn constraints_that_amplify_are_not_followed_blindly() {
         common::near(speed, expected[i - 1] * 1f64.cos(), 1e-2);
     }
 }
+
+/// Rectifiers in a row: nodal analysis has two voltages per bridge beside the capacitor, and the currents of the diodes follow from them by slopes that no one
+/// knows beforehand. One slope is no harm; a chain of two would be.
+#[test]
+fn currents_of_diodes_are_assigned_and_balance_in_every_row() {
+    let bridges = include_str!("../../../benches/models/DiodeBridges.mo");
+    for n in [3, 10, 1000] {
+        let load = Load {
+            class: Some("DiodeBridges.Network".into()),
+            set: vec![format!("N={n}")],
+            ..Load::default()
+        };
+        let model = Model::from_text("DiodeBridges.mo", bridges, &load).unwrap();
+        assert!(model.compiled.n <= 3 * n + 2, "{n}: {}", model.compiled.n);
+        if n > 3 {
+            continue;
+        }
+        let settings = model.settings();
+        let run = model.simulate_in_memory(&settings).unwrap();
+        let of = |name: &str| run.result.values(name).unwrap();
+        for cell in 1..=n {
+            let pin = |of: &str| format!("cell[{cell}].{of}.i");
+            let [source, up, down] = ["source.p", "d1.p", "d3.n"].map(|p| of(&pin(p)));
+            for (k, s) in source.iter().enumerate() {
+                // The unknowns are voltages; the currents are no less exact (2.4e-6 if only voltages are looked at).
+                let sum = (s + up[k] + down[k]).abs();
+                assert!(
+                    sum <= settings.tolerance * 0.7,
+                    "cell {cell}, row {k}: {sum}"
+                );
+            }
+        }
+    }
+}

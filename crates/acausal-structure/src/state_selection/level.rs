@@ -29,8 +29,8 @@ use super::{Pivot, Preferences, Sets, Solved, Terms};
 use crate::blt::Level;
 use crate::flow::Graph;
 use crate::tearing::TearSet;
-use crate::tearing::cellier::{tear_greedily, tear_in_order, tear_some};
-use crate::tearing::growth::{GivenUp, Growth};
+use crate::tearing::cellier::{Pivots, tear_greedily, tear_in_order, tear_some};
+use crate::tearing::growth::{Chain, GivenUp, Growth};
 use crate::{EqId, Rows, VarId};
 
 /// Largest number of equations of a level for which the greedy plan tries every candidate.
@@ -121,6 +121,7 @@ impl Task<'_> {
         solved.residuals.extend(best.residuals);
         solved.open = best.unsolved;
         solved.given_up = best.given_up;
+        solved.amplified = best.amplified;
     }
 
     fn is_hint(&self, pair: &Pair) -> bool {
@@ -184,19 +185,14 @@ impl Set<'_> {
     /// before preferences first, the greedy choice last.
     fn tear_loop(&self, tear: &mut dyn TearSet, by_rank: &[Pair]) -> Plan {
         let is_known = |p: &&Pair| self.growth().is_none_or(|g| g.is_known(p.equation));
-        let (mut by_rank, unknown): (Vec<&Pair>, Vec<&Pair>) = by_rank.iter().partition(is_known);
-        let is_partial = |p: &&Pair| {
-            let growth = self.growth();
-            growth.is_some_and(|g| g.is_partial_pivot(p.equation, p.variable))
-        };
-        let (mut partial, unbounded): (Vec<&Pair>, Vec<&Pair>) =
-            unknown.into_iter().partition(is_partial);
+        let (mut by_rank, mut steep): (Vec<&Pair>, Vec<&Pair>) = by_rank.iter().partition(is_known);
+        let unknown = steep.clone();
         if !self.task.tearing {
             by_rank.clear();
-            partial.clear();
+            steep.clear();
         }
         // An unknown that no equation may be solved for is open in every plan, and one is in every loop.
-        let candidates = by_rank.iter().chain(&partial);
+        let candidates = by_rank.iter().chain(&steep);
         let mut solvable: Vec<VarId> = candidates.map(|p| p.variable).collect();
         solvable.sort_unstable();
         solvable.dedup();
@@ -204,9 +200,9 @@ impl Set<'_> {
         let least = unsolvable.max((self.order.len() > 1) as usize);
         let mut by_pivot = by_rank.clone();
         by_pivot.sort_by_key(|p| (p.key.1, p.key));
-        // What nothing may be computed from comes last.
-        by_rank.extend(&partial);
-        by_pivot.extend(&partial);
+        // What little may be computed from comes last.
+        by_rank.extend(&steep);
+        by_pivot.extend(&steep);
         let plans = [
             (false, &by_pivot, false),
             (false, &by_rank, false),
@@ -224,14 +220,19 @@ impl Set<'_> {
             let usable: Vec<&Pair> = usable
                 .filter(|p| conditional || p.key.1 != Pivot::Conditional)
                 .collect();
-            let hints = if greedy {
-                self.greedy(&usable)
+            let candidates = if greedy {
+                // The greedy choice knows how errors grow. What it leaves open it leaves for a reason, unless it gave up early.
+                let hints = self.greedy(&usable);
+                let more = self.solve(tear, &hints, usable.into_iter());
+                vec![self.solve(tear, &hints, std::iter::empty()), more]
             } else {
-                Vec::new()
+                vec![self.solve(tear, &[], usable.into_iter())]
             };
-            let plan = self.reliable(self.solve(tear, &hints, usable.into_iter()));
-            if best.as_ref().is_none_or(|p| plan.open < p.open) {
-                best = Some(plan);
+            for plan in candidates {
+                let plan = self.reliable(plan);
+                if best.as_ref().is_none_or(|p| plan.open < p.open) {
+                    best = Some(plan);
+                }
             }
         }
         let mut best = best.unwrap_or_else(|| self.solve(tear, &[], std::iter::empty()));
@@ -239,8 +240,12 @@ impl Set<'_> {
         let (mut open, mut left) = (best.unsolved.clone(), best.residuals.clone());
         open.sort_unstable();
         left.sort_unstable();
-        let missed = unbounded.into_iter().filter(|p| {
-            open.binary_search(&p.variable).is_ok() && left.binary_search(&p.equation).is_ok()
+        let told = best.given_up.iter().map(|g| g.equation);
+        let told: Vec<EqId> = told.collect();
+        let missed = unknown.into_iter().filter(|p| {
+            !told.contains(&p.equation)
+                && open.binary_search(&p.variable).is_ok()
+                && left.binary_search(&p.equation).is_ok()
         });
         let missed = missed.map(|p| GivenUp {
             equation: p.equation,
@@ -272,6 +277,7 @@ impl Set<'_> {
         let fixed =
             |e: EqId| lifted.binary_search(&e).is_ok() || !self.task.top && !growth.is_known(e);
         let checked = growth.check(&plan.solved, fixed);
+        plan.amplified = checked.amplified;
         if checked.given_up.is_empty() {
             return plan;
         }
@@ -317,6 +323,7 @@ impl Set<'_> {
             residuals: torn.residuals,
             unsolved: torn.tearing,
             given_up: Vec::new(),
+            amplified: Vec::new(),
         }
     }
 
@@ -360,18 +367,62 @@ impl Set<'_> {
         admissible.sort_unstable();
         let unknowns: Vec<VarId> = (0..by_rank.len()).map(VarId::new).collect();
         let numbers: Vec<EqId> = (0..equations.len()).map(EqId::new).collect();
-        let may = |e, v| admissible.binary_search(&(e, v)).is_ok();
+        let pivots = Local {
+            admissible: &admissible,
+            chain: self.growth().filter(|_| task.top).map(Chain::new),
+            equations: &equations,
+            lifted: order.len(),
+            variables: &by_rank,
+        };
         let torn = if !task.top {
-            tear_in_order(&rows, by_rank.len(), &unknowns, &numbers, may)
+            tear_in_order(&rows, by_rank.len(), &unknowns, &numbers, pivots)
         } else if order.len() <= GREEDY_MOST {
-            tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, may)
+            tear_greedily(&rows, by_rank.len(), &unknowns, &numbers, pivots)
         } else {
-            tear_some(&rows, by_rank.len(), &unknowns, &numbers, may, SOME)
+            tear_some(&rows, by_rank.len(), &unknowns, &numbers, pivots, SOME)
         };
         let solved = torn.solved.iter();
         solved
             .map(|(e, v)| (equations[e.index()], by_rank[v.index()]))
             .collect()
+    }
+}
+
+/// Pairs by their numbers in a level; on the last one errors must not grow along what is solved.
+struct Local<'a> {
+    /// Sorted.
+    admissible: &'a [(EqId, VarId)],
+    chain: Option<Chain<'a>>,
+    equations: &'a [EqId],
+    /// Equations from this number on are solved below.
+    lifted: usize,
+    variables: &'a [VarId],
+}
+
+impl Pivots for Local<'_> {
+    fn may(&self, e: EqId, v: VarId) -> bool {
+        self.admissible.binary_search(&(e, v)).is_ok()
+    }
+
+    fn solve(&mut self, e: EqId, v: VarId) -> bool {
+        if !self.may(e, v) {
+            return false;
+        }
+        let Some(chain) = &mut self.chain else {
+            return true;
+        };
+        let (equation, variable) = (self.equations[e.index()], self.variables[v.index()]);
+        if e.index() >= self.lifted {
+            chain.give(equation, variable);
+            return true;
+        }
+        chain.solve(equation, variable)
+    }
+
+    fn open(&mut self, v: VarId) {
+        if let Some(chain) = &mut self.chain {
+            chain.open(self.variables[v.index()]);
+        }
     }
 }
 
@@ -384,4 +435,6 @@ struct Plan {
     open: usize,
     /// Pairs that could have been solved.
     given_up: Vec<GivenUp>,
+    /// Solved variables in which errors are larger than in those that are not.
+    amplified: Vec<VarId>,
 }

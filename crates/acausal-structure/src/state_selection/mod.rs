@@ -96,6 +96,8 @@ pub struct Selection {
     pub torn: Vec<VarId>,
     /// Pairs that are not solved because errors would grow ([`crate::tearing::growth`]).
     pub given_up: Vec<GivenUp>,
+    /// What is solved for on the last levels although errors of the unknowns are larger in it ([`crate::tearing::growth::Checked::amplified`]).
+    pub amplified: Vec<VarId>,
 }
 
 /// Whether an equation may be solved for a variable.
@@ -282,6 +284,9 @@ pub fn select_knowing<P: Into<Pivot>>(
             }
             out.linear.extend_from_slice(&solved.linear);
             out.given_up.append(&mut solved.given_up);
+            if top {
+                out.amplified.append(&mut solved.amplified);
+            }
             below = solved;
         }
     }
@@ -333,6 +338,7 @@ struct Solved {
     residuals: Vec<EqId>,
     open: Vec<VarId>,
     given_up: Vec<GivenUp>,
+    amplified: Vec<VarId>,
 }
 
 /// The derivatives of what the level below has solved, and of its residuals.
@@ -358,6 +364,7 @@ fn lift(d: &Differentiated, below: &Solved) -> Solved {
         residuals: below.residuals.iter().map(|&e| equation(e)).collect(),
         open: Vec::new(),
         given_up: Vec::new(),
+        amplified: Vec::new(),
     }
 }
 

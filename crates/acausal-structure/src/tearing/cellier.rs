@@ -9,6 +9,9 @@
 //! [`tear_greedily`] for small sets. [`tear_some`] takes the first candidate instead and gives up after a number of torn
 //! variables, each of which costs a pass over the set: for large sets, of which it may leave parts to [`super::tear`].
 //!
+//! Which pairs may be solved is asked twice ([`Pivots`]): whether a pair is one at all, and, when its turn has come and all other variables of the equation are
+//! known, whether it is taken. The second answer may depend on what has been solved before: errors must not grow along the chain.
+//!
 //! Worked example, three resistors in a loop: the six equations need one tearing variable.
 //! ```
 //! use acausal_structure::{EqId, Rows, VarId, tearing::cellier::tear_greedily};
@@ -23,13 +26,33 @@
 use super::Torn;
 use crate::{EqId, Rows, VarId};
 
+/// Which equations may be solved for which variables.
+pub trait Pivots {
+    /// Whether the equation may be solved for the variable at all.
+    fn may(&self, e: EqId, v: VarId) -> bool;
+
+    /// Solves an equation, all other variables of which are known by now; or refuses to.
+    fn solve(&mut self, e: EqId, v: VarId) -> bool {
+        self.may(e, v)
+    }
+
+    /// A variable is torn.
+    fn open(&mut self, _v: VarId) {}
+}
+
+impl<F: Fn(EqId, VarId) -> bool> Pivots for F {
+    fn may(&self, e: EqId, v: VarId) -> bool {
+        self(e, v)
+    }
+}
+
 /// Tears `equations` with respect to `unknowns` by the greedy heuristic.
 pub fn tear_greedily(
     incidence: &Rows<VarId>,
     variables: usize,
     unknowns: &[VarId],
     equations: &[EqId],
-    admissible: impl Fn(EqId, VarId) -> bool,
+    admissible: impl Pivots,
 ) -> Torn {
     let choice = Choice::MostCausal;
     greedy(
@@ -43,7 +66,7 @@ pub fn tear_some(
     variables: usize,
     unknowns: &[VarId],
     equations: &[EqId],
-    admissible: impl Fn(EqId, VarId) -> bool,
+    admissible: impl Pivots,
     most: usize,
 ) -> Torn {
     let choice = Choice::First(most);
@@ -59,7 +82,7 @@ pub fn tear_in_order(
     variables: usize,
     unknowns: &[VarId],
     equations: &[EqId],
-    admissible: impl Fn(EqId, VarId) -> bool,
+    admissible: impl Pivots,
 ) -> Torn {
     let choice = Choice::InOrder;
     greedy(
@@ -83,7 +106,7 @@ fn greedy(
     variables: usize,
     unknowns: &[VarId],
     equations: &[EqId],
-    admissible: impl Fn(EqId, VarId) -> bool,
+    mut admissible: impl Pivots,
     choice: Choice,
 ) -> Torn {
     let mut open = vec![false; variables];
@@ -121,7 +144,7 @@ fn greedy(
     let mut hopeless = p.open.clone();
     for &e in equations {
         for &v in incidence.row(e.index()) {
-            if hopeless[v.index()] && admissible(e, v) {
+            if hopeless[v.index()] && admissible.may(e, v) {
                 hopeless[v.index()] = false;
             }
         }
@@ -129,11 +152,12 @@ fn greedy(
     for &v in unknowns {
         if hopeless[v.index()] {
             out.tearing.push(v);
+            admissible.open(v);
             p.close(v);
         }
     }
     let all: Vec<usize> = (0..equations.len()).collect();
-    out.solved.extend(p.peel(all, &admissible));
+    out.solved.extend(p.peel(all, &mut admissible));
     let mut chosen = 0;
     let mut next_open = 0;
     loop {
@@ -156,12 +180,13 @@ fn greedy(
                     .extend(unknowns.iter().copied().filter(|v| p.open[v.index()]));
                 break;
             }
-            (_, Choice::MostCausal) => p.most_causal(&candidates, &admissible),
+            (_, Choice::MostCausal) => p.most_causal(&candidates, &mut admissible),
             ([v, ..], _) => *v,
         };
         out.tearing.push(torn);
+        admissible.open(torn);
         let next = p.close(torn);
-        out.solved.extend(p.peel(next, &admissible));
+        out.solved.extend(p.peel(next, &mut admissible));
     }
     out.residuals = (0..equations.len())
         .filter(|&k| !p.solved[k])
@@ -183,11 +208,7 @@ struct Peel<'a> {
 
 impl Peel<'_> {
     /// Solves equations with one unknown left, starting from the candidates `work`.
-    fn peel(
-        &mut self,
-        work: Vec<usize>,
-        admissible: impl Fn(EqId, VarId) -> bool,
-    ) -> Vec<(EqId, VarId)> {
+    fn peel(&mut self, work: Vec<usize>, admissible: &mut impl Pivots) -> Vec<(EqId, VarId)> {
         let mut solved = Vec::new();
         let mut work = std::collections::VecDeque::from(work);
         while let Some(k) = work.pop_front() {
@@ -198,7 +219,7 @@ impl Peel<'_> {
             let e = self.equations[k];
             let row = self.incidence.row(e.index());
             if let Some(&v) = row.iter().find(|v| self.open[v.index()])
-                && admissible(e, v)
+                && admissible.solve(e, v)
             {
                 self.solved[k] = true;
                 solved.push((e, v));
@@ -245,15 +266,12 @@ impl Peel<'_> {
     }
 
     /// The candidate after whose tearing most equations can be solved (the first of them).
-    fn most_causal(
-        &mut self,
-        candidates: &[VarId],
-        admissible: &impl Fn(EqId, VarId) -> bool,
-    ) -> VarId {
+    fn most_causal(&mut self, candidates: &[VarId], admissible: &mut impl Pivots) -> VarId {
         let mut best = (candidates[0], 0);
         if candidates.len() > 1 {
             for &v in candidates {
                 let before = self.left.clone();
+                admissible.open(v);
                 let next = self.close(v);
                 let solved = self.peel(next, admissible);
                 if solved.len() > best.1 {

@@ -16,12 +16,13 @@
 //! altogether at most one as `max(1, g(w))`. A pair that exceeds the bound is given up: its variable is open (g = 1), its equation a
 //! residual, for the sparse factors, which choose pivots by value.
 //!
-//! *Unknown coefficients.* Where a coefficient is not known now, g has no bound. Elimination is stable all the same if the other factor is small: `‖D B⁻¹‖`,
-//! the multipliers. What has been substituted so far has made no row larger than g times its own entries. The multipliers of a further assignment, from
-//! which nothing else is computed, are the coefficients of its variable in the other equations, divided by the pivot: that is partial pivoting, for
-//! which large entries in the pivot's own row do not matter. So `i = f(v)` is solved for i, whatever f is, if i enters the other
-//! equations with known coefficients of at most [`MOST_GROWTH`] times the pivot; but nothing is then computed from i in turn. Everything else with
-//! unknown coefficients is given up.
+//! *Unknown coefficients.* Let φ be the largest of the slopes that are not known now. It is an entry of A, and so may be one of S: elimination is stable
+//! as long as no entry of S is more than a bounded multiple of the largest entry of A. So g has two parts, `g + h φ` ([`Amplification`]): `i = f(v)` has h = 1, and
+//! what is computed from i by known ratios, say by a law of Kirchhoff, has the sum of theirs. What must not arise is a product of two unknown slopes, neither in what
+//! is assigned nor in S. So nothing with h > 0 is assigned to a variable that any other equation reads with an unknown coefficient (a *steep* one), and
+//! h is bounded as g is. (For an assignment that nothing else is computed from, that is partial pivoting, for which large entries in the
+//! pivot's own row do not matter; the chain of assignments that follow has bounded multipliers.) A voltage of a diode is steep, the currents may have
+//! h > 0: a network of diodes is iterated on its voltages, as nodal analysis does.
 //!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
@@ -48,6 +49,12 @@
 //! assert_eq!(given_up(&|k| vec![term(0, 1.0), term(k + 1, 1.0), term(k + 2, 1.0)]), 0);
 //! ```
 
+mod chain;
+mod step;
+
+pub use chain::Chain;
+use step::{Progress, Step};
+
 use crate::blt::strong_components;
 use crate::{EqId, Rows, VarId};
 
@@ -57,6 +64,9 @@ use crate::{EqId, Rows, VarId};
 /// it no longer converges, because errors of its large values exceed the small ones. With 10 a start of the test set
 /// (`TwoBitAdder`) is refused, whose floating nodes are tied by leakage only.
 pub const MOST_GROWTH: f64 = 100.0;
+
+/// Growth that who iterates need not care for: a corrector stops when a tenth of the tolerance is left.
+const HARMLESS: f64 = 10.0;
 
 /// Passes of the equilibration. Each one halves the logarithm of how far a largest entry is from one: 10^12 becomes 1.5 in six.
 const PASSES: usize = 6;
@@ -104,6 +114,9 @@ pub struct Checked {
     pub kept: Vec<(EqId, VarId)>,
     /// Pairs that are given up.
     pub given_up: Vec<GivenUp>,
+    /// Variables of pairs that stay although errors of what is iterated on are larger in them, by more than [`HARMLESS`] or by an unknown slope. Who
+    /// iterates must look at them too.
+    pub amplified: Vec<VarId>,
 }
 
 /// The coefficients of a loop.
@@ -117,16 +130,8 @@ pub struct Growth {
     scale: Vec<f64>,
     given: Vec<bool>,
     row_scale: Vec<f64>,
-    columns: Vec<Column>,
-}
-
-/// The entries of a variable in the equilibrated rows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Column {
-    largest: f64,
-    /// The row of the largest one.
-    row: u32,
-    second: f64,
+    /// Read with an unknown coefficient.
+    steep: Vec<bool>,
 }
 
 impl Growth {
@@ -153,57 +158,24 @@ impl Growth {
             scale: vec![1.0; unknowns.len()],
             given: unknowns.iter().map(|v| given(*v)).collect(),
             row_scale: vec![1.0; rows.len()],
-            columns: vec![Column::default(); unknowns.len()],
+            steep: vec![false; unknowns.len()],
             unknowns,
             equations: numbered,
             rows,
         };
         out.equilibrate();
-        out.read_columns();
+        out.find_steep();
         out
     }
 
-    fn read_columns(&mut self) {
-        let mut columns = std::mem::take(&mut self.columns);
-        for (k, row) in self.rows.iter().enumerate() {
-            for t in row {
-                let size = t.most * self.row_scale[k];
-                for v in &t.variables {
-                    let c = &mut columns[self.number(*v)];
-                    if c.largest > 0.0 && c.row == k as u32 {
-                        // A second access of the same equation.
-                        c.largest += size;
-                    } else if size > c.largest {
-                        c.second = c.largest;
-                        (c.largest, c.row) = (size, k as u32);
-                    } else {
-                        c.second = c.second.max(size);
-                    }
-                }
+    fn find_steep(&mut self) {
+        let mut steep = std::mem::take(&mut self.steep);
+        for t in self.rows.items().iter().filter(|t| !t.most.is_finite()) {
+            for v in &t.variables {
+                steep[self.number(*v)] = true;
             }
         }
-        self.columns = columns;
-    }
-
-    /// Whether an equation with unknown coefficients may be solved for a variable that nothing else is computed from: its pivot
-    /// is not much smaller than the other entries of its column.
-    pub fn is_partial_pivot(&self, e: EqId, v: VarId) -> bool {
-        let Ok(at) = self.equations.binary_search_by_key(&e, |p| p.0) else {
-            return false;
-        };
-        let row = self.equations[at].1;
-        let terms = self.rows.row(row as usize);
-        let Some(pivot) = terms.iter().find(|t| t.solves == Some(v)) else {
-            return false;
-        };
-        let reads_itself = |t: &Term| t.solves != Some(v) && t.variables.contains(&v);
-        let column = self.columns[self.number(v)];
-        let others = match column.row == row {
-            true => column.second,
-            false => column.largest,
-        };
-        let size = pivot.least * self.row_scale[row as usize];
-        size > 0.0 && others <= MOST_GROWTH * size && !terms.iter().any(reads_itself)
+        self.steep = steep;
     }
 
     /// Column scales: a coefficient times the scale of its variable is its size in the equilibrated loop.
@@ -248,10 +220,42 @@ impl Growth {
     }
 
     fn row(&self, e: EqId) -> &[Term] {
-        match self.equations.binary_search_by_key(&e, |p| p.0) {
-            Ok(k) => self.rows.row(self.equations[k].1 as usize),
-            Err(_) => &[],
+        self.scaled_row(e).map_or(&[], |r| r.0)
+    }
+
+    /// The coefficients of an equation, and by what its row is multiplied in the equilibrated loop.
+    fn scaled_row(&self, e: EqId) -> Option<(&[Term], f64)> {
+        let k = self.equations.binary_search_by_key(&e, |p| p.0).ok()?;
+        let row = self.equations[k].1 as usize;
+        Some((self.rows.row(row), self.row_scale[row]))
+    }
+
+    /// The steep variables, and those that give one of them in an equation of two unknowns.
+    fn steep_through_pairs(&self) -> Vec<bool> {
+        let mut steep = self.steep.clone();
+        let only = |t: &Term| match t.variables[..] {
+            [v] if t.most.is_finite() => Some(self.number(v)),
+            _ => None,
+        };
+        let pair = |row: &[Term]| match row {
+            [a, b] => only(a).zip(only(b)),
+            _ => None,
+        };
+        let pairs: Vec<(usize, usize)> = self.rows.iter().filter_map(pair).collect();
+        let mut neighbours = vec![Vec::new(); steep.len()];
+        for (a, b) in pairs {
+            neighbours[a].push(b);
+            neighbours[b].push(a);
         }
+        let mut work: Vec<usize> = (0..steep.len()).filter(|&v| steep[v]).collect();
+        while let Some(v) = work.pop() {
+            for &w in &neighbours[v] {
+                if !std::mem::replace(&mut steep[w], true) {
+                    work.push(w);
+                }
+            }
+        }
+        steep
     }
 
     /// Checks solved pairs in their order of evaluation. Those for which `fixed` holds stay whatever their growth.
@@ -266,21 +270,7 @@ impl Growth {
             let used = others.flat_map(|t| t.variables.iter());
             used.filter_map(|w| pair_of[self.number(*w)].map(|p| p as usize))
         };
-        let mut state = Progress {
-            is_solved: vec![false; self.unknowns.len()],
-            is_given: self.given.clone(),
-            growth: vec![1.0; self.unknowns.len()],
-            inside: vec![false; self.unknowns.len()],
-        };
-        // What another assignment reads is no partial pivot.
-        let mut is_read = vec![false; self.unknowns.len()];
-        for (e, v) in solved {
-            for t in self.row(*e).iter().filter(|t| t.solves != Some(*v)) {
-                for w in &t.variables {
-                    is_read[self.number(*w)] = true;
-                }
-            }
-        }
+        let mut state = Progress::new(self);
         let mut out = Checked::default();
         for component in strong_components(solved.len(), uses).iter() {
             let members = component.iter().map(|&k| self.number(solved[k].1));
@@ -291,136 +281,33 @@ impl Growth {
             for &k in component {
                 step = step.worse(self.step(solved[k], &state));
             }
-            let bound = step.growth();
+            let bound = step.amplification();
             for v in members {
                 state.inside[v] = false;
-            }
-            if let [k] = *component
-                && !is_read[self.number(solved[k].1)]
-                && !self.is_known(solved[k].0)
-                && self.is_partial_pivot(solved[k].0, solved[k].1)
-            {
-                out.kept.push(solved[k]);
-                continue;
             }
             for &k in component {
                 let (equation, variable) = solved[k];
                 let v = self.number(variable);
-                if fixed(equation) || bound <= MOST_GROWTH {
-                    if bound <= MOST_GROWTH {
+                let is_bounded = bound.is_bounded(self.steep[v]);
+                if fixed(equation) || is_bounded {
+                    if is_bounded {
                         state.growth[v] = bound;
                     }
                     state.is_solved[v] = !fixed(equation);
                     state.is_given[v] = fixed(equation);
                     out.kept.push((equation, variable));
+                    if bound.slopes > 0.0 || bound.known > HARMLESS {
+                        out.amplified.push(variable);
+                    }
                 } else {
                     out.given_up.push(GivenUp {
                         equation,
                         variable,
-                        growth: self.is_known(equation).then_some(bound),
+                        growth: (bound.slopes == 0.0).then_some(bound.known),
                     });
                 }
             }
         }
         out
-    }
-
-    /// What one assignment does to errors.
-    fn step(&self, (e, v): (EqId, VarId), state: &Progress) -> Step {
-        let row = self.row(e);
-        let mut step = Step::default();
-        let Some(pivot) = row.iter().find(|t| t.solves == Some(v)) else {
-            step.inside = f64::INFINITY;
-            return step;
-        };
-        let pivot_size = pivot.least * self.scale[self.number(v)];
-        for t in row.iter().filter(|t| t.solves != Some(v)) {
-            let ratio = |w: usize| t.most * self.scale[w] / pivot_size;
-            let mut reach = Step::default();
-            for w in t.variables.iter().map(|w| self.number(*w)) {
-                let ratio = ratio(w);
-                if state.inside[w] {
-                    reach.inside = reach.inside.max(ratio);
-                    continue;
-                }
-                reach.outside = reach.outside.max(ratio * state.growth[w]);
-                if state.is_solved[w] {
-                    reach.solved = reach.solved.max(ratio);
-                    reach.before = reach.before.max(state.growth[w]);
-                } else if state.is_given[w] {
-                    reach.given = reach.given.max(ratio * state.growth[w]);
-                } else {
-                    reach.open = reach.open.max(ratio);
-                }
-            }
-            // Each element uses one of the pieces.
-            step.inside += reach.inside;
-            step.outside += reach.outside;
-            step.solved += reach.solved;
-            step.before = step.before.max(reach.before);
-            step.given += reach.given;
-            step.open += reach.open;
-        }
-        step
-    }
-}
-
-/// What is known so far about each unknown.
-struct Progress {
-    /// It is given by an assignment that tearing has chosen.
-    is_solved: Vec<bool>,
-    is_given: Vec<bool>,
-    growth: Vec<f64>,
-    /// It belongs to the component at hand.
-    inside: Vec<bool>,
-}
-
-/// What one assignment does to errors: sums of ratios.
-#[derive(Clone, Copy, Default)]
-struct Step {
-    /// Of variables inside of the component.
-    inside: f64,
-    /// Of all others, times their growth.
-    outside: f64,
-    /// Of solved variables outside of the component.
-    solved: f64,
-    /// Largest growth of these.
-    before: f64,
-    /// Of given variables, times their growth.
-    given: f64,
-    /// Of other open variables.
-    open: f64,
-}
-
-impl Step {
-    fn worse(self, other: Step) -> Step {
-        Step {
-            inside: self.inside.max(other.inside),
-            outside: self.outside.max(other.outside),
-            solved: self.solved.max(other.solved),
-            before: self.before.max(other.before),
-            given: self.given.max(other.given),
-            open: self.open.max(other.open),
-        }
-    }
-
-    fn growth(self) -> f64 {
-        // Scales are square roots: equal ratios may differ in their last bits.
-        const ONE: f64 = 1.0 + 1e-9;
-        let assigned = self.inside + self.solved;
-        let growth = if assigned <= ONE && self.open == 0.0 {
-            self.given.max(self.before)
-        } else if assigned + self.given + self.open <= ONE {
-            self.before.max(1.0)
-        } else if self.inside < 1.0 / ONE {
-            self.outside / (1.0 - self.inside)
-        } else {
-            f64::INFINITY
-        };
-        if growth.is_nan() {
-            f64::INFINITY
-        } else {
-            growth
-        }
     }
 }
