@@ -161,15 +161,26 @@ impl Interior {
         found
     }
 
-    /// How far the algebraic unknowns of a point are from satisfying the equations, in tolerances; the point stays as it is.
+    /// How far the algebraic unknowns of a point, and what is amplified of them, are from satisfying the equations, in tolerances. The point is corrected once.
     pub fn distance(
         &mut self,
         at: &mut Point,
         border: Option<&Bordered>,
         mut factors: StepFactors<'_>,
     ) -> f64 {
-        self.evaluate(at, border, &mut factors, false)
-            .unwrap_or(f64::INFINITY)
+        let Some(size) = self.evaluate(at, border, &mut factors, false) else {
+            return f64::INFINITY;
+        };
+        if at.machine.model.amplified.is_empty() {
+            return size;
+        }
+        self.keep_amplified(at);
+        let moving = Moving {
+            slopes: false,
+            states: true,
+        };
+        self.apply(at, factors.cj(), moving);
+        size.max(self.amplified_change(at))
     }
 
     fn iterate(
