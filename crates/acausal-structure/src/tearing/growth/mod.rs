@@ -114,8 +114,9 @@ pub struct Checked {
     pub kept: Vec<(EqId, VarId)>,
     /// Pairs that are given up.
     pub given_up: Vec<GivenUp>,
-    /// Variables of pairs that stay although errors of what is iterated on are larger in them, by more than [`HARMLESS`] or by an unknown slope. Who
-    /// iterates must look at them too.
+    /// Variables of pairs that stay although errors of what is iterated on may be larger in them: by more than [`HARMLESS`], by an unknown slope, or relative to a small
+    /// difference of large values. Who iterates must look at them too. None where all coefficients are numbers and the growth is small: one
+    /// correction then leaves nothing.
     pub amplified: Vec<VarId>,
 }
 
@@ -132,6 +133,8 @@ pub struct Growth {
     row_scale: Vec<f64>,
     /// Read with an unknown coefficient.
     steep: Vec<bool>,
+    /// Some coefficient is not one number.
+    varies: bool,
 }
 
 impl Growth {
@@ -159,6 +162,7 @@ impl Growth {
             given: unknowns.iter().map(|v| given(*v)).collect(),
             row_scale: vec![1.0; rows.len()],
             steep: vec![false; unknowns.len()],
+            varies: rows.items().iter().any(|t: &Term| t.least < t.most),
             unknowns,
             equations: numbered,
             rows,
@@ -296,7 +300,7 @@ impl Growth {
                     state.is_solved[v] = !fixed(equation);
                     state.is_given[v] = fixed(equation);
                     out.kept.push((equation, variable));
-                    if bound.slopes > 0.0 || bound.known > HARMLESS {
+                    if self.varies || bound.known > HARMLESS {
                         out.amplified.push(variable);
                     }
                 } else {
