@@ -46,6 +46,16 @@ pub struct Regularised {
     pub notes: Vec<Diagnostic>,
 }
 
+impl Regularised {
+    /// Adds what was done later.
+    pub(crate) fn extend(&mut self, more: Regularised) {
+        self.removed.extend(more.removed);
+        self.replaced.extend(more.replaced);
+        self.freed.extend(more.freed);
+        self.notes.extend(more.notes);
+    }
+}
+
 /// Removes the singularities.
 pub(crate) fn regularise(
     flat: &mut FlatModel,

@@ -536,11 +536,21 @@ fn cancelled_blocks_are_replaced_by_what_follows_from_them() {
 /// says once more that z = 0, and the force along z in the loop is free.
 #[test]
 fn planar_four_bar_in_three_components() {
+    // The direction as an expression, and as a variable whose third component an equation makes zero.
+    for (declared, direction) in [
+        ("", "{cos(phi), sin(phi), 0}"),
+        (", e[3] = {cos(phi), sin(phi), 0}", "e"),
+    ] {
+        planar_four_bar(declared, direction);
+    }
+}
+
+fn planar_four_bar(declared: &str, direction: &str) {
     let text = "
 model Bar parameter Real L = 1, m = 1;
-  Real phi, w, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
+  Real phi, w DECLARED, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
 equation
-  der(phi) = w; rb = ra + L*{cos(phi), sin(phi), 0}; rc = (ra + rb)/2; der(rc) = vc;
+  der(phi) = w; rb = ra + L*DIRECTION; rc = (ra + rb)/2; der(rc) = vc;
   m*der(vc) = fa + fb + m*{0, -9.81, 0};
   m*L^2/12*der(w) = (ra[1] - rc[1])*fa[2] - (ra[2] - rc[2])*fa[1] + (rb[1] - rc[1])*fb[2] - (rb[2] - rc[2])*fb[1];
 end Bar;
@@ -550,7 +560,9 @@ equation
   b1.ra = {0, 0, 0}; b2.ra = b1.rb; b2.fa + b1.fb = {0, 0, 0}; b3.ra = {4, 0, 0}; b3.rb = b2.rb;
   b3.fb + b2.fb = {0, 0, 0};
 end FourBar;";
-    let run = run_text(text, &settings(1.0, 0.5));
+    let text = text.replace("DECLARED", declared);
+    let text = text.replace("DIRECTION", direction);
+    let run = run_text(&text, &settings(1.0, 0.5));
     let energy = |t: f64| -> f64 {
         let bar = |b: &str, l: f64| {
             let x = |name: &str| at(&run, &format!("{b}.{name}"), t);
