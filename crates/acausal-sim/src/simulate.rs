@@ -518,6 +518,9 @@ impl Run {
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;
     /// those that the residuals need are watched by the integrator.
+            .iter_mut()
+            .for_each(|k| *k = self.machine.watched[*k]);
+        crossings
     fn watched(&self) -> bool {
         let model = &self.machine.model;
         self.events.is_discrete(&self.machine)

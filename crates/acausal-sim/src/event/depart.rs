@@ -116,6 +116,9 @@ impl EventState {
     fn leaving(&self, ctx: &mut EventContext<'_>, departed: &[usize]) -> Vec<usize> {
         let sides = self.sides(ctx.machine);
         let gaps = self.gaps(ctx);
+        if ctx.machine.watched.is_empty() {
+            return Vec::new();
+        }
         let astray: Vec<usize> = (0..gaps.len())
             .filter(|&k| sides[k] * gaps[k] <= 0.0 && !departed.contains(&k))
             .filter(|&k| relation(&ctx.machine.model, k).is_some_and(|r| !r.by_time && !r.by_value))
