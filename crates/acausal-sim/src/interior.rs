@@ -32,7 +32,7 @@ const MOST_ITERATIONS: i32 = 12;
 /// An iteration that does not get this much better has reached rounding errors, or does not converge (as the corrector's).
 const MAX_RATE: f64 = 0.9;
 /// What may be left, in tolerances (as in the corrector).
-const LEFT: f64 = 0.1;
+pub(crate) const LEFT: f64 = 0.1;
 
 /// Part of the tolerance of a state that its derivative need not be more exact than, over a step: in the short steps after an event the derivative of a current of nearly
 /// zero, the sum of large ones, is known no better than their rounding errors divided by the step.
@@ -152,14 +152,15 @@ impl Interior {
         found
     }
 
-    /// How far the algebraic unknowns of a point are from satisfying the equations, in tolerances; the point stays as it is.
+    /// How far the algebraic unknowns of a point, and its derivatives where they are asked for, are from satisfying the equations, in tolerances; the point stays as it is.
     pub fn distance(
         &mut self,
         at: &mut Point,
         border: Option<&Bordered>,
         mut factors: StepFactors<'_>,
+        slopes: bool,
     ) -> f64 {
-        self.evaluate(at, border, &mut factors, false)
+        self.evaluate(at, border, &mut factors, slopes)
             .unwrap_or(f64::INFINITY)
     }
 

@@ -23,7 +23,6 @@ use crate::initial::{check_parameters, initial_system, restart_system, roles, st
 use crate::interior::Interior;
 use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
-use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
 use crate::watched::Watched;
 use crate::{Seconds, Settings, SimError, Sink, Summary};
@@ -144,6 +143,8 @@ pub(crate) struct Run {
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations: there are unknowns that the error test does not control between steps.
     pub corrects_rows: bool,
+    /// Rows show derivatives, or variables that depend on them: these are made exact, too.
+    pub slopes: bool,
     pub interior: Interior,
     /// Rows that could not be made consistent: their number, and the time of the first.
     pub(crate) astray: Option<(u64, f64)>,
@@ -248,8 +249,9 @@ impl Run {
         let roles = roles(&machine.model);
         Run {
             functions_warn: machine.functions_warn(),
-            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State)
-                || (machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes()),
+        let slopes = machine.model.uses_slopes();
+            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State) || slopes,
+            slopes,
             interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
             astray: None,
             machine,
@@ -302,14 +304,12 @@ impl Run {
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
         let wanted = sink.wanted();
-        // Rows that show derivatives are refined like those of models that use them.
         let shown = wanted
             .as_ref()
             .is_some_and(|w| w.iter().any(|l| l.bank() == Bank::Yp));
-        let refined = shown && self.machine.model.n <= REFINE_LIMIT;
-        self.corrects_rows |= refined;
+        self.slopes |= shown;
+        self.corrects_rows |= shown;
         if !self.watched()
-            && !refined
             && let Some(wanted) = wanted
         {
             self.few = FewSignals::new(&self.machine, wanted)?;

@@ -100,6 +100,26 @@ fn few_signals_of_a_large_loop_satisfy_it() {
     }
 }
 
+/// A derivative that is shown is that of the equations, whatever the size of the model and however many signals are asked for.
+#[test]
+fn derivatives_of_rows_satisfy_the_equations_at_any_size() {
+    for n in [3, 600, 12_000] {
+        let text = format!(
+            "model M constant Integer N = {n}; Real x[N](each start = 0, each fixed = true), err = der(x[1]) - 10*cos(10*time);
+            equation for k in 1:N loop der(x[k]) = 10*cos(10*time); end for; end M;"
+        );
+        let model =
+            Model::from_text("Test.mo", &text, &Load::default()).unwrap_or_else(|e| panic!("{e}"));
+        let observe = acausal::Observe::patterns(["err"]);
+        let settings = settings(2.0, 0.01, 1e-6);
+        let run = model.simulate_observing(&settings, observe).unwrap();
+        let errors = run.result.values("err").unwrap();
+        let largest = errors.iter().fold(0.0f64, |m, v| v.abs().max(m));
+        // The slope itself is 10: the tolerance of a derivative.
+        assert!(largest < 1e-5, "{n}: {largest}");
+    }
+}
+
 /// x(t - d(t)) with a delay that changes, and with one of zero.
 #[test]
 fn delays_are_those_of_the_instant() {
