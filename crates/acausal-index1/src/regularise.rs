@@ -14,6 +14,7 @@
 mod apply;
 mod cancelled;
 pub(crate) mod evaluate;
+mod generic;
 mod hidden;
 mod linear_form;
 mod regular;

@@ -586,6 +586,23 @@ end FourBar;";
     digits(x("b2.fb[3]"), 0.0, 9);
 }
 
+/// A gyrator whose ports share a node cancels its own factor: `g*v2 - g*v1 = g*u`, so the current of the inductor is `g*u` for every g, a constraint of index two.
+#[test]
+fn laws_that_cancel_for_every_parameter() {
+    let text = "
+connector Pin Real v; flow Real i; end Pin;
+model Inductor Pin p, n; Real v, i; parameter Real L = 3; equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; L*der(i) = v; end Inductor;
+model Voltage Pin p, n; Real v, i; equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; v = sin(time); end Voltage;
+model Gyrator Pin p1, n1, p2, n2; Real v1, v2, i1, i2; parameter Real g = 2;
+equation v1 = p1.v - n1.v; v2 = p2.v - n2.v; 0 = p1.i + n1.i; 0 = p2.i + n2.i; i1 = p1.i; i2 = p2.i; i1 = g*v2; i2 = -g*v1; end Gyrator;
+model Ground Pin p; equation p.v = 0; end Ground;
+model M Inductor l; Voltage u; Gyrator y; Ground g;
+equation connect(l.p, u.n); connect(u.n, y.n2); connect(l.n, y.p1); connect(y.p1, y.p2); connect(u.p, y.n1); connect(g.p, u.n); end M;";
+    let run = run_text(text, &settings(1.0, 0.1));
+    digits(at(&run, "l.i", 1.0), 2.0 * 1.0f64.sin(), 6);
+    digits(at(&run, "y.p1.v", 1.0), -6.0 * 1.0f64.cos(), 5);
+}
+
 /// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.
 fn random_circuit(seed: u64, ground: Option<usize>) -> (String, Vec<String>) {
     let mut state = seed;
