@@ -23,6 +23,9 @@ pub struct Unknown {
     pub len: usize,
     /// What it is to the integrator.
     pub role: Role,
+    /// How often it is differentiated in the system of highest derivatives: 2 for a position that constraints of mechanics restrict, 1 for its velocity, 0 for what is
+    /// algebraic.
+    pub level: u8,
 }
 
 /// A box of elements of a variable. Its elements, flattened row by row from 0, are numbered in ascending order; they are
@@ -137,7 +140,21 @@ pub enum RowKind {
     /// A row of `f_c` that determines an algebraic unknown.
     Algebraic,
     /// A row of `f_c` that restricts the states: a constraint or a derivative of one.
-    Constraint,
+    Constraint {
+        /// How often it is differentiated further: 2 for one between positions, 1 for its derivative. It holds states of this [`Unknown::level`] and of higher ones, and
+        /// where the states are regular it can be solved for those of its own.
+        level: u8,
+    },
+}
+
+impl RowKind {
+    /// The level of a constraint.
+    pub fn constraint_level(self) -> Option<u8> {
+        match self {
+            RowKind::Constraint { level } => Some(level),
+            _ => None,
+        }
+    }
 }
 
 impl Residual {

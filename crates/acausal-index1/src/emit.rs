@@ -75,7 +75,7 @@ pub(crate) fn emit(
         form.der0
             .iter()
             .chain(&form.der1)
-            .map(|e| (*e, RowKind::Constraint)),
+            .map(|e| (*e, constraint(nodes, *e))),
     );
     let mut algebraic: Vec<NodeId> = selection.torn.clone();
 
@@ -278,6 +278,22 @@ pub(crate) fn emit(
         branching: false,
     };
     Ok((dae, back))
+}
+
+/// A constraint with its level.
+fn constraint(nodes: &Nodes, e: EqId) -> RowKind {
+    let derivative = &nodes.differentiated.eq_derivative;
+    let chain = std::iter::successors(derivative[e.index()], |e| derivative[e.index()]);
+    RowKind::Constraint {
+        level: u8::try_from(chain.count()).unwrap_or(u8::MAX),
+    }
+}
+
+/// How often a variable is differentiated further.
+fn level(nodes: &Nodes, v: NodeId) -> u8 {
+    let derivative = &nodes.differentiated.var_derivative;
+    let chain = std::iter::successors(derivative[v.index()], |v| derivative[v.index()]);
+    u8::try_from(chain.count()).unwrap_or(u8::MAX)
 }
 
 /// The accesses of an equation to quantities whose derivative occurs in the model as it was written.
@@ -687,6 +703,7 @@ pub(crate) fn state(
         elements,
         len: n.spans.iter().map(|s| s.size() as usize).product(),
         role: Role::State,
+        level: level(nodes, v),
     }
 }
 
@@ -703,5 +720,6 @@ fn algebraic_unknown(flat: &FlatModel, nodes: &Nodes, v: NodeId, lambda: bool) -
         } else {
             Role::Algebraic
         },
+        level: 0,
     }
 }

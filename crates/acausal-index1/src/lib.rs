@@ -24,6 +24,7 @@ mod solvable;
 mod stabilise;
 mod starts;
 mod transform;
+mod vanishing;
 mod zeros;
 
 pub use dae::{

@@ -14,6 +14,7 @@
 mod apply;
 mod cancelled;
 pub(crate) mod evaluate;
+mod generic;
 mod hidden;
 mod linear_form;
 mod regular;
@@ -44,6 +45,16 @@ pub struct Regularised {
     pub freed: Vec<String>,
     /// Warnings and remarks for the user.
     pub notes: Vec<Diagnostic>,
+}
+
+impl Regularised {
+    /// Adds what was done later.
+    pub(crate) fn extend(&mut self, more: Regularised) {
+        self.removed.extend(more.removed);
+        self.replaced.extend(more.replaced);
+        self.freed.extend(more.freed);
+        self.notes.extend(more.notes);
+    }
 }
 
 /// Removes the singularities.

@@ -58,6 +58,7 @@ pub(crate) fn relations(
             elements: None,
             len: w.domain.iter().map(|(_, r)| r.count as usize).product(),
             role: Role::Mu,
+            level: 0,
         });
     }
     let partials = partials(flat, &multipliers);

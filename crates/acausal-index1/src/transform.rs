@@ -17,6 +17,7 @@ use crate::nodes::{Nodes, nodes, scalar_nodes};
 use crate::preferences::preferences;
 use crate::report::Report;
 use crate::solvable::{Scope, Solvable};
+use crate::vanishing::remove_vanishing;
 use crate::{Dae, singular};
 
 /// Choices of the user.
@@ -211,7 +212,22 @@ impl Analysed {
         let mut regularised = crate::regularise::regularise(flat, equations)?;
         watch.lap("singularities");
         let empty = add_dummy(flat, equations);
-        let first = pieces(flat, equations)?;
+        let first = match pieces(flat, equations) {
+            Ok(first) => first,
+            // What is zero by an equation may hide a redundant equation from the elimination; the messages are those about the equations as they were written.
+            Err(messages) => {
+                if !remove_vanishing(flat, equations, &mut regularised) {
+                    return Err(messages);
+                }
+                let again = crate::regularise::regularise(flat, equations)
+                    .and_then(|more| pieces(flat, equations).map(|first| (more, first)));
+                let Ok((more, first)) = again else {
+                    return Err(messages);
+                };
+                regularised.extend(more);
+                first
+            }
+        };
         let mut plan = Plan::new(flat, first, options, watch)?;
         let replaced = &mut regularised;
         while crate::regularise::expose(flat, equations, &plan.pieces, &plan.blocks, replaced) {

@@ -12,7 +12,7 @@ use crate::event::watch::Standstill;
 use crate::impulse::Before;
 use crate::initial::roles;
 use crate::machine::{Machine, Which};
-use crate::simulate::{REACH_INTERVALS, Run, absorb};
+use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 impl Run {
@@ -190,14 +190,14 @@ impl Run {
         settings: &Settings,
         summary: &Summary,
     ) -> Result<(), SimError> {
-        let reach = REACH_INTERVALS * settings.interval;
+        let span = settings.stop - self.origin;
         let model = self.machine.model.clone();
         let of = |number: usize| crate::event::relation(&model, number);
         let mut verdict = None;
         for &number in crossings {
             let Some(r) = of(number) else { continue };
             let value = self.machine.mem[r.base + number - r.first] == 0.0;
-            if let Some(s) = self.watch.note(number, value, self.t, reach) {
+            if let Some(s) = self.watch.note(number, value, self.t, span) {
                 verdict.get_or_insert((s, Some(number)));
             }
         }

@@ -11,11 +11,11 @@
 //! changed, or of a model with other equations, is refused.
 //!
 //! ```text
-//! acausal checkpoint 2
+//! acausal checkpoint 3
 //! model Ball
 //! fingerprint 8f31c2...
 //! time 1 1
-//! origin 2 0 0.01
+//! origin 3 0 0.01 5
 //! y 2 0.3 -1.2
 //! ...
 //! end 0
@@ -38,7 +38,7 @@ use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Summary};
 
 /// First line of a file.
-const MAGIC: &str = "acausal checkpoint 2";
+const MAGIC: &str = "acausal checkpoint 3";
 /// Begins the last line.
 const CHECKSUM: &str = "checksum ";
 
@@ -51,8 +51,8 @@ pub struct Checkpoint {
     pub t: f64,
     /// Says which models this fits.
     fingerprint: u64,
-    /// Origin of the output instants and their distance.
-    origin: (f64, f64),
+    /// Origin of the output instants, their distance, and a time that is long for the model.
+    origin: [f64; 3],
     y: Vec<f64>,
     yp: Vec<f64>,
     mem: Vec<f64>,
@@ -79,7 +79,7 @@ impl Run {
             model: machine.model.flat.name.to_string(),
             t: self.t,
             fingerprint: fingerprint(&machine.model),
-            origin: (self.origin, settings.interval),
+            origin: [self.origin, settings.interval, self.reach],
             y: self.y.clone(),
             yp: self.yp.clone(),
             mem: machine.mem.clone(),
@@ -142,8 +142,10 @@ impl Run {
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, nominal, settings);
         (run.y, run.yp) = (c.y.clone(), c.yp.clone());
-        if c.origin.1 == settings.interval {
-            run.origin = c.origin.0;
+        let [origin, interval, reach] = c.origin;
+        run.reach = reach;
+        if interval == settings.interval {
+            run.origin = origin;
             let passed = ((c.t - run.origin) / settings.interval).floor();
             run.next_output = passed.max(0.0) as u64;
         }
@@ -226,7 +228,7 @@ fn checksum(text: &str) -> String {
 impl Checkpoint {
     /// Distance of the output instants of the run that it is from.
     pub fn interval(&self) -> f64 {
-        self.origin.1
+        self.origin[1]
     }
 
     /// As text, see the module.
@@ -241,7 +243,7 @@ impl Checkpoint {
             text.push('\n');
         };
         line("time", &[self.t]);
-        line("origin", &[self.origin.0, self.origin.1]);
+        line("origin", &self.origin);
         line("y", &self.y);
         line("yp", &self.yp);
         line("mem", &self.mem);
@@ -305,14 +307,14 @@ impl Checkpoint {
         };
         let time = take("time")?;
         let origin = take("origin")?;
-        let ([t], [first, interval]) = (&time[..], &origin[..]) else {
+        let (&[t], Ok(origin)) = (&time[..], origin.try_into()) else {
             return Err(damaged());
         };
         Ok(Checkpoint {
             model,
             fingerprint,
-            t: *t,
-            origin: (*first, *interval),
+            t,
+            origin,
             y: take("y")?,
             yp: take("yp")?,
             mem: take("mem")?,

@@ -4,7 +4,7 @@
 //! for: `--observe` and plots choose a few. Here a row computes what they depend on: some elements of the interpolated unknowns and some
 //! repetitions of the local assignments ([`acausal_jit::demand()`]).
 //!
-//! Where some of them are algebraic unknowns, a whole row in the middle of the step decides whether the interpolated ones will do ([`crate::output`]).
+//! Where some of them are algebraic unknowns or depend on derivatives, a whole row in the middle of the step decides whether the interpolated ones will do ([`crate::output`]).
 //!
 //! Only where nobody else looks at the variables between two steps (nothing discrete, no assertions). What is not computed is not watched
 //! for values that are not finite either, before the last row, in which everything is computed.
@@ -32,6 +32,8 @@ pub(crate) struct FewSignals {
     unknowns: Vec<usize>,
     /// Some of them are not states.
     pub algebraic: bool,
+    /// Some of them are derivatives, or depend on such.
+    pub slopes: bool,
     locals: BoundProgram,
 }
 
@@ -49,6 +51,7 @@ impl FewSignals {
         let Some(part) = demand(&program, &places, most) else {
             return Ok(None);
         };
+        let slopes = !part.yp.is_empty() || of(Bank::Yp).next().is_some();
         let direct = of(Bank::Y).chain(of(Bank::Yp)).map(|l| l.index());
         let mut unknowns: Vec<usize> = direct.chain(part.y).chain(part.yp).collect();
         unknowns.sort_unstable();
@@ -57,6 +60,7 @@ impl FewSignals {
         let roles = roles(model);
         Ok((unknowns.len() <= most).then_some(FewSignals {
             algebraic: unknowns.iter().any(|&k| roles[k] != Role::State),
+            slopes,
             wanted,
             unknowns,
             locals,

@@ -39,7 +39,7 @@ const MAX_RATE: f64 = 0.9;
 /// first to the second correction, 0.3 from there on.)
 const LEAST_RATE: f64 = 0.1;
 /// What may be left, in tolerances (as in the corrector).
-const LEFT: f64 = 0.1;
+pub(crate) const LEFT: f64 = 0.1;
 
 /// Part of the tolerance of a state that its derivative need not be more exact than, over a step: in the short steps after an event the derivative of a current of nearly
 /// zero, the sum of large ones, is known no better than their rounding errors divided by the step.
@@ -161,14 +161,16 @@ impl Interior {
         found
     }
 
-    /// How far the algebraic unknowns of a point, and what is amplified of them, are from satisfying the equations, in tolerances. The point is corrected once.
+    /// How far the algebraic unknowns of a point, what is amplified of them, and its derivatives where they are asked for, are from satisfying the equations, in tolerances. The point is
+    /// corrected once.
     pub fn distance(
         &mut self,
         at: &mut Point,
         border: Option<&Bordered>,
         mut factors: StepFactors<'_>,
+        slopes: bool,
     ) -> f64 {
-        let Some(size) = self.evaluate(at, border, &mut factors, false) else {
+        let Some(size) = self.evaluate(at, border, &mut factors, slopes) else {
             return f64::INFINITY;
         };
         if at.machine.model.amplified.is_empty() {
@@ -176,7 +178,7 @@ impl Interior {
         }
         self.keep_amplified(at);
         let moving = Moving {
-            slopes: false,
+            slopes,
             states: true,
         };
         self.apply(at, factors.cj(), moving);

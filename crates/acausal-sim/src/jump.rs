@@ -11,7 +11,7 @@ use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
 use crate::initial::roles;
-use crate::simulate::{REACH_INTERVALS, Run, absorb};
+use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 /// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
@@ -45,8 +45,9 @@ impl Run {
         if !ends || !roles.contains(&Role::Algebraic) {
             return Ok(false);
         }
-        let reach = REACH_INTERVALS * settings.interval;
-        if self.watch.note(WATCHED, true, self.t, reach).is_some() {
+        let reach = self.reach;
+        let span = settings.stop - self.origin;
+        if self.watch.note(WATCHED, true, self.t, span).is_some() {
             return Ok(false);
         }
         for beyond in BEYOND {

@@ -149,6 +149,10 @@ pub struct Machine {
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
     pub(crate) sides: Vec<f64>,
     pub(crate) shifts: Vec<f64>,
+    /// The numbers of the relations that the integrator watches: those of `time` change at instants that are known in advance.
+    pub(crate) watched: Vec<usize>,
+    /// Work space: the gaps of all relations.
+    gaps: Vec<f64>,
     /// Some indicator needs derivatives that satisfy the equations.
     pub(crate) watches_slopes: bool,
     /// Some indicator needs algebraic unknowns or derivatives that satisfy the equations.
@@ -351,6 +355,10 @@ impl Machine {
             fault: None,
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
+            watched: (e.relations.iter().filter(|r| !r.by_time))
+                .flat_map(|r| r.first..r.first + r.len)
+                .collect(),
+            gaps: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
             watches_algebraic: e.relations.iter().any(|r| r.algebraic),
             profiles: false,
@@ -902,17 +910,19 @@ impl Dae for Machine {
     }
 
     fn roots_len(&self) -> usize {
-        self.model.events.cells
+        self.watched.len()
     }
 
     fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
-        self.gaps(t, y, yp, g);
+        let mut gaps = std::mem::take(&mut self.gaps);
+        self.gaps(t, y, yp, &mut gaps);
         add_to(&mut self.seconds.indicators, clock);
         // An indicator is positive while its relation is as the cell says.
-        for ((g, side), shift) in g.iter_mut().zip(&self.sides).zip(&self.shifts) {
-            *g = *side * *g + shift;
+        for (g, &k) in g.iter_mut().zip(&self.watched) {
+            *g = self.sides[k] * gaps[k] + self.shifts[k];
         }
+        self.gaps = gaps;
         Ok(())
     }
 }

@@ -5,21 +5,18 @@
 //! factors of the step do not lead there, the equations are solved from the interpolated values, then from those at the end of the step; a row for which
 //! that fails too is written as interpolated, and a note tells so.
 //!
-//! A large model of which few signals are wanted ([`crate::few`]) corrects one row per step, in its middle, if some of them are algebraic; if that one was consistent
-//! before, its other rows in the step are interpolated.
+//! A large model of which few signals are wanted ([`crate::few`]) corrects one row per step, in its middle, if some of them are algebraic or depend on derivatives; if that
+//! one was consistent before, as exactly as a corrected one is, its other rows in the step are interpolated.
 
 use acausal_codegen::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
 use crate::consistent::Point;
-use crate::interior::set_states;
+use crate::interior::{LEFT, set_states};
 use crate::machine::{Machine, Which};
 use crate::simulate::Run;
 use crate::{Settings, SimError, Sink, Summary};
-
-/// Models with more unknowns, all of them states, write interpolated derivatives.
-pub(crate) const REFINE_LIMIT: usize = 500;
 
 impl Run {
     /// Output rows between the last step and `t` (exclusive), by interpolation.
@@ -123,9 +120,10 @@ impl Run {
         (y, yp): &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
     ) -> bool {
-        if !self.few.as_ref().is_some_and(|few| few.algebraic) {
+        let Some(few) = self.few.as_ref().filter(|f| f.algebraic || f.slopes) else {
             return true;
-        }
+        };
+        let slopes = few.slopes;
         let first = self.output_time(settings, self.next_output);
         if first > t {
             return true;
@@ -142,7 +140,7 @@ impl Run {
         };
         let (border, interior) = (self.border.as_ref(), &mut self.interior);
         let factors = bdf.factors();
-        factors.is_some_and(|f| interior.distance(&mut at, border, f) <= 1.0)
+        factors.is_some_and(|f| interior.distance(&mut at, border, f, slopes) <= LEFT)
     }
 
     /// Makes an interpolated row consistent with the equations.
@@ -163,9 +161,8 @@ impl Run {
             nominal: &self.nominal,
         };
         let (border, interior) = (self.border.as_ref(), &mut self.interior);
-        let slopes = at.machine.model.n <= REFINE_LIMIT;
         let corrected = match bdf.factors() {
-            Some(mut factors) => interior.correct(&mut at, border, &mut factors, slopes),
+            Some(mut factors) => interior.correct(&mut at, border, &mut factors, self.slopes),
             None => false,
         };
         if corrected || self.restart.refine(&mut at) {

@@ -23,13 +23,9 @@ use crate::initial::{check_parameters, initial_system, restart_system, roles, st
 use crate::interior::Interior;
 use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
-use crate::output::REFINE_LIMIT;
 use crate::trace::Tracer;
 use crate::watched::Watched;
 use crate::{Seconds, Settings, SimError, Sink, Summary};
-
-/// Output intervals that are a long time for a model: its usual number of them.
-pub(crate) const REACH_INTERVALS: f64 = 500.0;
 
 /// Bound on the solutions of the start because of delays.
 const MOST_DELAY_ROUNDS: usize = 20;
@@ -128,6 +124,9 @@ pub(crate) struct Run {
     behind: bool,
     /// Where the grid of output instants begins.
     pub origin: f64,
+    /// A time that is long for the model: [`REACH_STEPS`] times the longest step so far, at first what the slopes say ([`reach`]). What is looked at a short time ahead is
+    /// a fraction of it. (Neither the distance of output rows nor the stop time says anything about a model.)
+    pub reach: f64,
     /// Index of the next output instant.
     pub next_output: u64,
     /// Recent events, to notice a standstill.
@@ -144,6 +143,8 @@ pub(crate) struct Run {
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations: there are unknowns that the error test does not control between steps.
     pub corrects_rows: bool,
+    /// Rows show derivatives, or variables that depend on them: these are made exact, too.
+    pub slopes: bool,
     pub interior: Interior,
     /// Rows that could not be made consistent: their number, and the time of the first.
     pub(crate) astray: Option<(u64, f64)>,
@@ -197,6 +198,7 @@ impl Run {
         machine.update(t, &y, &yp);
         events.start_clocks(&mut machine, t)?;
         check_samples(&events, &machine.model, settings)?;
+        let now = reach(&machine, &data.nominal, &y, &yp);
         let mut ctx = EventContext {
             machine: &mut machine,
             system: &mut initial.system,
@@ -205,7 +207,7 @@ impl Run {
             yp: &mut yp,
             nominal: &data.nominal,
             tolerance: settings.tolerance,
-            reach: REACH_INTERVALS * settings.interval,
+            reach: now,
         };
         let outcome = events.initialise(&mut ctx)?;
         absorb(summary, outcome);
@@ -223,6 +225,7 @@ impl Run {
         drop(initial);
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, data.nominal, settings);
+        run.reach = reach(&run.machine, &run.nominal, &y, &yp);
         (run.y, run.yp) = (y, yp);
         run.first_events(settings, summary)?;
         run.machine.update(run.t, &run.y, &run.yp);
@@ -246,10 +249,11 @@ impl Run {
     ) -> Run {
         machine.delays.tolerance = settings.tolerance;
         let roles = roles(&machine.model);
+        let slopes = machine.model.uses_slopes();
         Run {
             functions_warn: machine.functions_warn(),
-            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State)
-                || (machine.model.n <= REFINE_LIMIT && machine.model.uses_slopes()),
+            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State) || slopes,
+            slopes,
             interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
             astray: None,
             machine,
@@ -261,6 +265,7 @@ impl Run {
             yp: Vec::new(),
             behind: false,
             origin: settings.start,
+            reach: 1.0,
             next_output: 0,
             watch: Watch::default(),
             meeting: crate::consistent::Meeting::default(),
@@ -286,7 +291,7 @@ impl Run {
             yp: &mut self.yp,
             nominal: &self.nominal,
             tolerance: settings.tolerance,
-            reach: REACH_INTERVALS * settings.interval,
+            reach: self.reach,
         };
         (&mut self.events, ctx)
     }
@@ -302,14 +307,12 @@ impl Run {
         sink.begin(&self.machine, &self.y, &self.yp)
             .map_err(SimError::Output)?;
         let wanted = sink.wanted();
-        // Rows that show derivatives are refined like those of models that use them.
         let shown = wanted
             .as_ref()
             .is_some_and(|w| w.iter().any(|l| l.bank() == Bank::Yp));
-        let refined = shown && self.machine.model.n <= REFINE_LIMIT;
-        self.corrects_rows |= refined;
+        self.slopes |= shown;
+        self.corrects_rows |= shown;
         if !self.watched()
-            && !refined
             && let Some(wanted) = wanted
         {
             self.few = FewSignals::new(&self.machine, wanted)?;
@@ -438,6 +441,7 @@ impl Run {
             }
             let reached = bdf.t();
             self.outputs_before(bdf, reached, buffers, settings, sink)?;
+            self.reach = self.reach.max(REACH_STEPS * (reached - self.t));
             self.t = reached;
             self.behind = true;
             if outcome == StepOutcome::Roots {
@@ -513,6 +517,9 @@ impl Run {
         }
         crossings.sort_unstable();
         crossings.dedup();
+        crossings
+            .iter_mut()
+            .for_each(|k| *k = self.machine.watched[*k]);
         crossings
     }
 
@@ -591,6 +598,23 @@ impl Run {
             Some(fault) => fault,
             None => SimError::Integrator(e),
         }
+    }
+}
+
+/// Steps that are a long time for a model: a run of few of them.
+const REACH_STEPS: f64 = 100.0;
+
+/// A time that is long for the model before it has made a step: in which its fastest state would change by its own size.
+fn reach(machine: &Machine, nominal: &[f64], y: &[f64], yp: &[f64]) -> f64 {
+    let roles = roles(&machine.model);
+    let states = (0..y.len()).filter(|&k| roles[k] == acausal_index1::Role::State);
+    let times = states.map(|k| (y[k].abs() + nominal[k]) / yp[k].abs());
+    let shortest = times.fold(f64::INFINITY, f64::min);
+    // Nothing moves, or what moves is no number.
+    if shortest > 0.0 && shortest.is_finite() {
+        shortest
+    } else {
+        1.0
     }
 }
 

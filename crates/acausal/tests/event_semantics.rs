@@ -465,3 +465,24 @@ fn discrete_values_are_numbers() {
         assert!(message.contains("because of this equation"), "{message}");
     }
 }
+
+/// Rows are read from the solution; how many are asked for changes nothing, to the last bit.
+#[test]
+fn the_output_interval_has_no_influence() {
+    let text =
+        "model M Real x(start = 1, fixed = true), v(start = 0, fixed = true), z(start = 0.5);
+      equation der(x) = v; der(v) = -9*z + (if x > 0.3 then 1 else 0); z + 0.3*sin(z) = x;
+      when x < -0.5 then reinit(v, v + 0.1); end when; end M;";
+    let with = |interval: f64| {
+        let run = run_text(
+            text,
+            &Settings {
+                interval,
+                ..until(5.0)
+            },
+        );
+        ["x", "v", "z"].map(|name| last(&run, name).to_bits())
+    };
+    assert_eq!(with(0.5), with(0.01));
+    assert_eq!(with(0.5), with(5.0));
+}

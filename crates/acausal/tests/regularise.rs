@@ -536,11 +536,21 @@ fn cancelled_blocks_are_replaced_by_what_follows_from_them() {
 /// says once more that z = 0, and the force along z in the loop is free.
 #[test]
 fn planar_four_bar_in_three_components() {
+    // The direction as an expression, and as a variable whose third component an equation makes zero.
+    for (declared, direction) in [
+        ("", "{cos(phi), sin(phi), 0}"),
+        (", e[3] = {cos(phi), sin(phi), 0}", "e"),
+    ] {
+        planar_four_bar(declared, direction);
+    }
+}
+
+fn planar_four_bar(declared: &str, direction: &str) {
     let text = "
 model Bar parameter Real L = 1, m = 1;
-  Real phi, w, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
+  Real phi, w DECLARED, ra[3], rb[3], rc[3], vc[3], fa[3], fb[3];
 equation
-  der(phi) = w; rb = ra + L*{cos(phi), sin(phi), 0}; rc = (ra + rb)/2; der(rc) = vc;
+  der(phi) = w; rb = ra + L*DIRECTION; rc = (ra + rb)/2; der(rc) = vc;
   m*der(vc) = fa + fb + m*{0, -9.81, 0};
   m*L^2/12*der(w) = (ra[1] - rc[1])*fa[2] - (ra[2] - rc[2])*fa[1] + (rb[1] - rc[1])*fb[2] - (rb[2] - rc[2])*fb[1];
 end Bar;
@@ -550,7 +560,9 @@ equation
   b1.ra = {0, 0, 0}; b2.ra = b1.rb; b2.fa + b1.fb = {0, 0, 0}; b3.ra = {4, 0, 0}; b3.rb = b2.rb;
   b3.fb + b2.fb = {0, 0, 0};
 end FourBar;";
-    let run = run_text(text, &settings(1.0, 0.5));
+    let text = text.replace("DECLARED", declared);
+    let text = text.replace("DIRECTION", direction);
+    let run = run_text(&text, &settings(1.0, 0.5));
     let energy = |t: f64| -> f64 {
         let bar = |b: &str, l: f64| {
             let x = |name: &str| at(&run, &format!("{b}.{name}"), t);
@@ -572,6 +584,23 @@ end FourBar;";
         8,
     );
     digits(x("b2.fb[3]"), 0.0, 9);
+}
+
+/// A gyrator whose ports share a node cancels its own factor: `g*v2 - g*v1 = g*u`, so the current of the inductor is `g*u` for every g, a constraint of index two.
+#[test]
+fn laws_that_cancel_for_every_parameter() {
+    let text = "
+connector Pin Real v; flow Real i; end Pin;
+model Inductor Pin p, n; Real v, i; parameter Real L = 3; equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; L*der(i) = v; end Inductor;
+model Voltage Pin p, n; Real v, i; equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; v = sin(time); end Voltage;
+model Gyrator Pin p1, n1, p2, n2; Real v1, v2, i1, i2; parameter Real g = 2;
+equation v1 = p1.v - n1.v; v2 = p2.v - n2.v; 0 = p1.i + n1.i; 0 = p2.i + n2.i; i1 = p1.i; i2 = p2.i; i1 = g*v2; i2 = -g*v1; end Gyrator;
+model Ground Pin p; equation p.v = 0; end Ground;
+model M Inductor l; Voltage u; Gyrator y; Ground g;
+equation connect(l.p, u.n); connect(u.n, y.n2); connect(l.n, y.p1); connect(y.p1, y.p2); connect(u.p, y.n1); connect(g.p, u.n); end M;";
+    let run = run_text(text, &settings(1.0, 0.1));
+    digits(at(&run, "l.i", 1.0), 2.0 * 1.0f64.sin(), 6);
+    digits(at(&run, "y.p1.v", 1.0), -6.0 * 1.0f64.cos(), 5);
 }
 
 /// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.

@@ -100,6 +100,26 @@ fn few_signals_of_a_large_loop_satisfy_it() {
     }
 }
 
+/// A derivative that is shown is that of the equations, whatever the size of the model and however many signals are asked for.
+#[test]
+fn derivatives_of_rows_satisfy_the_equations_at_any_size() {
+    for n in [3, 600, 12_000] {
+        let text = format!(
+            "model M constant Integer N = {n}; Real x[N](each start = 0, each fixed = true), err = der(x[1]) - 10*cos(10*time);
+            equation for k in 1:N loop der(x[k]) = 10*cos(10*time); end for; end M;"
+        );
+        let model =
+            Model::from_text("Test.mo", &text, &Load::default()).unwrap_or_else(|e| panic!("{e}"));
+        let observe = acausal::Observe::patterns(["err"]);
+        let settings = settings(2.0, 0.01, 1e-6);
+        let run = model.simulate_observing(&settings, observe).unwrap();
+        let errors = run.result.values("err").unwrap();
+        let largest = errors.iter().fold(0.0f64, |m, v| v.abs().max(m));
+        // The slope itself is 10: the tolerance of a derivative.
+        assert!(largest < 1e-5, "{n}: {largest}");
+    }
+}
+
 /// x(t - d(t)) with a delay that changes, and with one of zero.
 #[test]
 fn delays_are_those_of_the_instant() {
@@ -255,6 +275,88 @@ fn reinit_of_a_constrained_velocity() {
         // From there on the energy stays.
         let energy = |k: usize| 0.5 * (vx[k].powi(2) + vy[k].powi(2)) + 9.81 * y[k];
         near(energy(x.len() - 1), energy(event), 1e-5);
+    }
+}
+
+/// New velocities that no motion has: a pendulum cannot move along its rod. The position stays, whatever is asked for, and the new value is refused by name.
+#[test]
+fn reinit_of_more_velocities_than_can_move() {
+    let model = |start: &str, g: f64, set: &str| {
+        format!(
+            "model M Real x(start = {start}), y, vx(start = 0), vy(start = 0), F; equation
+               der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - {g}; x^2 + y^2 = 1;
+               when time >= 0.3 then {set}; end when; end M;"
+        )
+    };
+    let both = model("0.6", 9.81, "reinit(vx, 1); reinit(vy, 1)");
+    let text = message(&both, &settings(1.0, 0.1, 1e-8));
+    assert!(text.contains("vy = 1") && text.contains("reinit"), "{text}");
+    // At rest at x = 1, y = 0 nothing but vy can change.
+    let along = model("1", 0.0, "reinit(vx, 1)");
+    let text = message(&along, &settings(1.0, 0.1, 1e-8));
+    assert!(text.contains("vx = 1") && text.contains("reinit"), "{text}");
+    let across = run_text(&model("1", 0.0, "reinit(vy, 1)"), &settings(1.0, 0.1, 1e-8));
+    near(last(&across, "x"), 0.7f64.cos(), 1e-6);
+    near(last(&across, "y"), 0.7f64.sin(), 1e-6);
+}
+
+/// Two velocities of the lower mass of a double pendulum: the upper mass, which nobody asked about, follows; no position moves.
+#[test]
+fn reinit_of_the_end_of_a_chain() {
+    let text = "model M Real x1(start = 0.6), y1(start = -0.8), vx1, vy1, x2(start = 1.4), y2(start = -1.4), vx2, vy2, F1, F2; equation
+        der(x1) = vx1; der(y1) = vy1; der(x2) = vx2; der(y2) = vy2;
+        der(vx1) = -F1*x1 + F2*(x2 - x1); der(vy1) = -F1*y1 + F2*(y2 - y1) - 9.81;
+        der(vx2) = -F2*(x2 - x1); der(vy2) = -F2*(y2 - y1) - 9.81;
+        x1^2 + y1^2 = 1; (x2 - x1)^2 + (y2 - y1)^2 = 1;
+        when time >= 0.3 then reinit(vx2, 1); reinit(vy2, 0.5); end when; end M;";
+    let run = run_text(text, &settings(0.4, 0.1, 1e-8));
+    let event = run.result.time().iter().rposition(|t| *t == 0.3).unwrap();
+    let names = ["x1", "y1", "x2", "y2", "vx1", "vy1", "vx2", "vy2"];
+    let [x1, y1, x2, y2, vx1, vy1, vx2, vy2] = names.map(|name| values(&run, name)[event]);
+    for name in ["x1", "y1", "x2", "y2"] {
+        near(
+            values(&run, name)[event],
+            values(&run, name)[event - 1],
+            1e-7,
+        );
+    }
+    // v1 = s*(-y1, x1), and the second rod keeps its length.
+    let (dx, dy) = (x2 - x1, y2 - y1);
+    let s = (dx + 0.5 * dy) / (dy * x1 - dx * y1);
+    for (value, expected) in [(vx1, -s * y1), (vy1, s * x1), (vx2, 1.0), (vy2, 0.5)] {
+        near(value, expected, 1e-7);
+    }
+}
+
+/// The speed of one bar of a four-bar linkage turns round: by the differentiated closure so do the others, and the angles stay.
+#[test]
+fn reinit_in_a_four_bar_linkage() {
+    let text = "model M parameter Real a = 1, b = 2, c = 2, d = 2.2; Real p1(start = 1, fixed = true), p2(start = 0.4), p3(start = 1.8);
+        Real w1(start = 1, fixed = true), w2, w3, f1, f2; equation
+        der(p1) = w1; der(p2) = w2; der(p3) = w3;
+        a*cos(p1) + b*cos(p2) - c*cos(p3) - d = 0; a*sin(p1) + b*sin(p2) - c*sin(p3) = 0;
+        der(w1) = -a*sin(p1)*f1 + a*cos(p1)*f2; 2*der(w2) = -b*sin(p2)*f1 + b*cos(p2)*f2; 3*der(w3) = c*sin(p3)*f1 - c*cos(p3)*f2;
+        when time >= 0.5 then SET; end when; end M;";
+    for set in [
+        "reinit(w1, -pre(w1))",
+        "reinit(w2, -pre(w2))",
+        "reinit(w3, -pre(w3)); reinit(w1, -pre(w1))",
+    ] {
+        let run = run_text(&text.replace("SET", set), &settings(1.0, 0.1, 1e-8));
+        let event = run.result.time().iter().rposition(|t| *t == 0.5).unwrap();
+        for (name, factor) in [
+            ("p1", 1.0),
+            ("p2", 1.0),
+            ("p3", 1.0),
+            ("w1", -1.0),
+            ("w2", -1.0),
+            ("w3", -1.0),
+        ] {
+            let v = values(&run, name);
+            near(v[event], factor * v[event - 1], 1e-6);
+        }
+        // The way back: the energy is that of the way there, and at t = 1 so is the angle.
+        near(last(&run, "p1"), 1.0, 1e-5);
     }
 }
 

@@ -202,7 +202,7 @@ fn ms_2_g_is_the_jacobian_of_the_constraint_derivatives() {
     let rows = 0..m.names.len();
     let mut of_constraints: Vec<Vec<i64>> = rows
         .clone()
-        .filter(|&r| m.kinds[r] == RowKind::Constraint)
+        .filter(|&r| m.kinds[r].constraint_level().is_some())
         .map(|r| normal(columns.iter().map(|&c| m.by_value[r][c]).collect()))
         .filter(|r| r.iter().any(|v| *v != 0))
         .collect();

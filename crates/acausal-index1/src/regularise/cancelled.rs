@@ -16,7 +16,7 @@
 //! Invariant: a row is replaced by a combination of rows with a coefficient other than zero for itself; the solutions stay.
 //! Rows of a block that were differentiated equally often are looked at together, in their original form.
 //! Cost: linear in the size of the blocks (a triangle is recognised at once); exact elimination of what is not a triangle.
-//! Limit: blocks with arrays, and coefficients that are parameters, are not looked at.
+//! Coefficients that are parameters are a matter of [`super::generic`]. Limit: blocks with arrays are not looked at.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ use acausal_expr::{ExprId, Kind, Node, Printer, Ty, VarId};
 use acausal_structure::blt::Blocks;
 use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
 
-use super::Regularised;
 use super::linear_form::{is_integer, scale, scaled};
 use super::regular::{Rows, Use};
+use super::{Regularised, generic};
 use crate::incidence::{is_unknown, order_of};
 use crate::nodes::Nodes;
 
@@ -68,21 +68,27 @@ pub(crate) fn expose(
         let integral = integral.get_or_insert_with(|| nodes.differentiated.eq_integral());
         order.resize(flat.vars.len(), None);
         unknowns().for_each(|v| order[v.var.index()] = Some(v.order));
-        let mut levels: BTreeMap<u8, Vec<Row>> = BTreeMap::new();
+        let mut levels: BTreeMap<u8, (Vec<Row>, Vec<generic::Row>)> = BTreeMap::new();
         for e in members {
             let (mut e, mut times) = (*e, 0u8);
             while let Some(before) = integral[e.index()] {
                 (e, times) = (before, times + 1);
             }
             let source = nodes.equations[e.index()].source;
-            if let Some(row) = row(flat, &equations[source], source, times, &order) {
-                levels.entry(times).or_default().push(row);
-            }
+            let eq = &equations[source];
+            let (integer, linear) = levels.entry(times).or_default();
+            integer.extend(row(flat, eq, source, times, &order));
+            linear.extend(generic::row(flat, eq, source, times, &order));
         }
         unknowns().for_each(|v| order[v.var.index()] = None);
-        for rows in levels.into_values() {
-            if !is_triangle(&rows) {
-                dependent(flat, equations, rows, &mut new);
+        for (integer, linear) in levels.into_values() {
+            let before = new.len();
+            if !is_triangle(&integer) {
+                dependent(flat, equations, integer, &mut new);
+            }
+            // Where integers tell, what follows from them is simpler.
+            if new.len() == before {
+                generic::dependent(flat, equations, linear, &mut new);
             }
         }
     }

@@ -27,7 +27,7 @@ impl ConsistentSystem {
     /// The system of a large model whose states are known and independent; nothing for other models.
     pub fn explicit(model: &Compiled) -> Option<ConsistentSystem> {
         let ordinary = |r: Role| matches!(r, Role::State | Role::Algebraic);
-        let constraint = |k: &RowKind| *k == RowKind::Constraint;
+        let constraint = |k: &RowKind| k.constraint_level().is_some();
         let explicit = model.n > BLOCKS_FIRST
             && model.initial.hidden_len == 0
             && model.unknowns.iter().all(|u| ordinary(u.role))

@@ -31,7 +31,9 @@ const MOST_DEPARTURES: usize = 20;
 /// The first step is this fraction of the time until a relation may come back: its error is then about a hundredth of
 /// the height in between.
 const FIRST_STEP: f64 = 0.05;
-/// Halvings of an output interval in search of the time until a relation comes back.
+/// The longest time that a first step is limited for, as a fraction of the reach.
+const LONGEST: f64 = 0.01;
+/// Halvings of it in search of the time until a relation comes back.
 const HALVINGS: usize = 45;
 /// A gap below this fraction of its scale is near the threshold.
 const NEAR: f64 = 1e-3;
@@ -114,6 +116,9 @@ impl EventState {
 
     /// Relations that are not on their side and move away from it.
     fn leaving(&self, ctx: &mut EventContext<'_>, departed: &[usize]) -> Vec<usize> {
+        if ctx.machine.watched.is_empty() {
+            return Vec::new();
+        }
         let sides = self.sides(ctx.machine);
         let gaps = self.gaps(ctx);
         let astray: Vec<usize> = (0..gaps.len())
@@ -152,7 +157,7 @@ impl EventState {
         if near.is_empty() {
             return None;
         }
-        let longest = ctx.reach / 500.0;
+        let longest = LONGEST * ctx.reach;
         let mut time = longest;
         for _ in 0..HALVINGS {
             let stays = [0.25, 0.5, 1.0].iter().all(|part| {

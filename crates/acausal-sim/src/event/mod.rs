@@ -105,7 +105,7 @@ pub(crate) struct EventContext<'a> {
     pub nominal: &'a [f64],
     /// Relative tolerance of the integrator.
     pub tolerance: f64,
-    /// A time that is long for the model: 500 output intervals.
+    /// A time that is long for the model.
     pub reach: f64,
 }
 

@@ -160,24 +160,25 @@ impl EventState {
         let errors = self.corrector_errors(ctx, &gaps);
         let rounded = self.rounding_errors(ctx, &gaps);
         self.note_scales(&gaps);
+        // The gap of a relation of `time` is one, on its side.
         ctx.machine.shifts.clear();
-        for (k, (&gap, &side)) in gaps.iter().zip(&sides).enumerate() {
+        ctx.machine.shifts.resize(gaps.len(), 0.0);
+        let model = ctx.machine.model.clone();
+        let watched = model.events.relations.iter().filter(|r| !r.by_time);
+        for (r, k) in watched.flat_map(|r| (r.first..r.first + r.len).map(move |k| (r, k))) {
+            let (gap, side) = (gaps[k], sides[k]);
             let rounded = ROUNDING_ERRORS * rounded[k];
             let band = self.band(k, ctx.tolerance).max(errors[k]).max(rounded);
-            let algebraic = relation(&ctx.machine.model, k).is_some_and(|r| r.algebraic);
             // What is near its threshold but on its side may fall back by the error of the gap only.
             let noise = NOISE * self.rounding[k];
-            let near = match algebraic {
+            let near = match r.algebraic {
                 true => band,
                 false if self.scales[k] <= noise => noise.max(rounded),
                 false => rounded,
             };
-            let shift = if side * gap > near {
-                0.0
-            } else {
-                band - side * gap
-            };
-            ctx.machine.shifts.push(shift);
+            // What is no number is not on its side.
+            let on_its_side = side * gap > near;
+            ctx.machine.shifts[k] = if on_its_side { 0.0 } else { band - side * gap };
         }
         ctx.machine.sides = sides;
     }
@@ -238,7 +239,7 @@ impl EventState {
     /// flows through a door is the difference of two such pressures.
     fn rounding_errors(&self, ctx: &mut EventContext<'_>, gaps: &[f64]) -> Vec<f64> {
         let mut errors = vec![0.0; gaps.len()];
-        if gaps.is_empty() {
+        if ctx.machine.watched.is_empty() {
             return errors;
         }
         let mut moved = vec![0.0; gaps.len()];

@@ -67,7 +67,7 @@ struct Changes {
 
 impl Watch {
     /// Notes a change of a relation at `t`; says when it is one too many.
-    pub fn note(&mut self, number: usize, value: bool, t: f64, reach: f64) -> Option<Standstill> {
+    pub fn note(&mut self, number: usize, value: bool, t: f64, span: f64) -> Option<Standstill> {
         let c = self.of.entry((number, value)).or_insert(Changes {
             count: 0,
             last: t,
@@ -88,14 +88,14 @@ impl Watch {
             0
         };
         (c.last, c.distance) = (t, distance);
-        let window = CHATTER_WINDOW * reach;
+        let window = CHATTER_WINDOW * span;
         if t - c.window_start > window {
             (c.window_start, c.window_count) = (t, 0);
         }
         c.window_count += 1;
         // The first distance is compared with infinity; that is not a decrease.
         let further = distance * ratio / (1.0 - ratio);
-        if c.shrinks > ZENO_SHRINKS && further < ZENO_DISTANCE * reach && ratio < 1.0 {
+        if c.shrinks > ZENO_SHRINKS && further < ZENO_DISTANCE * span && ratio < 1.0 {
             return Some(Standstill::Accumulation {
                 count: c.count,
                 ratio,

@@ -9,16 +9,15 @@
 //! stay well independent are taken, then, if too few, any that are independent at all. O(n^3) for n unknowns, so large
 //! systems keep the structural choice.
 
+use std::collections::BTreeMap;
+
 use super::StartData;
 use super::conditions::{Condition, Kept};
+use super::elimination::{Elimination, INDEPENDENT, PIVOT, scale_row};
 use crate::machine::Machine;
 
 /// Largest number of unknowns.
 const LARGEST: usize = 300;
-/// What is left of a unit row that is well independent, and of one that is independent at all.
-const INDEPENDENT: [f64; 2] = [0.05, 1e-7];
-/// Pivots of the equations below this do not count.
-const PIVOT: f64 = 1e-10;
 
 /// A better choice than the structural one, if there is anything to choose and the numbers tell.
 pub(crate) fn well_conditioned(
@@ -38,7 +37,6 @@ pub(crate) fn well_conditioned(
     if columns.len() > LARGEST {
         return None;
     }
-    let width = columns.len();
     let scale = |c: usize| -> f64 {
         match c {
             c if c < n => data.y[c].abs().max(data.nominal[c]),
@@ -53,24 +51,19 @@ pub(crate) fn well_conditioned(
     for (k, &row) in kept.rows.iter().enumerate() {
         number[row as usize] = k;
     }
-    let mut rows = vec![vec![0.0; width]; kept.rows.len()];
+    let mut rows = vec![BTreeMap::new(); kept.rows.len()];
     let values = machine.initial_jacobian(t, &data.y, &data.yp);
     for (j, &c) in columns.iter().enumerate() {
         for k in s.entries(c) {
             let row = number[s.row_idx[k] as usize];
             if row != usize::MAX {
-                rows[row][j] = values[k] * scales[j];
+                rows[row].insert(j, values[k] * scales[j]);
             }
         }
     }
-    let mut elimination = Elimination::default();
+    let mut elimination = Elimination::new(columns.len());
     for mut row in rows {
-        let size = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if size == 0.0 || !size.is_finite() {
-            return None;
-        }
-        row.iter_mut().for_each(|v| *v /= size);
-        if !elimination.take(row, PIVOT) {
+        if !scale_row(&mut row) || !elimination.take(row, PIVOT, |_| true) {
             return None;
         }
     }
@@ -83,10 +76,9 @@ pub(crate) fn well_conditioned(
             let place = condition
                 .column(n)
                 .and_then(|c| columns.binary_search(&c).ok());
-            let unit =
-                |j: usize| -> Vec<f64> { (0..width).map(|k| (k == j) as u8 as f64).collect() };
+            let unit = |j: usize| BTreeMap::from([(j, 1.0)]);
             if held.len() < kept.held.len()
-                && place.is_some_and(|j| elimination.take(unit(j), limit))
+                && place.is_some_and(|j| elimination.take(unit(j), limit, |_| true))
             {
                 held.push(condition);
             } else {
@@ -117,33 +109,4 @@ fn rank_of(c: &Condition, n: usize, data: &StartData) -> (std::cmp::Reverse<(boo
         _ => (false, 0),
     };
     (std::cmp::Reverse(wish), column)
-}
-
-/// Rows in echelon form, with the column of the pivot of each.
-#[derive(Default)]
-struct Elimination {
-    rows: Vec<(usize, Vec<f64>)>,
-}
-
-impl Elimination {
-    /// Takes a row if what is left of it after reduction is at least `limit`.
-    fn take(&mut self, mut row: Vec<f64>, limit: f64) -> bool {
-        for (pivot, known) in &self.rows {
-            let factor = row[*pivot] / known[*pivot];
-            if factor != 0.0 {
-                for (v, k) in row.iter_mut().zip(known) {
-                    *v -= factor * k;
-                }
-                row[*pivot] = 0.0;
-            }
-        }
-        let best = (0..row.len()).max_by(|&a, &b| row[a].abs().total_cmp(&row[b].abs()));
-        match best {
-            Some(pivot) if row[pivot].abs() >= limit => {
-                self.rows.push((pivot, row));
-                true
-            }
-            _ => false,
-        }
-    }
 }

@@ -96,23 +96,6 @@ pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Resul
     choose_among(machine, data, ranked)
 }
 
-/// Chooses what states keep at an event: the fixed ones their new values, the others those they had as far as the equations allow it.
-pub(crate) fn choose_after_event(
-    machine: &Machine,
-    data: &StartData,
-    state: impl Fn(&u32) -> bool,
-) -> Result<Kept, SimError> {
-    let states = (0..machine.model.n as u32).filter(state);
-    let (required, mut others): (Vec<u32>, Vec<u32>) =
-        states.partition(|&c| data.fixed[c as usize]);
-    by_rank(&mut others, data);
-    let ranked = Ranked {
-        required: required.into_iter().map(Condition::Start).collect(),
-        optional: others.into_iter().map(Condition::Start).collect(),
-    };
-    choose_among(machine, data, ranked)
-}
-
 fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<Kept, SimError> {
     let model = &machine.model;
     let n = model.n;

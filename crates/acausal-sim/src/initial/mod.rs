@@ -18,6 +18,7 @@
 
 mod choice;
 mod conditions;
+mod elimination;
 mod explicit;
 mod failure;
 mod parameters;
@@ -32,7 +33,7 @@ pub(crate) use reinit::after_reinit;
 pub(crate) use start::{StartData, roles, start_data};
 
 use acausal_codegen::Compiled;
-use acausal_index1::{Role, RowKind};
+use acausal_index1::Role;
 
 use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{derivative_text, unknown_text};
@@ -301,7 +302,7 @@ pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimE
         .map(|c| c as u32)
         .collect();
     let rows = (0..n)
-        .filter(|&r| model.row_kinds[r] != RowKind::Constraint)
+        .filter(|&r| model.row_kinds[r].constraint_level().is_none())
         .chain(n..n + model.initial.hidden_len)
         .map(|r| r as u32)
         .collect();

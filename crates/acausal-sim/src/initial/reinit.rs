@@ -1,18 +1,21 @@
 //! Values after `reinit` where constraints restrict the states.
 //!
-//! `reinit(vx, 0)` of a pendulum in Cartesian coordinates leaves `x*vx + y*vy = 0` violated: the velocity vy has to follow. What follows and what stays is ranked as at the
-//! start ([`super::conditions`]): the equations with their constraints first, then the new values, then the values before the event; among these first the states of
-//! constraints that still hold, so that new velocities leave the positions alone.
+//! `reinit(vx, 0)` of a pendulum in Cartesian coordinates leaves `x*vx + y*vy = 0` violated: the velocity vy has to follow. What follows and what stays is decided level by level
+//! ([`acausal_index1::RowKind`]): first the positions with the constraints between them, then, the positions being known, the velocities with the derivatives of these constraints.
+//! In each level the constraints come first, then the new values, then the values before the event, each if it is independent of those before it
+//! ([`super::elimination`]). So a new velocity never moves a position, whatever it is; nobody asked for that, and a position is continuous. What is then not
+//! determined follows from the equations.
 //!
 //! In: values with new states. Out: values that satisfy all constraints, or an error that names the new value which contradicts them.
 //!
-//! Example: pendulum, x = 0.6, y = -0.8, `reinit(vx, 1)`. The constraint `x^2 + y^2 = 1` holds, so x and y are kept first; two conditions
-//! (vx = 1 and x = 0.6, y following from its constraint) leave no room for the old vy, which becomes 0.75.
+//! Example: pendulum, x = 0.6, y = -0.8. `reinit(vx, 1)`: of the positions x is kept and y follows (where it was), then vx = 1 is kept and vy becomes 0.75. With `reinit(vy, 1)`
+//! beside it there is no room for the second one: vy = 0.75 is not 1, an error.
 
-use acausal_index1::{Role, RowKind};
+use acausal_index1::Role;
 
-use super::conditions::{self, Condition};
-use super::{StartData, choice, roles};
+use super::conditions::Condition;
+use super::elimination::{Elimination, INDEPENDENT, PIVOT, Row, scale_row};
+use super::{StartData, has_slope, roles};
 use crate::SimError;
 use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, InitialKind};
@@ -29,7 +32,7 @@ pub(crate) fn after_reinit(
     let model = at.machine.model.clone();
     let n = model.n;
     let constraints: Vec<usize> = (0..n)
-        .filter(|&r| model.row_kinds[r] == RowKind::Constraint)
+        .filter(|&r| model.row_kinds[r].constraint_level().is_some())
         .collect();
     if constraints.is_empty() {
         return Ok(());
@@ -37,36 +40,36 @@ pub(crate) fn after_reinit(
     let mut r = vec![0.0; n + model.initial.len];
     at.machine.initial_residual(at.t, at.y, at.yp, &mut r);
     let sizes = system.row_sizes(at.machine, at.t, at.y, at.yp, at.nominal);
-    let mut holds = vec![false; model.initial.jacobian.sparsity().rows];
-    for &row in &constraints {
-        holds[row] = r[row].abs() <= HOLDS * sizes[row].max(f64::MIN_POSITIVE);
-    }
-    if constraints.iter().all(|&row| holds[row]) {
+    let holds = |row: &usize| r[*row].abs() <= HOLDS * sizes[*row].max(f64::MIN_POSITIVE);
+    if constraints.iter().all(holds) {
         return Ok(());
     }
-    let data = data(at, given, &holds);
+    let data = data(at, given);
+    let (known, dropped) = stays(at, &data, &constraints).map_err(|row| {
+        let mut failure = InitialFailure::new(InitialKind::Singular, at.t);
+        failure.start = false;
+        failure.rows.push((row, r[row]));
+        SimError::Initialisation(Box::new(failure))
+    })?;
     let role = roles(&model);
-    let state = |c: &u32| role[*c as usize] == Role::State;
-    let mut kept = conditions::choose_after_event(at.machine, &data, state)?;
-    if let Some(better) = choice::well_conditioned(at.machine, &data, at.t, &kept) {
-        kept = better;
-    }
-    let dropped = kept.dropped.clone();
-    let mut solved = ConsistentSystem::new(at.machine, kept.columns, kept.rows)?;
+    let unknown = |c: usize| match c < n {
+        true => role[c] == Role::Algebraic || role[c] == Role::State && !known[c],
+        false => has_slope(role[c - n]),
+    };
+    let columns = (0..2 * n).filter(|&c| unknown(c)).map(|c| c as u32);
+    let rows = 0..(n + model.initial.hidden_len) as u32;
+    let mut solved = ConsistentSystem::new(at.machine, columns.collect(), rows.collect())?;
     if let Err(mut failure) = solved.solve(at) {
         failure.start = false;
         return Err(SimError::Initialisation(failure));
     }
-    for condition in dropped {
-        let Condition::Start(c) = condition else {
-            continue;
-        };
-        let c = c as usize;
+    for c in dropped {
         let size = at.y[c].abs().max(data.y[c].abs()).max(at.nominal[c]);
         if (at.y[c] - data.y[c]).abs() > super::AGREES * size {
             let mut failure = InitialFailure::new(InitialKind::Inconsistent, at.t);
             failure.start = false;
             failure.span = model.unknown_span(c);
+            let condition = Condition::Start(c as u32);
             failure.condition = Some(condition.text(at.machine, &data));
             let name = crate::error::unknown_text(&model, c);
             failure.unknowns.push((name, at.y[c]));
@@ -76,21 +79,82 @@ pub(crate) fn after_reinit(
     Ok(())
 }
 
-/// What is known: all values, of which those given now are fixed, and those in constraints that hold are preferred.
-fn data(at: &Point, given: &[usize], holds: &[bool]) -> StartData {
+/// Per unknown whether it is a state that stays as it is, and the new values that the others and the constraints determine. An error is a constraint that does not restrict
+/// the states at these values.
+fn stays(
+    at: &mut Point,
+    data: &StartData,
+    constraints: &[usize],
+) -> Result<(Vec<bool>, Vec<usize>), usize> {
+    let model = at.machine.model.clone();
+    let role = roles(&model);
+    let levels: Vec<u8> = (model.unknowns.iter())
+        .flat_map(|u| std::iter::repeat_n(u.level, u.len))
+        .collect();
+    let s = model.initial.jacobian.sparsity();
+    let mut rows = vec![Row::new(); model.n];
+    let values = at.machine.initial_jacobian(at.t, at.y, at.yp);
+    for c in (0..model.n).filter(|&c| role[c] == Role::State) {
+        let scale = at.y[c].abs().max(at.nominal[c]);
+        for k in s.entries(c) {
+            let row = s.row_idx[k] as usize;
+            if row < model.n && model.row_kinds[row].constraint_level().is_some() {
+                rows[row].insert(c, values[k] * scale);
+            }
+        }
+    }
+    let mut known: Vec<bool> = role.iter().map(|r| *r == Role::State).collect();
+    let mut restricted = vec![false; model.n];
+    for &row in constraints {
+        rows[row].keys().for_each(|&c| restricted[c] = true);
+    }
+    let mut elimination = Elimination::new(model.n);
+    let mut dropped = Vec::new();
+    let highest = levels.iter().copied().max().unwrap_or(0);
+    for level in (0..=highest).rev() {
+        let of_level = |c: usize| restricted[c] && levels[c] == level;
+        for &row in constraints {
+            if model.row_kinds[row].constraint_level() != Some(level) {
+                continue;
+            }
+            let mut entries = std::mem::take(&mut rows[row]);
+            if !scale_row(&mut entries) || !elimination.take(entries, PIVOT, of_level) {
+                return Err(row);
+            }
+        }
+        let states = (0..model.n).filter(|&c| of_level(c));
+        let (new, mut old): (Vec<usize>, Vec<usize>) = states.partition(|&c| data.fixed[c]);
+        let mut take =
+            |c: usize, limit: f64| elimination.take(Row::from([(c, 1.0)]), limit, of_level);
+        for c in new {
+            if !take(c, INDEPENDENT[1]) {
+                known[c] = false;
+                dropped.push(c);
+            }
+        }
+        for limit in INDEPENDENT {
+            old.retain(|&c| !take(c, limit));
+        }
+        old.into_iter().for_each(|c| known[c] = false);
+    }
+    Ok((known, dropped))
+}
+
+/// What is known: all values, of which those given now are fixed.
+fn data(at: &Point, given: &[usize]) -> StartData {
     let model = &at.machine.model;
     let n = model.n;
-    let s = model.initial.jacobian.sparsity();
-    let in_one_that_holds = |c: usize| s.entries(c).any(|k| holds[s.row_idx[k] as usize]);
     let free = model.initial.free.iter();
     let free: Vec<usize> = free.flat_map(|f| f.base..f.base + f.len).collect();
+    let mut fixed = vec![false; n];
+    given.iter().for_each(|&c| fixed[c] = true);
     StartData {
         y: at.y.to_vec(),
         yp: at.yp.to_vec(),
         nominal: at.nominal.to_vec(),
-        fixed: (0..n).map(|c| given.contains(&c)).collect(),
+        fixed,
         given: vec![true; n],
-        preference: (0..n).map(|c| u8::from(in_one_that_holds(c))).collect(),
+        preference: vec![0; n],
         unknown: vec![false; free.len()],
         free,
     }

@@ -270,7 +270,7 @@ fn kind_name(kind: RowKind) -> &'static str {
     match kind {
         RowKind::Dynamic => "dynamic",
         RowKind::Algebraic => "algebraic",
-        RowKind::Constraint => "constraint",
+        RowKind::Constraint { .. } => "constraint",
     }
 }
 
