@@ -45,6 +45,7 @@ pub fn simulate(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.set_span(settings.start, settings.stop);
     machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
@@ -79,6 +80,7 @@ pub fn resume(
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
     let clock = Instant::now();
     machine.set_parameters();
+    machine.set_span(settings.start, settings.stop);
     machine.check_objects()?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)

@@ -1,0 +1,38 @@
+//! What examples of the Modelica Standard Library rely on at the start and at events, each as the smallest model that shows it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use acausal::Settings;
+use common::{at, last, near, run_text, values};
+
+fn until(stop: f64) -> Settings {
+    Settings {
+        stop,
+        interval: stop / 100.0,
+        ..Settings::default()
+    }
+}
+
+/// What changes right after the start comes out of a delay as a jump (Modelica.Electrical.Digital: TransportDelay).
+#[test]
+fn a_change_right_after_the_start_is_a_jump_of_the_history() {
+    let text = "model M Real u = if time > 0 then 3 else 1; Real y = delay(u, 0.5);
+        Integer n = integer(delay(u, 0.5)); end M;";
+    let r = run_text(text, &until(1.0));
+    assert!(values(&r, "y").iter().all(|y| *y == 1.0 || *y == 3.0));
+    assert!(values(&r, "n").iter().all(|n| *n == 1.0 || *n == 3.0));
+    assert_eq!([at(&r, "y", 0.495), at(&r, "y", 0.505)], [1.0, 3.0]);
+}
+
+/// In a run of ten picoseconds a tenth of one is not "now" (Spice3: the rise times of pulses).
+#[test]
+fn instants_of_a_short_run_are_told_apart() {
+    let text = "model M Real x(start = 0, fixed = true); equation
+        der(x) = if time < 1e-13 then 1e13 else 0; end M;";
+    near(last(&run_text(text, &until(1e-11)), "x"), 1.0, 1e-9);
+    let text =
+        "model M Real u = if time > 2e-15 then 1 else 0; Real x(start = 0, fixed = true); equation
+        der(x) = 1e14*delay(u, 3e-15); end M;";
+    near(last(&run_text(text, &until(1e-14)), "x"), 0.5, 1e-9);
+}
