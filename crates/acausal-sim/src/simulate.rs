@@ -49,7 +49,7 @@ pub fn simulate(
     machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
-    let given = machine.model.initial.free.is_empty();
+    let given = !machine.model.initial.parameters_wait();
     if given {
         check_parameters(&machine).map_err(|e| e.because(failure.reason()))?;
     }

@@ -14,6 +14,32 @@ fn until(stop: f64) -> Settings {
     }
 }
 
+/// `seed` is known before the start, so are the parameter, the start value and the clock that depend on it
+/// (Modelica.Blocks.Noise: the global seed).
+#[test]
+fn an_initial_equation_gives_an_integer_parameter_its_value_first() {
+    let text = "model M parameter Integer fixedSeed = 7; parameter Integer seed(fixed = false);
+        parameter Integer used = if fixedSeed > 0 then seed + 1 else 0; parameter Real T = 0.1*seed;
+        Real x(start = used, fixed = true); Integer n(start = 0, fixed = true); Integer s(start = 0);
+        initial equation seed = fixedSeed; pre(s) = used; equation der(x) = 0;
+        when sample(T, 1) then n = pre(n) + 1; s = pre(s) + used; end when; end M;";
+    let r = run_text(text, &until(1.0));
+    assert_eq!(last(&r, "x"), 8.0);
+    assert_eq!([at(&r, "n", 0.65), at(&r, "n", 0.75)], [0.0, 1.0]);
+    assert_eq!([at(&r, "s", 0.65), at(&r, "s", 0.75)], [8.0, 16.0]);
+}
+
+/// The same where the value follows from a variable at the start: parameters that depend on it follow as well.
+#[test]
+fn parameters_depend_on_what_the_start_determines() {
+    let text = "model M parameter Integer k(fixed = false); parameter Integer twice = 2*k;
+        Real x(start = 3.5, fixed = true); Real y = twice + x; initial equation k = integer(x);
+        equation der(x) = 1; end M;";
+    let r = run_text(text, &until(1.0));
+    near(values(&r, "y")[0], 9.5, 1e-12);
+    near(last(&r, "y"), 10.5, 1e-9);
+}
+
 /// What changes right after the start comes out of a delay as a jump (Modelica.Electrical.Digital: TransportDelay).
 #[test]
 fn a_change_right_after_the_start_is_a_jump_of_the_history() {
