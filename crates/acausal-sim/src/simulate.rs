@@ -19,7 +19,9 @@ use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
-use crate::initial::{check_parameters, initial_system, restart_system, roles, start_data};
+use crate::initial::{
+    check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
+};
 use crate::interior::Interior;
 use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
@@ -180,6 +182,10 @@ impl Run {
         machine.run(Which::Discrete, &y, &yp);
         let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
         summary.notes.extend(notes);
+        if machine.model.initial.homotopy {
+            let guess = (&mut y, &mut yp);
+            follow_homotopy(&mut machine, &events, &mut initial, &data, t, guess);
+        }
         // Before the start a delayed expression has the value it has at the start, which the solution may change.
         for _ in 0..MOST_DELAY_ROUNDS {
             let mut at = Point {

@@ -51,6 +51,26 @@ fn a_change_right_after_the_start_is_a_jump_of_the_history() {
     assert_eq!([at(&r, "y", 0.495), at(&r, "y", 0.505)], [1.0, 3.0]);
 }
 
+/// An amplifier with positive feedback starts at either limit or between them; `simplified` says which one is meant, whether the
+/// limits are events or not (OpAmps.SignalGenerator, OpAmps.Multivibrator).
+#[test]
+fn homotopy_chooses_among_the_solutions_of_the_start() {
+    for simplified in [-1.0, 1.0] {
+        for limits in [
+            "if v > 1 then 1 else if v < -1 then -1 else v",
+            "smooth(0, noEvent(if v > 1 then 1 else if v < -1 then -1 else v))",
+        ] {
+            let text = format!(
+                "model M Real y, v; Real x(start = 0, fixed = true); equation v = 100*(y - x);
+                 y = homotopy(actual = {limits}, simplified = {simplified}); der(x) = y; end M;"
+            );
+            let r = run_text(&text, &until(0.5));
+            assert_eq!(values(&r, "y")[0], simplified, "{limits}");
+            near(last(&r, "x"), 0.5 * simplified, 1e-9);
+        }
+    }
+}
+
 /// In a run of ten picoseconds a tenth of one is not "now" (Spice3: the rise times of pulses).
 #[test]
 fn instants_of_a_short_run_are_told_apart() {
