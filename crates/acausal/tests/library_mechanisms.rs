@@ -71,6 +71,37 @@ fn homotopy_chooses_among_the_solutions_of_the_start() {
     }
 }
 
+/// A clock that ticks each time an angle has moved on by 0.5 since its last tick (Clocked: RotationalClock). The angle is 2 t.
+#[test]
+fn the_condition_of_a_clock_may_depend_on_what_it_samples() {
+    let text = "model M Real angle = 2*time; Real s, last; Integer n(start = 0); Boolean moved;
+        Clock c = Clock(moved); equation s = sample(angle, c); last = hold(s); n = previous(n) + sample(1, c);
+        moved = angle - last > 0.5; end M;";
+    let r = run_text(text, &until(1.1));
+    for (t, ticks) in [(0.2, 0.0), (0.3, 1.0), (0.6, 2.0), (0.8, 3.0), (1.05, 4.0)] {
+        assert_eq!(at(&r, "n", t), ticks, "at {t}");
+        near(at(&r, "last", t), 0.5 * ticks, 1e-9);
+    }
+}
+
+/// What is sampled or previous is remembered until the next tick, also without a variable of its own. The clock ticks at 0, 0.1, ..,
+/// `n` counts 1, 2, .., and the shifted clock ticks half an interval later.
+#[test]
+fn operators_of_clocks_may_be_nested() {
+    let text = "model M Real y, z; Integer n(start = 0); Clock c = Clock(1, 10); equation
+        y = hold(sample(time, c)); n = previous(n) + integer(sample(1.5, c));
+        z = hold(shiftSample(previous(n), 1, 2)); end M;";
+    let r = run_text(text, &until(1.0));
+    for (t, y, n, z) in [
+        (0.33, 0.3, 4.0, 2.0),
+        (0.37, 0.3, 4.0, 3.0),
+        (0.42, 0.4, 5.0, 3.0),
+    ] {
+        near(at(&r, "y", t), y, 1e-9);
+        assert_eq!([at(&r, "n", t), at(&r, "z", t)], [n, z], "at {t}");
+    }
+}
+
 /// In a run of ten picoseconds a tenth of one is not "now" (Spice3: the rise times of pulses).
 #[test]
 fn instants_of_a_short_run_are_told_apart() {
