@@ -3,7 +3,7 @@
 
 mod common;
 
-use acausal::Settings;
+use acausal::{Load, Model, Settings};
 use common::{at, last, near, run_text, values};
 
 fn until(stop: f64) -> Settings {
@@ -112,4 +112,22 @@ fn instants_of_a_short_run_are_told_apart() {
         "model M Real u = if time > 2e-15 then 1 else 0; Real x(start = 0, fixed = true); equation
         der(x) = 1e14*delay(u, 3e-15); end M;";
     near(last(&run_text(text, &until(1e-14)), "x"), 0.5, 1e-9);
+}
+
+/// The name begins with that of the simulated class without its packages (MLS 3.6 §3.7.4); lengths tell names apart.
+#[test]
+fn the_name_of_an_instance_begins_with_the_simulated_model() {
+    let text = "package Lib
+        function length input String s; output Integer n; external \"C\" n = ModelicaStrings_length(s); end length;
+        model Engine Integer n = length(getInstanceName()); end Engine;
+        model Vehicle Engine engine; Integer n = length(getInstanceName()); end Vehicle;
+        end Lib;";
+    let load = Load {
+        class: Some("Lib.Vehicle".into()),
+        ..Load::default()
+    };
+    let model = Model::from_text("Lib.mo", text, &load).unwrap();
+    let r = model.simulate_in_memory(&until(1.0)).unwrap();
+    assert_eq!(last(&r, "n"), "Vehicle".len() as f64);
+    assert_eq!(last(&r, "engine.n"), "Vehicle.engine".len() as f64);
 }
