@@ -45,9 +45,9 @@ pub fn simulate(
     settings.check()?;
     let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     machine.set_parameters();
-    machine.set_span(settings.start, settings.stop);
     machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
@@ -80,9 +80,9 @@ pub fn resume(
     settings.check()?;
     let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     machine.set_parameters();
-    machine.set_span(settings.start, settings.stop);
     machine.check_objects()?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)
