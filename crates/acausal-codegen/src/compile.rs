@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
 use crate::events::{ActionCode, EventCode};
+use crate::given_parameters::bind_given;
 use crate::initial::{InitialCode, Parts};
 use crate::items::{Item, Target, merge};
 use crate::jacobian::{Columns, Jacobian};
@@ -153,6 +154,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let flat = keep;
     let origin = OriginId(0);
     let n = layout.n;
+    bind_given(flat);
     let whens = flat.whens.clone();
     let asserts = flat.asserts.clone();
     let initial_equations = flat.initial_equations.clone();

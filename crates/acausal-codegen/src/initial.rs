@@ -64,8 +64,11 @@ pub struct InitialCode {
     pub given: Vec<GivenStart>,
     /// Evaluates those that are no literals.
     pub given_values: Program,
-    /// Assigns discrete variables and left limits that initial equations determine.
+    /// Assigns discrete variables and left limits that initial equations determine, parameters that are no Reals among them, and
+    /// then the parameters that depend on these.
     pub discrete: Program,
+    /// There are such parameters.
+    pub discrete_parameters: bool,
     /// Start values that are guesses for unknowns under another name.
     pub aliases: Vec<StartAlias>,
     /// `homotopy` occurs in the model.
@@ -102,6 +105,11 @@ impl InitialCode {
     /// Number of scalar free parameters.
     pub fn free_len(&self) -> usize {
         self.free.iter().map(|f| f.len).sum()
+    }
+
+    /// Whether the values of some parameters are known only when the start has been solved.
+    pub fn parameters_wait(&self) -> bool {
+        !self.free.is_empty() || self.discrete_parameters
     }
 
     /// The free parameter of a column (from 0) and the element.
@@ -201,7 +209,12 @@ impl Lowering<'_> {
         code.len = rows.next - first;
         code.given_values = self.ordered_program(&given)?;
         let assignments = discrete_start(self.flat, parts.discrete);
-        let assignments = self.discrete_items(&assignments);
+        let found: FxHashSet<VarId> = (assignments.iter().map(|a| a.target.var))
+            .filter(|&v| self.flat.var(v).is_parameter())
+            .collect();
+        code.discrete_parameters = !found.is_empty();
+        let mut assignments = self.discrete_items(&assignments);
+        assignments.extend(self.reading(parts.parameters, found));
         code.discrete = self.ordered_program(&assignments)?;
         let dependent = self.plan(&dependent, Order::Dependent)?;
         let hoisted = self.plan(&rows.hoisted, Order::Dependent)?;
@@ -241,20 +254,31 @@ impl Lowering<'_> {
 
     /// The items that read a free parameter, directly or through others; their targets become active.
     fn dependent_items(&mut self, items: &[Item]) -> Vec<Item> {
+        let dependent = self.reading(items, self.active.clone());
+        let targets = dependent.iter().filter_map(|i| match i.target {
+            Target::Access(target) => Some(target.var),
+            _ => None,
+        });
+        self.active.extend(targets);
+        dependent
+    }
+
+    /// The items that read one of some unknown parameters, directly or through others.
+    fn reading(&self, items: &[Item], unknown: FxHashSet<VarId>) -> Vec<Item> {
         let mut dependent = Vec::new();
-        if self.active.is_empty() {
+        if unknown.is_empty() {
             return dependent;
         }
-        let free: FxHashSet<VarId> = self.active.clone();
+        let mut read = unknown.clone();
         for item in items {
             let Target::Access(target) = item.target else {
                 continue;
             };
             let accesses = self.flat.exprs.accesses(item.value);
-            let reads = accesses.iter().any(|(_, a)| self.active.contains(&a.var));
-            // The guess of a free parameter may depend on another one; it stays a guess.
-            if reads && !free.contains(&target.var) {
-                self.active.insert(target.var);
+            let reads = accesses.iter().any(|(_, a)| read.contains(&a.var));
+            // The guess of an unknown parameter may depend on another one; it stays a guess.
+            if reads && !unknown.contains(&target.var) {
+                read.insert(target.var);
                 dependent.push(item.clone());
             }
         }

@@ -12,6 +12,7 @@ mod compile;
 mod error;
 mod events;
 mod given;
+mod given_parameters;
 mod initial;
 mod items;
 mod jacobian;

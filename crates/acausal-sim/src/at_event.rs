@@ -41,7 +41,9 @@ impl Run {
             self.start_row = Some(Box::new(before));
         }
         absorb(summary, outcome);
-        Ok(())
+        // What this event changes is a jump of the history, not a slope towards the end of the first step.
+        self.machine.update(self.t, &self.y, &self.yp);
+        record_delays(&mut self.machine, self.t, &self.y, &self.yp)
     }
 
     /// Where a relation changes right after the start (`time > 0`), the row before is the limit from the left.

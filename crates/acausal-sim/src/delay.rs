@@ -24,6 +24,8 @@ pub(crate) struct DelayLines {
     pub(crate) from_left: bool,
     /// Relative tolerance of the integrator: smaller differences at an event are no jumps.
     pub(crate) tolerance: f64,
+    /// See [`crate::machine::Machine::time_unit`].
+    pub(crate) unit: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,13 @@ pub(crate) struct Line {
     pub(crate) samples: VecDeque<(f64, f64)>,
     /// Instants of jumps that have not come out yet.
     pub(crate) jumps: VecDeque<f64>,
+}
+
+/// From where a jump is looked at.
+#[derive(Clone, Copy)]
+struct Side {
+    from_left: bool,
+    unit: f64,
 }
 
 /// A difference at an event is a jump when it is larger than this many relative tolerances.
@@ -65,6 +74,7 @@ impl DelayLines {
             lines,
             from_left: false,
             tolerance: 0.0,
+            unit: 1.0,
         }
     }
 
@@ -95,7 +105,7 @@ impl DelayLines {
         for k in 0..len {
             let line = &mut self.lines[first + k];
             let (delay, longest) = (arguments[len + k], arguments[2 * len + k]);
-            if delay < 0.0 || delay > longest + NOW * longest.abs().max(1.0) {
+            if delay < 0.0 || delay > longest + NOW * longest.abs().max(self.unit) {
                 return Err((delay, longest));
             }
             line.delay = delay.max(0.0);
@@ -115,7 +125,7 @@ impl DelayLines {
             while line
                 .jumps
                 .front()
-                .is_some_and(|j| j + line.longest < t - NOW * t.abs().max(1.0))
+                .is_some_and(|j| j + line.longest < t - NOW * t.abs().max(self.unit))
             {
                 line.jumps.pop_front();
             }
@@ -134,7 +144,7 @@ impl DelayLines {
 
     /// The next instant after `t` at which a jump comes out of a delay.
     pub fn next_jump(&self, t: f64) -> f64 {
-        let after = t + NOW * t.abs().max(1.0);
+        let after = t + NOW * t.abs().max(self.unit);
         let mut next = f64::INFINITY;
         for line in &self.lines {
             for jump in &line.jumps {
@@ -145,6 +155,13 @@ impl DelayLines {
             }
         }
         next
+    }
+
+    fn side(&self) -> Side {
+        Side {
+            from_left: self.from_left,
+            unit: self.unit,
+        }
     }
 
     /// Forgets all histories.
@@ -158,7 +175,7 @@ impl DelayLines {
     /// Whether cells hold other values than their delays give at time `t`.
     pub fn change(&self, t: f64, mem: &[f64]) -> bool {
         let differs = |l: &Line| {
-            l.at(t - l.delay, self.from_left, None)
+            l.at(t - l.delay, self.side(), None)
                 .is_some_and(|v| (v - mem[l.cell]).abs() > SAME * v.abs().max(1e-300))
         };
         self.lines.iter().any(differs)
@@ -167,7 +184,7 @@ impl DelayLines {
     /// Writes the delayed values at time `t` to their cells.
     pub fn write(&self, t: f64, mem: &mut [f64]) {
         for line in self.lines.iter().filter(|l| !l.needs_point(t)) {
-            if let Some(v) = line.at(t - line.delay, self.from_left, None) {
+            if let Some(v) = line.at(t - line.delay, self.side(), None) {
                 mem[line.cell] = v;
             }
         }
@@ -194,7 +211,7 @@ impl DelayLines {
             }
             // Trial points of the integrator may lie outside of what is allowed; what is accepted is checked when it is recorded.
             let delay = arguments[len + k].max(0.0);
-            if let Some(v) = line.at(t - delay, self.from_left, Some((t, arguments[k]))) {
+            if let Some(v) = line.at(t - delay, self.side(), Some((t, arguments[k]))) {
                 let cell = &mut mem[line.cell];
                 changed |= cell.to_bits() != v.to_bits();
                 *cell = v;
@@ -211,7 +228,7 @@ impl Line {
     }
 
     /// The value at an instant; `now` is the point that is being evaluated, the newest sample if it is later than the others.
-    fn at(&self, instant: f64, from_left: bool, now: Option<(f64, f64)>) -> Option<f64> {
+    fn at(&self, instant: f64, side: Side, now: Option<(f64, f64)>) -> Option<f64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
         let t = instant;
         if let Some((time, value)) = now {
@@ -224,15 +241,9 @@ impl Line {
                 return Some(neville(t, recent));
             }
         }
-        if t <= first.0 {
-            return Some(first.1);
-        }
-        if t >= last.0 {
-            return Some(last.1);
-        }
-        // A jump that comes out now has come out or has not, whatever the rounding of `t - delay`.
-        let beside = if from_left { -NOW } else { NOW };
-        let t = t + beside * t.abs().max(1.0);
+        // A jump that comes out now has come out or has not, whatever the rounding of `t - delay`; the start may be one.
+        let beside = if side.from_left { -NOW } else { NOW };
+        let t = t + beside * t.abs().max(side.unit);
         if t <= first.0 {
             return Some(first.1);
         }
@@ -297,6 +308,15 @@ fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
 mod tests {
     use super::*;
 
+    const RIGHT: Side = Side {
+        from_left: false,
+        unit: 1.0,
+    };
+    const LEFT_SIDE: Side = Side {
+        from_left: true,
+        unit: 1.0,
+    };
+
     fn line(samples: &[(f64, f64)]) -> Line {
         Line {
             cell: 0,
@@ -314,7 +334,7 @@ mod tests {
         let l = line(&[0.0, 0.5, 0.7, 1.5, 2.0].map(|t| (t, f(t))));
         for t in [0.6, 0.7, 1.0, 1.49] {
             assert!(
-                (l.at(t, false, None).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
+                (l.at(t, RIGHT, None).unwrap_or(f64::NAN) - f(t)).abs() < 1e-13,
                 "{t}"
             );
         }
@@ -326,7 +346,7 @@ mod tests {
         let l = line(&[0.0, 0.5, 0.7].map(|t| (t, f(t))));
         let now = Some((1.5, f(1.5)));
         for t in [0.8, 1.2, 1.5] {
-            let v = l.at(t, false, now).unwrap_or(f64::NAN);
+            let v = l.at(t, RIGHT, now).unwrap_or(f64::NAN);
             assert!((v - f(t)).abs() < 1e-13, "{t}");
         }
     }
@@ -335,7 +355,7 @@ mod tests {
     fn a_constant_is_reproduced_exactly() {
         let l = line(&[0.1, 0.3, 0.7, 1.1, 1.3].map(|t| (t, 3.0)));
         for k in 0..100 {
-            assert_eq!(l.at(0.1 + k as f64 * 0.012, false, None), Some(3.0));
+            assert_eq!(l.at(0.1 + k as f64 * 0.012, RIGHT, None), Some(3.0));
         }
     }
 
@@ -343,13 +363,23 @@ mod tests {
     fn a_jump_stays_a_jump() {
         let l = line(&[(0.0, 0.0), (1.0, 0.0), (1.0, 5.0), (2.0, 5.0)]);
         assert_eq!(
-            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t, false, None)),
+            [0.5, 0.999, 1.0, 1.5].map(|t| l.at(t, RIGHT, None)),
             [Some(0.0), Some(0.0), Some(5.0), Some(5.0)]
         );
-        assert_eq!(l.at(1.0, true, None), Some(0.0));
+        assert_eq!(l.at(1.0, LEFT_SIDE, None), Some(0.0));
         assert_eq!(
-            [l.at(-1.0, false, None), l.at(3.0, false, None)],
+            [l.at(-1.0, RIGHT, None), l.at(3.0, RIGHT, None)],
             [Some(0.0), Some(5.0)]
         );
+    }
+
+    #[test]
+    fn a_jump_at_the_start_comes_out_as_one() {
+        let l = line(&[(0.0, 1.0), (0.0, 3.0), (1.0, 3.0)]);
+        assert_eq!(
+            [-1.0, 0.0, 0.5].map(|t| l.at(t, RIGHT, None)),
+            [Some(1.0), Some(3.0), Some(3.0)]
+        );
+        assert_eq!(l.at(0.0, LEFT_SIDE, None), Some(1.0));
     }
 }

@@ -124,6 +124,9 @@ struct LongPrograms {
     scratch: [Scratch; 2],
 }
 
+/// Instants that differ by less than this fraction are the same.
+const NOW: f64 = 1e-13;
+
 /// A model in execution.
 pub struct Machine {
     pub(crate) model: Arc<Compiled>,
@@ -144,6 +147,8 @@ pub struct Machine {
     pub(crate) initial: InitialMemory,
     pattern: Pattern,
     pub(crate) delays: DelayLines,
+    /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
+    time_unit: f64,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
@@ -352,6 +357,7 @@ impl Machine {
             initial: InitialMemory::default(),
             pattern,
             delays: DelayLines::new(&e.delays),
+            time_unit: 1.0,
             fault: None,
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
@@ -398,6 +404,17 @@ impl Machine {
     pub fn set_parameters(&mut self) {
         self.run(Which::Parameters, &[], &[]);
         self.run(Which::Starts, &[], &[]);
+    }
+
+    /// Sets the unit of instants for a run between two times.
+    pub(crate) fn set_span(&mut self, start: f64, stop: f64) {
+        self.time_unit = start.abs().max(stop.abs()).min(1.0);
+        self.delays.unit = self.time_unit;
+    }
+
+    /// Whether a computed instant is the present one, up to the rounding of its computation.
+    pub(crate) fn is_now(&self, instant: f64, t: f64) -> bool {
+        (instant - t).abs() <= NOW * t.abs().max(self.time_unit)
     }
 
     /// The external objects that could not be made, such as a table whose file does not exist: everything that uses one would fail

@@ -19,7 +19,9 @@ use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
-use crate::initial::{check_parameters, initial_system, restart_system, roles, start_data};
+use crate::initial::{
+    check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
+};
 use crate::interior::Interior;
 use crate::limits::check_samples;
 use crate::machine::{Machine, Which};
@@ -39,12 +41,13 @@ pub fn simulate(
     settings.check()?;
     let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     machine.set_parameters();
     machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
-    let given = machine.model.initial.free.is_empty();
+    let given = !machine.model.initial.parameters_wait();
     if given {
         check_parameters(&machine).map_err(|e| e.because(failure.reason()))?;
     }
@@ -73,6 +76,7 @@ pub fn resume(
     settings.check()?;
     let _flush = FlushSubnormals::begin();
     let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     machine.set_parameters();
     machine.check_objects()?;
@@ -179,6 +183,10 @@ impl Run {
         machine.run(Which::Discrete, &y, &yp);
         let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
         summary.notes.extend(notes);
+        if machine.model.initial.homotopy {
+            let guess = (&mut y, &mut yp);
+            follow_homotopy(&mut machine, &events, &mut initial, &data, t, guess);
+        }
         // Before the start a delayed expression has the value it has at the start, which the solution may change.
         for _ in 0..MOST_DELAY_ROUNDS {
             let mut at = Point {

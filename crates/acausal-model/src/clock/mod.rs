@@ -5,6 +5,7 @@
 //!
 //! | step | file | example |
 //! |---|---|---|
+//! | what operators remember gets a variable | `hoist` | `hold(sample(u, c))`: `s = sample(u, c)`, `hold(s)` |
 //! | variables that stand in one equation share a clock, unless an operator separates them | `partition` | `y = 2*sample(u, c)`, `z = subSample(y, 3)`: `{y}`, `{z}` |
 //! | clocks are related by factors and shifts; each is so many steps of the grid of a base clock | `infer` | `c = Clock(0.1)`: `y` every step, `z` every third |
 //! | each equation determines one variable at the ticks of its clock | `write` | `y = if edge(tick) then 2*pre(u) else pre(y)` |
@@ -14,10 +15,12 @@
 //! so that clocks with common ticks have them at exactly the same instants.
 //!
 //! At a tick, `sample(u)` is the left limit of `u`, `previous(x)` that of `x`; `subSample`, `superSample`, `shiftSample`, `backSample` and
-//! `hold` are the value that their argument has now, which was given to it at the last tick of its own clock. Equations of one tick are
-//! put in order like all discrete equations. Not supported, and said so: derivatives in clocked equations (solver
+//! `hold` are the value that their argument has now, which was given to it at the last tick of its own clock. Where the clock has a
+//! condition, `hold(x)` is `pre(x)`, which is the same once the events of the instant have settled: a clock that ticks when an angle has
+//! moved on since the last tick would be a loop otherwise. Equations of one tick are put in order like all discrete equations. Not supported, and said so: derivatives in clocked equations (solver
 //! methods), and intervals that vary.
 
+mod hoist;
 mod infer;
 mod partition;
 mod write;
@@ -63,6 +66,12 @@ pub fn unclock(model: &mut FlatModel, clocks: &Clocks) -> Vec<Diagnostic> {
     if !any {
         return Vec::new();
     }
+    let mut clocks = clocks.clone();
+    let messages = hoist::hoist(model, &mut clocks);
+    if !messages.is_empty() {
+        return messages;
+    }
+    let clocks = &clocks;
     let partitions = match partition::partition(model, clocks) {
         Ok(p) => p,
         Err(messages) => return messages,

@@ -37,6 +37,9 @@ pub(super) fn write(
 ) -> Vec<Diagnostic> {
     let mut writer = Writer {
         parameter: model.vars.iter().map(|v| v.is_parameter()).collect(),
+        by_condition: (0..model.vars.len())
+            .map(|k| by_condition(model, classes, grids, VarId(k as u32)))
+            .collect(),
         model,
         grids: Vec::new(),
         ticks: IndexMap::default(),
@@ -96,6 +99,8 @@ struct Writer<'m> {
     model: &'m mut FlatModel,
     /// Parameters and constants, which have no left limit, among the variables that the user declared.
     parameter: Vec<bool>,
+    /// Variables of clocks with a condition, among the same.
+    by_condition: Vec<bool>,
     grids: Vec<GridVars>,
     /// The Boolean of each clock.
     ticks: IndexMap<(usize, i64, i64), VarId, FxBuildHasher>,
@@ -287,7 +292,7 @@ impl Writer<'_> {
     /// The expression without operators of clocks, at the ticks of a clock or outside of any.
     fn plain(&mut self, e: ExprId, t: Option<Ticks>) -> ExprId {
         let step = t.map(|t| (self.grids[t.grid].step, self.grids[t.grid].count, t));
-        let parameter = &self.parameter;
+        let (parameter, by_condition) = (&self.parameter, &self.by_condition);
         // Inner operators are rewritten before the ones around them.
         self.model.exprs.rewrite_upwards(e, |x, node| {
             let Node::Call(f, args) = x.node(node) else {
@@ -308,6 +313,16 @@ impl Writer<'_> {
             };
             Some(match f {
                 Builtin::ClockedSample | Builtin::Previous | Builtin::NoClock => left(x, args[0]),
+                // The condition of the clock may depend on what is held. It has become true before the clock ticks, and sees
+                // what the tick changes in the next round of the event iteration.
+                Builtin::Hold
+                    if x.any(args[0], |x, n| match x.node(n) {
+                        Node::Var(a) => by_condition.get(a.var.index()) == Some(&true),
+                        _ => false,
+                    }) =>
+                {
+                    left(x, args[0])
+                }
                 Builtin::Hold
                 | Builtin::SubSample
                 | Builtin::SuperSample
@@ -328,6 +343,14 @@ impl Writer<'_> {
             })
         })
     }
+}
+
+/// Whether a variable has a clock with a condition.
+fn by_condition(model: &FlatModel, classes: &Partitions, grids: &Grids, var: VarId) -> bool {
+    (grids.ticks.get(&classes.of(var))).is_some_and(|ticks| {
+        let clock = grids.grids[ticks.grid].clock;
+        matches!(model.exprs.node(clock), Node::Call(Builtin::EventClock, _))
+    })
 }
 
 /// A variable that an equation can determine, and the value that it gives it.

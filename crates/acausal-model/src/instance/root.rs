@@ -188,6 +188,19 @@ impl Instances {
         names.join(".")
     }
 
+    /// What `getInstanceName()` gives (MLS 3.6 §3.7.4): the name of the simulated class without the packages around it, then that
+    /// of the component.
+    pub fn instance_name(&self, inst: InstId) -> String {
+        let Some(root) = self.root else {
+            return self.display_name(inst);
+        };
+        let simulated = self.data(self.data(root).class).name;
+        if inst == root {
+            return simulated.to_string();
+        }
+        format!("{simulated}.{}", self.display_name(inst))
+    }
+
     /// Full name of the class that an instance is made from.
     pub fn class_name(&self, inst: InstId) -> String {
         match &self.data(self.data(inst).class).decl {

@@ -288,7 +288,7 @@ impl Context {
                 ))));
             }
             "getInstanceName" => {
-                let name = self.instances.display_name(env.scope.inst);
+                let name = self.instances.instance_name(env.scope.inst);
                 return Ok(Some(Value::scalar(Type::String, self.exprs.str(&name))));
             }
             "assert" | "terminate" | "reinit" => {

@@ -27,6 +27,10 @@ impl ConsistentSystem {
             Ok(iterations) => return Ok(iterations),
             Err(error) => error,
         };
+        // While a path is being followed, it is the path that tries something else.
+        if at.machine.mem[fixed::HOMOTOPY] != 1.0 {
+            return Err(first);
+        }
         let failed_at = x.to_vec();
         if at.machine.model.initial.homotopy {
             x.copy_from_slice(&guess);

@@ -143,7 +143,7 @@ pub(crate) struct Forced {
 impl EventState {
     /// Clocks whose instants may depend on parameters that are known after the start has been solved.
     pub fn start_clocks(&mut self, machine: &mut Machine, t0: f64) -> Result<(), SimError> {
-        if !machine.model.initial.free.is_empty() {
+        if machine.model.initial.parameters_wait() {
             self.samples = samples::clocks(machine, t0)?;
         }
         Ok(())
@@ -183,10 +183,10 @@ impl EventState {
             reals,
             conditions: vec![false; model.events.conditions_len],
             now: Vec::new(),
-            samples: if model.initial.free.is_empty() {
-                samples::clocks(machine, t0)?
-            } else {
+            samples: if model.initial.parameters_wait() {
                 Vec::new()
+            } else {
+                samples::clocks(machine, t0)?
             },
             scales: vec![0.0; model.events.cells],
             rounding: EventState::rounding(machine),

@@ -64,7 +64,7 @@ fn side(relation: &RelationCode, value: f64) -> f64 {
 
 impl EventState {
     /// All cells of relations and steps, by number.
-    pub(super) fn cells(&self, machine: &Machine) -> Vec<f64> {
+    pub(crate) fn cells(&self, machine: &Machine) -> Vec<f64> {
         let mut cells = Vec::with_capacity(machine.model.events.cells);
         for r in &machine.model.events.relations {
             cells.extend_from_slice(&machine.mem[r.base..r.base + r.len]);

@@ -14,8 +14,6 @@ use super::EventState;
 use crate::SimError;
 use crate::machine::{Machine, Which};
 
-/// Instants that differ by less than this fraction are the same.
-const NOW: f64 = 1e-13;
 /// How much later relations of time are evaluated to see what holds after the present instant.
 const LATER: f64 = 1e-6;
 
@@ -95,7 +93,7 @@ impl EventState {
             for code in &model.events.time_events {
                 for &instant in &machine.out[code.out..code.out + code.len] {
                     // What is due now has been handled now.
-                    if instant > t && instant < next && !is_now(instant, t) {
+                    if instant > t && instant < next && !machine.is_now(instant, t) {
                         next = instant;
                     }
                 }
@@ -119,9 +117,11 @@ impl EventState {
         machine.run(Which::Times, y, yp);
         let instants = |c: &acausal_codegen::TimeEventCode| c.out..c.out + c.len;
         let events = &model.events.time_events;
-        events
-            .iter()
-            .any(|c| machine.out[instants(c)].iter().any(|&i| is_now(i, t)))
+        events.iter().any(|c| {
+            machine.out[instants(c)]
+                .iter()
+                .any(|&i| machine.is_now(i, t))
+        })
     }
 
     /// The values that relations of `time` take at this very instant, by number.
@@ -139,7 +139,7 @@ impl EventState {
         let mut due = Vec::new();
         let by_time = model.events.relations.iter().filter(|r| r.by_time);
         for (code, relation) in model.events.time_events.iter().zip(by_time) {
-            let now = (0..code.len).filter(|k| is_now(machine.out[code.out + k], t));
+            let now = (0..code.len).filter(|k| machine.is_now(machine.out[code.out + k], t));
             due.extend(now.map(|k| relation.first + k));
         }
         // Such relations are linear in time, so any later instant will do.
@@ -169,9 +169,4 @@ impl EventState {
         }
         any
     }
-}
-
-/// Whether a computed instant is the present one, up to the rounding of its computation.
-fn is_now(instant: f64, t: f64) -> bool {
-    (instant - t).abs() <= NOW * t.abs().max(1.0)
 }

@@ -8,19 +8,21 @@
 //! 2. [`conditions`]: equations and conditions are matched with unknowns in the order of their rank; a condition that
 //!    finds no unknown is redundant, an unknown that finds no condition takes its start value.
 //! 3. [`choice`]: where several start values could be kept, those that determine the rest well.
-//! 4. [`crate::consistent`]: the square system that remains is solved, block by block.
+//! 4. [`homotopy`]: where the model says how, the guesses are moved to the solution that is meant.
+//! 5. [`crate::consistent`]: the square system that remains is solved, block by block.
 //!    A large model whose states are all known needs none of this ([`explicit`]).
-//! 5. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
+//! 6. [`undetermined`]: where the numbers show that it still leaves something open, conditions are exchanged for start
 //!    values.
 //!    Where there is nothing to exchange and the rest does not depend on it, the solution nearest to the guesses is taken.
 //!    (After `reinit` at an event the same is done where constraints restrict the states: [`reinit`].)
-//! 6. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
+//! 7. [`InitialSystem::redundant`]: conditions that were left out are looked at again: satisfied, or contradicting.
 
 mod choice;
 mod conditions;
 mod elimination;
 mod explicit;
 mod failure;
+mod homotopy;
 mod parameters;
 mod reinit;
 mod start;
@@ -28,6 +30,7 @@ mod undetermined;
 
 pub(crate) use failure::short;
 pub use failure::{InitialFailure, InitialKind};
+pub(crate) use homotopy::follow_homotopy;
 pub(crate) use parameters::check_parameters;
 pub(crate) use reinit::after_reinit;
 pub(crate) use start::{StartData, roles, start_data};
@@ -101,6 +104,14 @@ fn general(
 }
 
 impl InitialSystem {
+    /// Solves with the conditions as they are; true if there is a solution near.
+    fn attempt(&mut self, at: &mut Point) -> bool {
+        if self.explicit {
+            explicit::set_given(at);
+        }
+        self.system.solve(at).is_ok()
+    }
+
     /// Solves for the start. Where the solution is one of many, start values that are not fixed select it.
     pub fn solve(
         &mut self,
