@@ -9,7 +9,8 @@
 //!
 //! Invariants: numbers are inserted in ascending order without gaps and never removed; a key lies in the first slot of its
 //! sequence that was free when it came, so the first free slot ends a search. At most five eighths of the slots are taken. However
-//! many keys name the same place, only [`NEAR`] slots are looked at there: the expected time is constant as in any hash table.
+//! many keys name the same place, only [`NEAR`] slots are looked at there; then the slots are those of double hashing (Knuth, *The Art of Computer Programming* 6.4,
+//! algorithm D), whose expected number of looks is constant however the taken slots lie.
 
 /// Slots that are looked at near the given place.
 const NEAR: usize = 8;
@@ -70,12 +71,14 @@ impl Table {
                 }
             }
         }
+        // What lies near its place fills long runs of slots, so the search goes on in strides: an odd one meets every slot.
+        let stride = (key.hash >> 8) as usize | 1;
         let mut at = key.hash as usize & mask;
         loop {
             if let Some(found) = look(at) {
                 return found;
             }
-            at = (at + 1) & mask;
+            at = (at + stride) & mask;
         }
     }
 
