@@ -13,7 +13,8 @@
 //! | [`attempt`] | one simulation, bounded in time, panics caught |
 //! | [`shrink`] | from a failure to a small one |
 //! | [`draw`] | the random numbers |
-//! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`matrix`] | matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`orthogonal`] | direct solves and condition numbers by orthogonal factors |
 //! | [`arrays`] | array expressions |
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`functions`] | functions with algorithms |
@@ -33,6 +34,7 @@ pub mod language;
 pub mod loops;
 pub mod matrix;
 pub mod mechanics;
+pub mod orthogonal;
 pub mod shrink;
 
 use std::path::PathBuf;
