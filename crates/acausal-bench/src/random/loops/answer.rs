@@ -115,7 +115,8 @@ struct Answer<'c> {
 pub(super) fn grows(case: &Loop) -> bool {
     const MOST: f64 = 10.0;
     let last = Answer::new(case).and_then(|a| a.table.last().copied());
-    last.is_some_and(|(x, _)| x.abs() > MOST)
+    // What has overflowed is not a number.
+    last.is_some_and(|(x, _)| x.is_nan() || x.abs() > MOST)
 }
 
 /// Steps of the classical Runge-Kutta method for the state: errors far below any tolerance here.
