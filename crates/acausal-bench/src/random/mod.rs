@@ -19,9 +19,11 @@
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`functions`] | functions with algorithms |
 //! | [`hybrid`] | automata with exact event times |
+//! | [`initial`] | initial conditions of many kinds |
 //! | [`language`] | what must not change results |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 //! | [`mechanics`] | drive trains with rigid parts |
+//! | [`streams`] | networks of pipes with stream connectors |
 
 pub mod arrays;
 pub mod attempt;
@@ -30,12 +32,14 @@ pub mod circuit;
 pub mod draw;
 pub mod functions;
 pub mod hybrid;
+pub mod initial;
 pub mod language;
 pub mod loops;
 pub mod matrix;
 pub mod mechanics;
 pub mod orthogonal;
 pub mod shrink;
+pub mod streams;
 
 use std::path::PathBuf;
 
@@ -99,6 +103,10 @@ pub enum Kind {
     Functions,
     /// Models and examples, changed in ways that must not matter
     Language,
+    /// Initial conditions of many kinds
+    Initial,
+    /// Networks of pipes with stream connectors
+    Streams,
 }
 
 impl Kind {
@@ -120,6 +128,8 @@ impl Kind {
             Kind::Arrays => arrays::case(&mut draw),
             Kind::Functions => functions::case(&mut draw),
             Kind::Language => language::case(&mut draw),
+            Kind::Initial => initial::case(&mut draw),
+            Kind::Streams => streams::case(&mut draw),
         }
     }
 }
