@@ -1,10 +1,10 @@
 //! The whole compilation, and what it gives.
 
-use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
+use acausal_expr::flat::{Causality, Equation, FlatModel, OriginId, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId, memory};
 use acausal_index1::{Dae, Role, RowKind, Unknown};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::events::{ActionCode, EventCode};
@@ -147,6 +147,14 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
     Ok(())
 }
 
+/// Initial equations that say the same word for word count once: two components that start alike and are connected write them. The structure of the start would let each of
+/// them determine an unknown of its own. Expressions are hash-consed and names are replaced by what they stand for, so equal sides are equal numbers.
+fn without_repeats(equations: &[Equation]) -> Vec<Equation> {
+    let mut seen = FxHashSet::default();
+    let first = |e: &&Equation| !e.domain.is_empty() || seen.insert((e.lhs, e.rhs));
+    equations.iter().filter(first).cloned().collect()
+}
+
 fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenError> {
     let layout = Layout::new(&dae);
     *keep = std::mem::take(&mut dae.flat);
@@ -157,7 +165,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     bind_given(flat);
     let whens = flat.whens.clone();
     let asserts = flat.asserts.clone();
-    let initial_equations = flat.initial_equations.clone();
+    let initial_equations = without_repeats(&flat.initial_equations);
     let mut low = Lowering::new(flat, layout);
     inputs(&mut low);
     let continuous_pre = left_limits(&mut low);

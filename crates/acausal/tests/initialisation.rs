@@ -167,6 +167,17 @@ fn redundant_conditions_are_named_and_contradictions_refused() {
 }
 
 #[test]
+fn what_is_said_twice_counts_once() {
+    // By structure the two initial equations could determine x and y, and the fixed start of x would be left over.
+    let r = start(
+        "model Twice Real x(start = 3, fixed = true), y(start = 0.5); initial equation y - 2*x = 1; y - 2*x = 1;
+         equation der(x) = -x; der(y) = x - y; end Twice;",
+    );
+    first(&r, "x", 3.0);
+    first(&r, "y", 7.0);
+}
+
+#[test]
 fn what_is_missing_comes_from_start_values() {
     // One initial equation for two states: the one without a written start is free.
     let r = start(

@@ -165,17 +165,7 @@ pub const ALLOWED: f64 = 10.0;
 pub const TRAJECTORY: f64 = 100.0;
 
 /// Compares the rows with an answer, all signals on one scale (at least 1): `expected(t)` gives the values at `t` in the
-/// order of the names; NaN stands for "anything". Gives the largest error over the bound `ALLOWED * tolerance * scale`.
-pub fn compare(
-    run: &InMemory,
-    names: &[String],
-    tolerance: f64,
-    expected: impl FnMut(f64) -> Vec<f64>,
-) -> Result<f64, Deviation> {
-    compare_within(run, names, ALLOWED * tolerance, expected)
-}
-
-/// The same with another bound for an error relative to the scale.
+/// order of the names; NaN stands for "anything". Gives the largest error over the bound, which is relative to the scale.
 pub fn compare_within(
     run: &InMemory,
     names: &[String],

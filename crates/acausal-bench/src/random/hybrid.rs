@@ -61,7 +61,8 @@ impl Automata {
     /// Counters of events, as far as events of different devices lie apart (else one event may do for both).
     fn tracks(&self) -> Vec<Track> {
         let each = self.devices.iter().enumerate();
-        each.map(|(k, d)| d.track(k, STOP)).collect()
+        // An event right after the end may come right before it in the simulation.
+        each.map(|(k, d)| d.track(k, STOP + NEAR)).collect()
     }
 
     fn apart(&self) -> bool {

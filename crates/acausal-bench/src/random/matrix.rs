@@ -1,5 +1,7 @@
-//! The numerics of the answers, which share nothing with the simulator: LU with partial pivoting, an estimate of the
-//! condition number, the matrix exponential, and Radau IIA for linear differential-algebraic equations.
+//! The numerics of the answers, which share nothing with the simulator: products, the matrix exponential, and Radau IIA for linear
+//! differential-algebraic equations. Direct solves are in [`orthogonal`](super::orthogonal).
+
+use super::orthogonal::Qr;
 
 /// A dense matrix, row by row.
 pub type Matrix = Vec<Vec<f64>>;
@@ -47,120 +49,6 @@ pub fn norm1(a: &Matrix) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Factors `P A = L U`, rows with the zeros right of their last entry left out, so that a band costs what a band should.
-#[derive(Clone, Debug)]
-pub struct Lu {
-    rows: Matrix,
-    /// Row `k` of the factors is row `order[k]` of the matrix.
-    order: Vec<usize>,
-    norm: f64,
-    /// The determinant is negative.
-    pub negative: bool,
-}
-
-impl Lu {
-    /// The factors, or nothing if a pivot vanishes.
-    pub fn new(mut a: Matrix) -> Option<Lu> {
-        let n = a.len();
-        let norm = norm1(&a);
-        let last = |row: &Vec<f64>| row.iter().rposition(|v| *v != 0.0).unwrap_or(0);
-        let mut ends: Vec<usize> = a.iter().map(last).collect();
-        let mut order: Vec<usize> = (0..n).collect();
-        let mut negative = false;
-        for k in 0..n {
-            let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
-            a.swap(k, pivot);
-            ends.swap(k, pivot);
-            order.swap(k, pivot);
-            let (above, below) = a.split_at_mut(k + 1);
-            let (row, end) = (&above[k], ends[k]);
-            let p = row[k];
-            if p == 0.0 || !p.is_finite() {
-                return None;
-            }
-            negative ^= (p < 0.0) ^ (pivot != k);
-            for (other, e) in below.iter_mut().zip(&mut ends[k + 1..]) {
-                if other[k] == 0.0 {
-                    continue;
-                }
-                let f = other[k] / p;
-                other[k] = f;
-                for j in k + 1..=end {
-                    other[j] -= f * row[j];
-                }
-                *e = (*e).max(end);
-            }
-        }
-        Some(Lu {
-            rows: a,
-            order,
-            norm,
-            negative,
-        })
-    }
-
-    /// The solution of `A x = b`.
-    pub fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let n = self.rows.len();
-        let mut x: Vec<f64> = self.order.iter().map(|&k| b[k]).collect();
-        for k in 0..n {
-            let sum: f64 = (0..k).map(|j| self.rows[k][j] * x[j]).sum();
-            x[k] -= sum;
-        }
-        for k in (0..n).rev() {
-            let sum: f64 = (k + 1..n).map(|j| self.rows[k][j] * x[j]).sum();
-            x[k] = (x[k] - sum) / self.rows[k][k];
-        }
-        x
-    }
-
-    /// The solution of `A' x = b`.
-    fn solve_transposed(&self, b: &[f64]) -> Vec<f64> {
-        let n = self.rows.len();
-        let mut y = b.to_vec();
-        for k in 0..n {
-            y[k] /= self.rows[k][k];
-            for j in k + 1..n {
-                y[j] -= self.rows[k][j] * y[k];
-            }
-        }
-        for k in (0..n).rev() {
-            for j in 0..k {
-                y[j] -= self.rows[k][j] * y[k];
-            }
-        }
-        let mut x = vec![0.0; n];
-        for (k, &row) in self.order.iter().enumerate() {
-            x[row] = y[k];
-        }
-        x
-    }
-
-    /// An estimate of the condition number in the 1-norm, from below and rarely by more than a factor of three (Hager
-    /// 1984).
-    pub fn condition(&self) -> f64 {
-        let n = self.rows.len();
-        let mut x = vec![1.0 / n as f64; n];
-        let mut estimate = 0.0f64;
-        for _ in 0..5 {
-            let y = self.solve(&x);
-            let norm: f64 = y.iter().map(|v| v.abs()).sum();
-            if norm <= estimate {
-                break;
-            }
-            estimate = norm;
-            let signs: Vec<f64> = y.iter().map(|v| v.signum()).collect();
-            let z = self.solve_transposed(&signs);
-            let Some(k) = (0..n).max_by(|&i, &j| z[i].abs().total_cmp(&z[j].abs())) else {
-                break;
-            };
-            x = vec![0.0; n];
-            x[k] = 1.0;
-        }
-        estimate * self.norm
-    }
-}
-
 /// `exp(a)` by scaling and squaring of the Taylor series: with a norm below 1/4 the 14th term is below rounding.
 pub fn exponential(a: &Matrix) -> Matrix {
     let n = a.len();
@@ -193,7 +81,7 @@ pub fn exponential(a: &Matrix) -> Matrix {
 pub struct Radau {
     e: Matrix,
     step: f64,
-    lu: Lu,
+    factors: Qr,
     now: Vec<f64>,
     time: f64,
 }
@@ -217,7 +105,7 @@ impl Radau {
         Some(Radau {
             e,
             step,
-            lu: Lu::new(big)?,
+            factors: Qr::new(big)?,
             now: start,
             time: 0.0,
         })
@@ -241,11 +129,11 @@ impl Radau {
         ];
         let mut inverse = [[0.0; 3]; 3];
         // The matrix of the method is regular.
-        if let Some(lu) = Lu::new(a) {
+        if let Some(qr) = Qr::new(a) {
             for j in 0..3 {
                 let mut unit = [0.0; 3];
                 unit[j] = 1.0;
-                for (i, v) in lu.solve(&unit).into_iter().enumerate() {
+                for (i, v) in qr.solve(&unit).into_iter().enumerate() {
                     inverse[i][j] = v;
                 }
             }
@@ -265,7 +153,7 @@ impl Radau {
             let source = b(self.time + node * self.step);
             right.extend(source.iter().zip(&ex).map(|(b, ex)| b + total * ex));
         }
-        let stages = self.lu.solve(&right);
+        let stages = self.factors.solve(&right);
         self.now.copy_from_slice(&stages[2 * n..]);
         self.time += self.step;
         &self.now
@@ -276,31 +164,6 @@ impl Radau {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn factors_solve_both_ways() {
-        let a = vec![
-            vec![0.0, 2.0, 1.0],
-            vec![1.0, 1.0, 0.0],
-            vec![3.0, 0.0, -1.0],
-        ];
-        let lu = Lu::new(a.clone()).unwrap();
-        for (r, b) in times(&a, &lu.solve(&[1.0, 2.0, 3.0]))
-            .iter()
-            .zip([1.0, 2.0, 3.0])
-        {
-            assert!((r - b).abs() < 1e-14);
-        }
-        let x = lu.solve_transposed(&[1.0, 2.0, 3.0]);
-        let back: Vec<f64> = (0..3)
-            .map(|j| (0..3).map(|i| a[i][j] * x[i]).sum())
-            .collect();
-        assert!((back[0] - 1.0).abs() < 1e-14 && (back[2] - 3.0).abs() < 1e-14);
-        // Inverse of [[1, 1], [0, 0.001]]: [[1, -1000], [0, 1000]]; 1-norms 1.001 and 2000.
-        let bad = Lu::new(vec![vec![1.0, 1.0], vec![0.0, 0.001]]).unwrap();
-        assert!((bad.condition() / 2002.0 - 1.0).abs() < 1e-12);
-        assert!(Lu::new(vec![vec![1.0, 2.0], vec![2.0, 4.0]]).is_none());
-    }
 
     #[test]
     fn exponential_of_a_rotation() {
@@ -321,8 +184,9 @@ mod tests {
             radau.advance(|t| vec![0.0, t.sin(), 0.0]);
         }
         let x = radau.advance(|t| vec![0.0, t.sin(), 0.0]);
-        assert!((x[0] - (-1.0f64).exp()).abs() < 1e-13);
-        assert!((x[1] - 1.0f64.sin()).abs() < 1e-13);
+        // Rounding errors of a thousand steps.
+        assert!((x[0] - (-1.0f64).exp()).abs() < 1e-12);
+        assert!((x[1] - 1.0f64.sin()).abs() < 1e-12);
         assert!((x[2] - 1.0f64.cos()).abs() < 1e-9);
     }
 }

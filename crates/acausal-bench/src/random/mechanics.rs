@@ -2,13 +2,14 @@
 //! parts are constraints between states (index three). The answer: rigid parts have one coordinate each, what is left is
 //! `M q'' + D q' + K q = f(t)`, and the matrix exponential of it together with its sources (sines are states too) is exact.
 
+mod answer;
+
 use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation, TRAJECTORY, compare_within};
+use super::case::{Case, Deviation};
 use super::draw::{Draw, number};
-use super::matrix::{Matrix, exponential, times, zeros};
 use super::shrink::simpler;
 
 const STOP: f64 = 1.0;
@@ -203,13 +204,7 @@ impl Case for Train {
     }
 
     fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
-        let rows = self.solve();
-        let names: Vec<String> = (0..self.inertias.len())
-            .flat_map(|k| ["phi", "w", "acceleration"].map(|v| format!("j{k}.{v}")))
-            .collect();
-        compare_within(run, &names, TRAJECTORY * tolerance, |t| {
-            rows[((t / INTERVAL).round() as usize).min(rows.len() - 1)].clone()
-        })
+        answer::judge(self, run, tolerance)
     }
 
     fn smaller(&self) -> Vec<Box<dyn Case>> {
@@ -327,91 +322,5 @@ impl Train {
             .motion
             .filter(|m| m.0 != gone)
             .map(|m| (place(m.0), m.1, m.2));
-    }
-
-    /// Angle, speed and acceleration of all inertias at multiples of the interval.
-    fn solve(&self) -> Vec<Vec<f64>> {
-        let parts = self.parts();
-        let firsts: Vec<usize> = (0..self.inertias.len())
-            .filter(|k| parts.of[*k].0 == *k)
-            .collect();
-        let g = firsts.len();
-        let place = |k: usize| firsts.iter().position(|f| *f == parts.of[k].0).unwrap_or(0);
-        let mut mass = vec![0.0; g];
-        for (k, j) in self.inertias.iter().enumerate() {
-            mass[place(k)] += j * parts.of[k].1 * parts.of[k].1;
-        }
-        let (mut stiff, mut damp) = (zeros(g, g), zeros(g, g));
-        let springs = self
-            .parents
-            .iter()
-            .enumerate()
-            .map(|(k, p)| (p.0, Some(k + 1), p.1));
-        for (from, to, joint) in springs.chain(self.links.iter().copied()) {
-            let Joint::Spring(c, d) = joint else { continue };
-            let mut b = vec![0.0; g];
-            b[place(from)] += parts.of[from].1;
-            if let Some(to) = to {
-                b[place(to)] -= parts.of[to].1;
-            }
-            for i in 0..g {
-                for j in 0..g {
-                    stiff[i][j] += c * b[i] * b[j];
-                    damp[i][j] += d * b[i] * b[j];
-                }
-            }
-        }
-        // z = q, q', then sine and cosine of each source.
-        let mut waves: Vec<f64> = self.torques.iter().map(|t| t.2).collect();
-        waves.extend(self.motion.map(|m| m.2));
-        let n = 2 * g + 2 * waves.len();
-        let mut a = zeros(n, n);
-        let mut start = vec![0.0; n];
-        for (s, w) in waves.iter().enumerate() {
-            let k = 2 * g + 2 * s;
-            (a[k][k + 1], a[k + 1][k]) = (*w, -*w);
-            start[k + 1] = 1.0;
-        }
-        for i in 0..g {
-            a[i][g + i] = 1.0;
-            (start[i], start[g + i]) = self.starts[firsts[i]];
-            for j in 0..g {
-                a[g + i][j] = -stiff[i][j] / mass[i];
-                a[g + i][g + j] = -damp[i][j] / mass[i];
-            }
-        }
-        for (s, (at, amplitude, _)) in self.torques.iter().enumerate() {
-            let i = place(*at);
-            a[g + i][2 * g + 2 * s] += amplitude * parts.of[*at].1 / mass[i];
-        }
-        if let Some((at, amplitude, w)) = self.motion {
-            // q follows the sine: q' = A w cos, q'' = -A w^2 sin.
-            let i = place(at);
-            let amplitude = amplitude / parts.of[at].1;
-            let k = n - 2;
-            a[i] = vec![0.0; n];
-            a[g + i] = vec![0.0; n];
-            a[i][k + 1] = amplitude * w;
-            a[g + i][k] = -amplitude * w * w;
-            (start[i], start[g + i]) = (0.0, amplitude * w);
-        }
-        let rows = (STOP / INTERVAL).round() as usize;
-        let scaled: Matrix = a
-            .iter()
-            .map(|r| r.iter().map(|v| v * INTERVAL).collect())
-            .collect();
-        let step = exponential(&scaled);
-        let mut z = start;
-        let mut all = Vec::new();
-        for _ in 0..=rows {
-            let slope = times(&a, &z);
-            let each = (0..self.inertias.len()).flat_map(|k| {
-                let (i, r) = (place(k), parts.of[k].1);
-                [z[i] * r, z[g + i] * r, slope[g + i] * r]
-            });
-            all.push(each.collect());
-            z = times(&step, &z);
-        }
-        all
     }
 }

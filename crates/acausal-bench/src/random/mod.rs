@@ -13,14 +13,17 @@
 //! | [`attempt`] | one simulation, bounded in time, panics caught |
 //! | [`shrink`] | from a failure to a small one |
 //! | [`draw`] | the random numbers |
-//! | [`matrix`] | LU, condition numbers, matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`matrix`] | matrix exponential, Radau IIA: the answers' own numerics |
+//! | [`orthogonal`] | direct solves and condition numbers by orthogonal factors |
 //! | [`arrays`] | array expressions |
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`functions`] | functions with algorithms |
 //! | [`hybrid`] | automata with exact event times |
+//! | [`initial`] | initial conditions of many kinds |
 //! | [`language`] | what must not change results |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
 //! | [`mechanics`] | drive trains with rigid parts |
+//! | [`streams`] | networks of pipes with stream connectors |
 
 pub mod arrays;
 pub mod attempt;
@@ -29,11 +32,14 @@ pub mod circuit;
 pub mod draw;
 pub mod functions;
 pub mod hybrid;
+pub mod initial;
 pub mod language;
 pub mod loops;
 pub mod matrix;
 pub mod mechanics;
+pub mod orthogonal;
 pub mod shrink;
+pub mod streams;
 
 use std::path::PathBuf;
 
@@ -97,6 +103,10 @@ pub enum Kind {
     Functions,
     /// Models and examples, changed in ways that must not matter
     Language,
+    /// Initial conditions of many kinds
+    Initial,
+    /// Networks of pipes with stream connectors
+    Streams,
 }
 
 impl Kind {
@@ -118,6 +128,8 @@ impl Kind {
             Kind::Arrays => arrays::case(&mut draw),
             Kind::Functions => functions::case(&mut draw),
             Kind::Language => language::case(&mut draw),
+            Kind::Initial => initial::case(&mut draw),
+            Kind::Streams => streams::case(&mut draw),
         }
     }
 }

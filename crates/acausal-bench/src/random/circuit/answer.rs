@@ -7,7 +7,8 @@ use acausal::InMemory;
 
 use super::{Circuit, INTERVAL, Part, STOP};
 use crate::random::case::{Deviation, TRAJECTORY, compare_columns};
-use crate::random::matrix::{Lu, Matrix, Radau, zeros};
+use crate::random::matrix::{Matrix, Radau, zeros};
+use crate::random::orthogonal::Qr;
 
 /// The parts that hang together, by node. The two ports of an element are not connected by it.
 pub(super) fn islands(circuit: &Circuit) -> BTreeMap<usize, usize> {
@@ -143,7 +144,7 @@ impl Tableau {
         let sum =
             |(e, a): (&Vec<f64>, &Vec<f64>)| e.iter().zip(a).map(|(e, a)| s * e + a).collect();
         let m: Matrix = self.e.iter().zip(&self.a).map(sum).collect();
-        Lu::new(m).map_or(f64::INFINITY, |lu| lu.condition())
+        Qr::new(m).map_or(f64::INFINITY, |qr| qr.condition())
     }
 
     /// Of the equations for derivatives and algebraic unknowns when the states are known: regular if they are independent.
@@ -154,7 +155,7 @@ impl Tableau {
                 row[column] = e[column];
             }
         }
-        Lu::new(m).map_or(f64::INFINITY, |lu| lu.condition())
+        Qr::new(m).map_or(f64::INFINITY, |qr| qr.condition())
     }
 
     /// Values of all unknowns at multiples of the interval; at time 0 of the states only. Nothing if the pencil is singular.

@@ -9,7 +9,7 @@
 //! pivot 0: U = [1], 3 - 2 * 1 = 1 is the pivot.
 
 use super::panel::{Panels, UpperRows};
-use super::{Columns, PIVOT_TOLERANCE, Scatter, SparseLu};
+use super::{Columns, MOST_GROWTH, PIVOT_TOLERANCE, Scatter, SparseLu};
 use crate::linear::{Singular, ZERO_PIVOT, row_scales};
 use crate::pattern::Pattern;
 
@@ -37,7 +37,12 @@ impl SparseLu {
             return Ok(());
         };
         self.factored = false;
-        let result = self.eliminate(&pattern, values);
+        let mut result = self.eliminate(&pattern, values);
+        if result.is_ok() && self.growth > MOST_GROWTH && !self.partial {
+            self.partial = true;
+            self.factorisations.grown += 1;
+            result = self.eliminate(&pattern, values);
+        }
         if result.is_ok() {
             self.prepare_refactor(&pattern);
             self.check_structure();
@@ -70,6 +75,7 @@ impl SparseLu {
             stack: Vec::new(),
         };
         self.norm = 0.0;
+        self.growth = 0.0;
         // L keeps start positions of rows during a block and gets pivot positions at its end.
         for b in 0..self.block.len() - 1 {
             let (start, end) = (self.block[b] as usize, self.block[b + 1] as usize);
@@ -144,10 +150,12 @@ impl SparseLu {
         }
         self.norm = self.norm.max(column_sum);
         work.upper.sort_unstable();
+        let mut column_grown = 0.0f64;
         for &j in &work.upper {
             let j = j as usize;
             let at = self.row_at_pivot(j);
             let multiplier = std::mem::take(&mut self.x[at]);
+            column_grown = column_grown.max(multiplier.abs());
             self.u.idx.push(j as u32);
             self.u.val.push(multiplier);
             let (rows, factors) = self.l.column_so_far(j);
@@ -165,7 +173,7 @@ impl SparseLu {
         let (mut pivot_row, largest) = best;
         if work.reached[k] == k as u32
             && work.pivot_of[k] == NONE
-            && self.x[k].abs() >= PIVOT_TOLERANCE * largest
+            && self.x[k].abs() >= if self.partial { 1.0 } else { PIVOT_TOLERANCE } * largest
         {
             pivot_row = k as u32;
         }
@@ -185,6 +193,8 @@ impl SparseLu {
                 structural: false,
             });
         }
+        column_grown = column_grown.max(self.x[pivot_row as usize].abs());
+        self.growth = self.growth.max(column_grown / column_max);
         let inverse = 1.0 / self.x[pivot_row as usize];
         self.inverse[k] = inverse;
         self.x[pivot_row as usize] = 0.0;

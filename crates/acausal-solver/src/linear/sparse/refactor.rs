@@ -1,10 +1,10 @@
 //! Factorisation with the pivots and the pattern of the last one: no search, no allocation.
 //!
 //! The same left-looking column elimination as in `factor.rs`; the columns of U, sorted, say in which order the earlier
-//! columns of L are subtracted. If a kept pivot has become small against its column the caller pivots anew.
+//! columns of L are subtracted. If a kept pivot has become small against its column, or the factors grow, the caller pivots anew.
 
 use super::panel::eliminate;
-use super::{KEPT_PIVOT_TOLERANCE, SparseLu};
+use super::{KEPT_PIVOT_TOLERANCE, MOST_GROWTH, SparseLu};
 use crate::linear::{ZERO_PIVOT, power_of_two_reciprocal};
 
 impl SparseLu {
@@ -13,6 +13,8 @@ impl SparseLu {
         self.rescale(values);
         let x = &mut self.x[..self.n];
         let mut norm = 0.0f64;
+        // What pivoting could not avoid is not a reason to pivot anew, as long as it does not get worse.
+        let most_growth = MOST_GROWTH.max(2.0 * self.growth);
         for k in 0..self.n {
             let mut column_sum = 0.0;
             for at in self.above.ptr[k] as usize..self.above.ptr[k + 1] as usize {
@@ -52,7 +54,8 @@ impl SparseLu {
                 at += width;
             }
             if self.u_rows.panels.in_use() {
-                for (&place, &value) in self.u_rows.place[column].iter().zip(values.iter()) {
+                for (&place, &value) in self.u_rows.place[column.clone()].iter().zip(values.iter())
+                {
                     self.u_rows.rows.val[place as usize] = value;
                 }
             }
@@ -66,7 +69,9 @@ impl SparseLu {
                 *l = value * inverse;
             }
             let size = pivot.abs();
+            let grown = (self.u.val[column.clone()].iter()).fold(size, |m, v| m.max(v.abs()));
             let good = size.is_finite()
+                && grown <= most_growth * column_max
                 && size > ZERO_PIVOT * column_max
                 && size >= KEPT_PIVOT_TOLERANCE * largest;
             if !good {

@@ -1,0 +1,27 @@
+//! From text to flat models, every class of it; and the messages.
+
+use acausal_model::class::Libraries;
+use acausal_model::flatten::{flatten, print_flat};
+
+fn main() {
+    afl::fuzz!(|data: &[u8]| {
+        let text = String::from_utf8_lossy(data);
+        let mut libraries = Libraries::new();
+        let messages = match libraries.load_text("fuzz.mo", &text) {
+            Err(messages) => messages,
+            Ok(classes) => {
+                let mut all = Vec::new();
+                for class in classes {
+                    match flatten(&mut libraries, &class, &[]) {
+                        Ok((model, _)) => drop(print_flat(&model)),
+                        Err(messages) => all.extend(messages),
+                    }
+                }
+                all
+            }
+        };
+        for message in messages {
+            message.render(libraries.sources(), false);
+        }
+    });
+}
