@@ -221,3 +221,14 @@ fn selections_in_loops_with_steps() {
         assert_eq!(last(&run, &format!("k[{}]", k + 1)), *value, "{k}");
     }
 }
+
+/// With a delay time T that changes, `der(delay(x, T))` is `x'(t - T)*(1 - T')`.
+#[test]
+fn derivatives_of_delays() {
+    let text = "model M Real x(start = 0, fixed = true), y, w; equation der(x) = cos(time);
+        y = delay(x, 0.2 + 0.1*time, 1); w = der(y); end M;";
+    let run = run_text(text, &settings());
+    for t in [0.5, 0.75, 1.0] {
+        near(at(&run, "w", t), 0.9 * (0.9 * t - 0.2f64).cos(), 1e-5);
+    }
+}
