@@ -92,7 +92,7 @@ impl Run {
         }
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         self.row(self.t, sink)?; // right limit
-        self.recent = Default::default();
+        self.recent.forget();
         self.machine.delays.from_left = true;
         self.pass_outputs(settings);
         Ok(())

@@ -16,8 +16,9 @@ use crate::simulate::Run;
 
 /// A step has at most so many parts.
 const MOST_PARTS: u32 = 1024;
-/// Neighbouring distances of samples grow by this factor at most, as steps of the integrator do: polynomials through clusters of points amplify every error.
-const GROWTH: f64 = 2.0;
+/// Neighbouring distances of samples grow by this factor at most: polynomials through clusters of points amplify every error. Twice as much as the steps
+/// of the integrator grow, so that there are fewer parts again with every step.
+const GROWTH: f64 = 4.0;
 /// Below this many tolerances, samples twice as dense must make the error smaller by [`LEAST_GAIN`] to be worth it (a smooth expression gains 2^6).
 const SMALL: f64 = 100.0;
 const LEAST_GAIN: f64 = 4.0;
@@ -30,6 +31,15 @@ const POINTS: usize = 6;
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     samples: Vec<Sample>,
+    /// The largest values so far: where an expression passes zero its error is not relative to zero.
+    scales: Vec<f64>,
+}
+
+impl Recent {
+    /// Behind an event nothing is as it was but the sizes.
+    pub(crate) fn forget(&mut self) {
+        self.samples.clear();
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +68,8 @@ impl Run {
         let last = self.inside(bdf, end, buffers);
         let mut known = std::mem::take(&mut self.recent.samples);
         known.push(last);
-        let mut scales = vec![0.0f64; known[0].values.len()];
+        let mut scales = std::mem::take(&mut self.recent.scales);
+        scales.resize(known[0].values.len(), 0.0);
         for s in &known {
             for (scale, v) in scales.iter_mut().zip(&s.values) {
                 *scale = scale.max(v.abs());
@@ -115,6 +126,7 @@ impl Run {
         }
         let first = known.len().saturating_sub(POINTS - 1);
         self.recent.samples = known.split_off(first);
+        self.recent.scales = scales;
         Ok(())
     }
 
