@@ -1,14 +1,14 @@
 //! Event cells: values that change at events only although they depend on continuous variables.
 //!
 //! A relation such as `x > 2` is frozen between events: the equations read its cell in `Mem`, and an event indicator
-//! watches for the change (MLS 3.6 §8.5). The same holds for `floor`, whose cell is the integer part. `sample` and
-//! `delay` have cells that the simulator sets. An Integer or Boolean variable whose equation calls a function of continuous
+//! watches for the change (MLS 3.6 §8.5). The same holds for `floor`, whose cell is the integer part. `sample`,
+//! `delay` and `spatialDistribution` have cells that the simulator sets. An Integer or Boolean variable whose equation calls a function of continuous
 //! variables or says `noEvent` could change at any instant without a relation that tells (MLS 3.6 §3.8 calls such equations
 //! wrong, libraries have them nevertheless): there the value of the call has a cell, and that it differs from the cell is the
 //! event. A relation in an array equation is one group of cells.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty};
+use acausal_expr::{Builtin, ExprId, IterId, Kind, List, Node, Range, RelOp, Ty};
 use acausal_jit::kernel::Bank;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -27,6 +27,8 @@ pub enum CellKind {
     Sample(ExprId, ExprId),
     /// `delay(x, time, longest time)`
     Delay(ExprId, ExprId, ExprId),
+    /// An output of `spatialDistribution`, with the arguments of its call.
+    Spatial(List),
     /// An Integer or Boolean value that changes without a relation.
     Value,
 }
@@ -67,7 +69,7 @@ pub struct Cells {
 /// True when the value can change between events.
 pub fn is_continuous(flat: &FlatModel, e: ExprId) -> bool {
     flat.exprs.any(e, |x, n| match x.node(n) {
-        Node::Time | Node::Call(Builtin::Delay, _) => true,
+        Node::Time | Node::Call(Builtin::Delay | Builtin::Spatial, _) => true,
         Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
         _ => false,
     })
@@ -120,6 +122,7 @@ impl Cells {
             Node::Call(Builtin::Delay, l) => {
                 CellKind::Delay(x.list(l)[0], x.list(l)[1], x.list(l)[2])
             }
+            Node::Call(Builtin::Spatial, l) => CellKind::Spatial(l),
             _ => return None,
         };
         Some(CellKey { expr: e, kind })

@@ -413,6 +413,13 @@ impl Compiled {
         );
         len = len.max(e.samples.iter().map(|s| 2 * s.len).max().unwrap_or(0));
         len = len.max(e.delays.iter().map(|d| 3 * d.len).max().unwrap_or(0));
+        len = len.max(
+            e.spatials
+                .iter()
+                .map(|s| s.arguments_len())
+                .max()
+                .unwrap_or(0),
+        );
         len = len.max(e.asserts.iter().map(|a| a.len).max().unwrap_or(0));
         len = len.max(e.continuous.iter().map(|c| 2 * c.len).max().unwrap_or(0));
         len = len.max(e.indexed.iter().map(|i| i.len).max().unwrap_or(0));

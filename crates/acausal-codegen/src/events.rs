@@ -1,7 +1,7 @@
 //! Code for everything that happens at events.
 
 use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp, VarId};
+use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp, VarId};
 use acausal_index1::{hoist_reductions, overlap};
 use acausal_jit::kernel::{Bank, Program};
 
@@ -31,6 +31,8 @@ pub struct EventCode {
     pub samples: Vec<SampleCode>,
     /// `delay`
     pub delays: Vec<DelayCode>,
+    /// `spatialDistribution`
+    pub spatials: Vec<SpatialCode>,
     /// Equations of discrete variables outside of `when`.
     pub discrete: Program,
     /// The variables that they determine, and where each equation came from.
@@ -139,6 +141,45 @@ pub struct DelayCode {
     pub variable: bool,
     /// An equation that it occurs in.
     pub origin: OriginId,
+}
+
+/// A group of one output of `spatialDistribution`.
+#[derive(Clone, Debug)]
+pub struct SpatialCode {
+    /// First cell in `Mem`.
+    pub base: usize,
+    /// Number of cells.
+    pub len: usize,
+    /// Which output.
+    pub output: SpatialOutput,
+    /// Number of points of the profile at the start.
+    pub points: usize,
+    /// Computes `in0`, `in1`, `x`, `positiveVelocity`, whether a jump has come out (for the sake of its event), then points and values of the profile
+    /// at the start, into `Out`.
+    pub arguments: Program,
+    /// An equation that it occurs in.
+    pub origin: OriginId,
+}
+
+impl SpatialCode {
+    /// Which of the arguments is the first point of the profile at the start.
+    pub const POINTS: usize = 5;
+
+    /// Number of values that the arguments are.
+    pub fn arguments_len(&self) -> usize {
+        (SpatialCode::POINTS + 2 * self.points) * self.len
+    }
+}
+
+/// What a cell of `spatialDistribution` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpatialOutput {
+    /// The value at the end of `in0`.
+    Left,
+    /// The value at the end of `in1`.
+    Right,
+    /// The distance to the next jump that comes out.
+    Distance,
 }
 
 /// A `when` clause over its points.
@@ -306,10 +347,38 @@ impl Lowering<'_> {
                         origin: g.origin,
                     });
                 }
+                CellKind::Spatial(list) => self.spatial_code(code, &g, list)?,
             }
         }
         code.values = merge(std::mem::take(&mut code.values));
         code.indicators = merge(std::mem::take(&mut code.indicators));
+        Ok(())
+    }
+
+    fn spatial_code(
+        &mut self,
+        code: &mut EventCode,
+        g: &crate::cells::CellGroup,
+        list: List,
+    ) -> Result<(), CodegenError> {
+        let args = self.flat.exprs.list(list).to_vec();
+        let output = match self.flat.exprs.as_int(args[0]) {
+            Some(0) => SpatialOutput::Left,
+            Some(1) => SpatialOutput::Right,
+            _ => SpatialOutput::Distance,
+        };
+        let mut arguments = Program::default();
+        for (k, &e) in args[1..].iter().enumerate() {
+            arguments.extend(self.out_program(&g.domain, e, k * g.len, g.origin)?);
+        }
+        code.spatials.push(SpatialCode {
+            base: g.base,
+            len: g.len,
+            output,
+            points: (args.len() - 1 - SpatialCode::POINTS) / 2,
+            arguments,
+            origin: g.origin,
+        });
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
 pub use error::CodegenError;
 pub use events::{
     ActionCode, AssertCode, BranchCode, DelayCode, EventCode, RelationCode, SampleCode,
-    TimeEventCode, WhenCode,
+    SpatialCode, SpatialOutput, TimeEventCode, WhenCode,
 };
 pub use given::{GivenStart, GivenValues};
 pub use initial::{FreeParameter, InitialCode, InitialRow};

@@ -155,7 +155,8 @@ impl<'a> Lowering<'a> {
             .iter()
             .map(|&r| {
                 let r = self.expand_steps(r);
-                self.resolve_dynamic(r, origin)
+                let r = self.resolve_dynamic(r, origin)?;
+                Ok(self.flat.exprs.checked_integers(r))
             })
             .collect::<Result<_, _>>()?;
         self.note_indexed(domain, &roots, origin);

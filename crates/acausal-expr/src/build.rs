@@ -531,6 +531,7 @@ impl Exprs {
                 | Builtin::Terminal
                 | Builtin::Sample
                 | Builtin::Delay
+                | Builtin::Spatial
                 | Builtin::Edge
                 | Builtin::Change
                 | Builtin::Homotopy

@@ -313,8 +313,11 @@ impl Exprs {
             }
             Builtin::Homotopy => return self.call(Builtin::Homotopy, d),
             Builtin::Delay => {
-                // Only a constant delay is differentiable in this form.
-                return self.call(Builtin::Delay, &[d[0], args[1], args[2]]);
+                // With a delay time T that changes, x(t - T) changes by x'(t - T)*(1 - T').
+                let past = self.call(Builtin::Delay, &[d[0], args[1], args[2]]);
+                let one = self.int(1);
+                let rate = self.sub(one, d[1]);
+                return self.mul(&[past, rate]);
             }
             _ => return zero,
         };

@@ -29,6 +29,8 @@ pub struct FlatModel {
     pub whens: Vec<When>,
     /// `assert` in equations.
     pub asserts: Vec<Assert>,
+    /// What is printed outside of `when`.
+    pub prints: Vec<Print>,
     /// Functions that are evaluated at run time.
     pub functions: Vec<Function>,
     /// Enumeration types, by [`VarType::Enum`].
@@ -401,6 +403,17 @@ pub enum Action {
         /// Where it stands.
         origin: OriginId,
     },
+}
+
+/// `Modelica.Utilities.Streams.print(message)` outside of `when`.
+#[derive(Clone, Debug)]
+pub struct Print {
+    /// Iterators.
+    pub domain: Vec<(IterId, Range)>,
+    /// A String expression; the empty text is not printed.
+    pub message: ExprId,
+    /// In an initial section: at the start only.
+    pub initial: bool,
 }
 
 /// `assert(condition, message, level)`.

@@ -187,7 +187,7 @@ impl Exprs {
             }
             Node::NoEvent(a) | Node::Smooth(_, a) => give(a, adjoint),
             // What comes out of a delay does not depend on the values of this instant.
-            Node::Call(Builtin::Delay, _) => {}
+            Node::Call(Builtin::Delay | Builtin::Spatial, _) => {}
             Node::Call(f, l) => {
                 let args = self.list(l).to_vec();
                 let zero = self.real(0.0);

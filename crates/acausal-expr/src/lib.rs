@@ -17,6 +17,7 @@
 
 mod affine;
 mod arena;
+mod assigned;
 mod build;
 mod differentiate;
 mod domain;
@@ -25,6 +26,7 @@ pub mod fingerprint;
 pub mod flat;
 mod gradient;
 mod gradient_chain;
+mod integer;
 pub mod limits;
 pub mod memory;
 pub mod native;
@@ -33,6 +35,7 @@ mod packed;
 mod print;
 mod run_function;
 mod solve;
+pub mod subscripts;
 mod substitute;
 mod table;
 mod text;
@@ -42,8 +45,10 @@ mod visit;
 pub use acausal_syntax::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
+pub use assigned::{Assigned, AssignedPart};
 pub use domain::{AffineRelation, split_equation};
 pub use evaluate::{EvalError, Value, apply_builtin};
+pub use integer::LARGEST_INTEGER;
 pub use limits::Limits;
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,

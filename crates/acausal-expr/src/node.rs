@@ -187,6 +187,9 @@ pub enum Builtin {
     Sample,
     /// `delay(expr, delayTime, delayMax)`, always with three arguments here.
     Delay,
+    /// An output of `spatialDistribution`: which one (0 at `in0`, 1 at `in1`, 2 the distance to the next jump that comes out), `in0`, `in1`, `x`,
+    /// `positiveVelocity`, whether a jump has come out (the event), then `initialPoints` and as many `initialValues`.
+    Spatial,
     /// `edge(b)` of a Boolean expression: `b and not pre(b)`; the argument is a variable access.
     Edge,
     /// `change(v)`: `v <> pre(v)`; the argument is a variable access.

@@ -508,6 +508,7 @@ fn builtin_name(f: Builtin) -> &'static str {
         Builtin::Terminal => "terminal",
         Builtin::Sample => "sample",
         Builtin::Delay => "delay",
+        Builtin::Spatial => "spatialDistribution",
         Builtin::Edge => "edge",
         Builtin::Change => "change",
         Builtin::Homotopy => "homotopy",

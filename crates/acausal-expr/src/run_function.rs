@@ -43,6 +43,8 @@ pub enum FunctionError {
         index: i64,
         size: u32,
     },
+    /// Integer arithmetic beyond the numbers that are exact.
+    Overflow { function: String, value: f64 },
     /// An assertion failed.
     Assertion { function: String, message: String },
     /// A loop that does not seem to end.
@@ -70,6 +72,12 @@ impl std::fmt::Display for FunctionError {
                 write!(
                     f,
                     "index {index} is outside of 1:{size} in function {function}"
+                )
+            }
+            FunctionError::Overflow { function, value } => {
+                write!(
+                    f,
+                    "Integer arithmetic in function {function} gives {value:e}: Integers are exact up to 2^53"
                 )
             }
             FunctionError::Assertion { function, message } => {
@@ -413,6 +421,14 @@ impl<T: Number> Machine<'_, T> {
                     (*acc, result)
                 }
                 Instr::Return => return Ok(()),
+                Instr::Whole(v) => {
+                    let value = r(*v).value();
+                    if value.abs() > crate::LARGEST_INTEGER {
+                        let function = program.name.clone();
+                        return Err(FunctionError::Overflow { function, value });
+                    }
+                    continue;
+                }
                 Instr::Assert(c, message, warning) => {
                     if r(*c).value() == 0.0 {
                         let (function, message) = (program.name.clone(), message.to_string());

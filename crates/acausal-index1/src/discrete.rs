@@ -13,9 +13,10 @@
 
 use std::collections::VecDeque;
 
-use acausal_expr::flat::{Action, Causality, Equation, FlatModel, Variable};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use acausal_expr::flat::{Causality, Equation, FlatModel, Variable};
+use acausal_expr::subscripts::intersection;
+use acausal_expr::{Access, Assigned, ExprId, IterId, Kind, Node, Range, VarId};
+use rustc_hash::FxHashMap;
 
 use crate::DiscreteEquation;
 
@@ -28,7 +29,7 @@ pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEqua
         all.retain(|eq| !eq.is_empty());
         return (all, Vec::new());
     }
-    let assigned = assigned_in_whens(flat);
+    let assigned = Assigned::new(flat);
     let mut candidates = Vec::new();
     let mut others = Vec::new();
     for eq in all {
@@ -58,21 +59,9 @@ fn can_be_determined(v: &Variable) -> bool {
     v.is_discrete() && !v.is_parameter() && v.causality != Causality::Input
 }
 
-/// The variables that `when` clauses give values.
-fn assigned_in_whens(flat: &FlatModel) -> FxHashSet<VarId> {
-    let branches = flat.whens.iter().flat_map(|w| &w.branches);
-    let actions = branches.flat_map(|b| &b.actions);
-    actions
-        .filter_map(|a| match a {
-            Action::Assign { target, .. } => Some(target.var),
-            _ => None,
-        })
-        .collect()
-}
-
-/// The sides of an equation that it can determine, with the other side. A variable that a `when` gives a value, a
+/// The sides of an equation that it can determine, with the other side. An element that a `when` gives a value, a
 /// parameter and an input are known; `y = n` with a continuous `y` is an equation for `y`.
-fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(Access, ExprId)> {
+fn sides(flat: &FlatModel, assigned: &Assigned, eq: &Equation) -> Vec<(Access, ExprId)> {
     let continuous = |e: ExprId| match flat.exprs.node(e) {
         Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
         _ => false,
@@ -81,7 +70,7 @@ fn sides(flat: &FlatModel, assigned: &FxHashSet<VarId>, eq: &Equation) -> Vec<(A
     for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);
-            let candidate = can_be_determined(var) && !assigned.contains(&a.var);
+            let candidate = can_be_determined(var) && !assigned.meets(&flat.exprs, a, &eq.domain);
             if a.kind == Kind::Value && candidate && !continuous(other) {
                 sides.push((a, other));
             }
@@ -148,26 +137,11 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
 
 /// Whether two accesses of one variable can be the same element.
 pub fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
-    let subs = |x: Access| flat.exprs.list(x.subs);
-    subs(a.0).iter().zip(subs(b.0)).all(|(&x, &y)| {
-        match (extent(flat, x, a.1), extent(flat, y, b.1)) {
-            (Some((x0, x1)), Some((y0, y1))) => x0 <= y1 && y0 <= x1,
-            _ => true,
-        }
-    })
-}
-
-/// Smallest and largest value of a subscript, if it is affine in iterators of the domain.
-fn extent(flat: &FlatModel, e: ExprId, domain: &Domain) -> Option<(i64, i64)> {
-    let affine = flat.exprs.affine(e)?;
-    let (mut low, mut high) = (affine.constant, affine.constant);
-    for (iter, factor) in affine.terms {
-        let (_, r) = domain.iter().find(|(i, _)| *i == iter)?;
-        let ends = [factor * r.at(0), factor * r.at((r.count - 1).max(0))];
-        low += ends[0].min(ends[1]);
-        high += ends[0].max(ends[1]);
+    let elements = |(access, domain): (Access, &Domain)| flat.exprs.box_of(access, domain);
+    match (elements(a), elements(b)) {
+        (Some((a, _)), Some((b, _))) => intersection(&a, &b).is_some(),
+        _ => true,
     }
-    Some((low, high))
 }
 
 /// Equations in the order of their dependencies; those in a cycle come last in their order (the event iteration settles

@@ -24,6 +24,7 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
             Node::If(c, ..) | Node::Select(c, _) => changes(flat, c),
             Node::Rel(..) => changes(flat, n),
             Node::Var(a) => a.kind == Kind::Pre || jumps(flat, a.var),
+            Node::Call(Builtin::Spatial, _) => true,
             Node::Call(f, _) => {
                 matches!(
                     f,
@@ -43,6 +44,13 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
 /// The error for an equation whose sides visibly jump against each other: all that depends on one condition differs by a number, and nothing else may jump.
 pub(crate) fn visible_jump(flat: &mut FlatModel, w: &Written) -> Option<Diagnostic> {
     let residual = flat.exprs.sub(w.rhs, w.lhs);
+    if (flat.exprs).any(residual, |x, n| {
+        matches!(x.node(n), Node::Call(Builtin::Spatial, _))
+    }) {
+        let span = flat.origin(w.origin).span;
+        let message = "this equation must be differentiated, but `spatialDistribution` has no derivative here";
+        return Some(Diagnostic::error("impulse", span, message));
+    }
     let mut conditions: Vec<ExprId> = values(&flat.exprs, residual)
         .into_iter()
         .filter_map(|n| match flat.exprs.node(n) {

@@ -147,7 +147,7 @@ fn is_dummy(flat: &FlatModel, u: &Unknown) -> bool {
 }
 
 /// The model with names for people: multipliers are `mu1`, `mu2`, ...; sums that are computed apart are `sum1`, ...; the
-/// derivative of `x` that the integrator approximates is `slope.x`. A name that the user has taken gets a line below it.
+/// derivative of `x` that the integrator approximates is `slope.x`, elements of `x` that `when` assigns are `when.x`. A name that the user has taken gets a line below it.
 fn readable(dae: &Dae) -> FlatModel {
     let mut flat = dae.flat.clone();
     let taken: rustc_hash::FxHashSet<String> = flat
@@ -168,8 +168,9 @@ fn readable(dae: &Dae) -> FlatModel {
         let Some((first, _)) = parts.first_mut().filter(|_| v.auxiliary) else {
             continue;
         };
-        let mut name = match first.strip_prefix("$slope.") {
-            Some(rest) => format!("slope.{rest}"),
+        let named = |prefix: &str| first.strip_prefix('$').filter(|n| n.starts_with(prefix));
+        let mut name = match named("slope.").or_else(|| named("when.")) {
+            Some(name) => name.to_string(),
             None => {
                 let is_mu = multipliers.contains(&acausal_expr::VarId(k as u32));
                 let number = &mut counts[usize::from(is_mu)];

@@ -94,6 +94,7 @@ impl Run {
         }
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         self.row(self.t, sink)?; // right limit
+        self.recent.forget();
         self.machine.delays.from_left = true;
         self.pass_outputs(settings);
         Ok(())
@@ -223,14 +224,14 @@ impl Run {
     }
 }
 
-/// Adds the current values of delayed expressions to their histories.
+/// Adds the current values of delayed and transported expressions to their histories.
 pub(crate) fn record_delays(
     machine: &mut Machine,
     t: f64,
     y: &[f64],
     yp: &[f64],
 ) -> Result<(), SimError> {
-    if machine.delays.is_empty() {
+    if machine.delays.is_empty() && machine.distributions.is_empty() {
         return Ok(());
     }
     let model = machine.model.clone();
@@ -243,6 +244,18 @@ pub(crate) fn record_delays(
             t,
             delay,
             longest,
+            origin: code.origin,
+        })?;
+        first += code.len;
+    }
+    let (mut first, event) = (0, !machine.delays.from_left);
+    for (k, code) in model.events.spatials.iter().enumerate() {
+        machine.run(Which::Spatial(k), y, yp);
+        let arguments = machine.out[..code.arguments_len()].to_vec();
+        let lines = &mut machine.distributions;
+        let recorded = lines.record(t, first, &arguments, code, event);
+        recorded.map_err(|place| SimError::InitialPoints {
+            place,
             origin: code.origin,
         })?;
         first += code.len;

@@ -2,7 +2,7 @@
 //!
 //! A [`Checkpoint`] holds everything that decides the future: time, unknowns and their derivatives, the whole memory of
 //! the model (discrete variables, left limits, frozen relations, parameters), the conditions of `when` clauses, the counts of
-//! sample clocks, the histories of delays and the sides of event indicators. It does not hold the history of the
+//! sample clocks, the histories of delays and distributions and the sides of event indicators. It does not hold the history of the
 //! integrator, which starts again at order one: a run that passes a checkpoint starts its integrator again there, so that
 //! going on and continuing later give the same numbers, bit for bit.
 //!
@@ -30,6 +30,7 @@ use acausal_codegen::Compiled;
 use acausal_expr::fingerprint::Fnv;
 
 use crate::delay::Line;
+use crate::distribution::{Distribution, Sample};
 use crate::event::EventState;
 use crate::initial::{restart_system, start_data};
 use crate::limits::check_samples;
@@ -63,6 +64,8 @@ pub struct Checkpoint {
     shifts: Vec<f64>,
     /// Per delay line: delay, longest delay, number of samples, samples as pairs, jumps.
     delays: Vec<Vec<f64>>,
+    /// Per distribution: number of samples, samples as triples, jumps.
+    spatials: Vec<Vec<f64>>,
 }
 
 impl Run {
@@ -73,6 +76,14 @@ impl Run {
             let mut numbers = vec![l.delay, l.longest, l.samples.len() as f64];
             numbers.extend(l.samples.iter().flat_map(|s| [s.0, s.1]));
             numbers.extend(&l.jumps);
+            numbers
+        };
+        let distribution = |d: &Distribution| {
+            let profile = &d.profile;
+            let mut numbers = vec![profile.samples.len() as f64];
+            let triples = profile.samples.iter();
+            numbers.extend(triples.flat_map(|s| [s.entry, s.label, s.value]));
+            numbers.extend(&profile.jumps);
             numbers
         };
         Checkpoint {
@@ -89,6 +100,9 @@ impl Run {
             sides: machine.sides.clone(),
             shifts: machine.shifts.clone(),
             delays: machine.delays.lines.iter().map(delay).collect(),
+            spatials: (machine.distributions.lines.iter())
+                .map(distribution)
+                .collect(),
         }
     }
 
@@ -110,7 +124,8 @@ impl Run {
             && c.scales.len() == events.scales.len()
             && c.sides.len() == events.scales.len()
             && c.shifts.len() == events.scales.len()
-            && c.delays.len() == machine.delays.lines.len();
+            && c.delays.len() == machine.delays.lines.len()
+            && c.spatials.len() == machine.distributions.lines.len();
         if !fits {
             return Err(SimError::Settings(format!(
                 "the checkpoint is of `{}` with other variables or equations and does not fit `{}`",
@@ -138,6 +153,9 @@ impl Run {
         machine.shifts.clone_from(&c.shifts);
         for (line, stored) in machine.delays.lines.iter_mut().zip(&c.delays) {
             restore_delay(line, stored);
+        }
+        for (line, stored) in machine.distributions.lines.iter_mut().zip(&c.spatials) {
+            restore_distribution(line, stored);
         }
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, nominal, settings);
@@ -187,6 +205,12 @@ fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
     values
 }
 
+/// All sections of a name, in order.
+fn all(sections: &mut [(&str, Vec<f64>)], name: &str) -> Vec<Vec<f64>> {
+    let named = sections.iter_mut().filter(|s| s.0 == name);
+    named.map(|s| std::mem::take(&mut s.1)).collect()
+}
+
 fn restore_delay(line: &mut Line, stored: &[f64]) {
     let [delay, longest, count, rest @ ..] = stored else {
         return;
@@ -198,6 +222,22 @@ fn restore_delay(line: &mut Line, stored: &[f64]) {
     line.jumps = rest
         .get(pairs..)
         .map_or_else(VecDeque::new, |j| j.iter().copied().collect());
+}
+
+fn restore_distribution(line: &mut Distribution, stored: &[f64]) {
+    let [count, rest @ ..] = stored else {
+        return;
+    };
+    let triples = 3 * (*count as usize);
+    let samples = rest.get(..triples).unwrap_or(rest).chunks_exact(3);
+    let sample = |s: &[f64]| Sample {
+        entry: s[0],
+        label: s[1],
+        value: s[2],
+    };
+    line.profile.samples = samples.map(sample).collect();
+    let jumps = rest.get(triples..).unwrap_or(&[]);
+    line.profile.jumps = jumps.iter().copied().collect();
 }
 
 /// The equations, and names and sizes of everything that has a place in memory.
@@ -254,6 +294,9 @@ impl Checkpoint {
         line("shifts", &self.shifts);
         for d in &self.delays {
             line("delay", d);
+        }
+        for s in &self.spatials {
+            line("distribution", s);
         }
         line("end", &[]);
         let mut text = format!(
@@ -323,11 +366,8 @@ impl Checkpoint {
             scales: take("scales")?,
             sides: take("sides")?,
             shifts: take("shifts")?,
-            delays: sections
-                .iter_mut()
-                .filter(|s| s.0 == "delay")
-                .map(|s| std::mem::take(&mut s.1))
-                .collect(),
+            delays: all(&mut sections, "delay"),
+            spatials: all(&mut sections, "distribution"),
         })
     }
 }

@@ -254,8 +254,10 @@ impl Line {
         if self.samples[right - 1].0 == self.samples[right].0 {
             return Some(self.samples[right].1);
         }
+        // Beside a jump the other side has more of them.
         let first = self.smooth_before(right - 1, LEFT);
-        let last = self.smooth_after(right, POINTS - LEFT);
+        let last = self.smooth_after(right, POINTS - (right - first));
+        let first = self.smooth_before(right - 1, POINTS - (last + 1 - right));
         Some(neville(t, self.samples.range(first..=last)))
     }
 

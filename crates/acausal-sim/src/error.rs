@@ -132,6 +132,13 @@ pub enum SimError {
         /// Where it stands.
         origin: OriginId,
     },
+    /// A point of the profile that `spatialDistribution` starts with lies outside of the pipe or before another one.
+    InitialPoints {
+        /// The point.
+        place: f64,
+        /// An equation with the operator.
+        origin: OriginId,
+    },
     /// A delay time that makes no sense.
     Delay {
         /// The instant.
@@ -264,6 +271,12 @@ impl SimError {
                 ),
             )
             .hint("let the quantity change continuously, e.g. by a ramp or a filter, or give new values to the states it depends on with `reinit`"),
+            SimError::InitialPoints { place, origin } => Diagnostic::error(
+                "initial-points",
+                model.flat.origin(*origin).span,
+                format!("the point {place} of the profile at the start is not between the one before it and 1"),
+            )
+            .hint("`initialPoints` must ascend from 0 to 1"),
             SimError::Delay {
                 t,
                 delay,
@@ -317,7 +330,14 @@ impl SimError {
                     return Diagnostic::error("not-a-number", Span::NONE, message);
                 };
                 let place = model.flat.origin(*origin);
-                let d = Diagnostic::error(
+                let d = match value.is_finite() {
+                    true => Diagnostic::error(
+                        "integer-overflow",
+                        place.span,
+                        format!("`{name}` becomes {value:e} at time = {t}, because of this equation: no exact Integer"),
+                    )
+                    .note("Integers are exact up to 2^53"),
+                    false => Diagnostic::error(
                     "not-a-number",
                     place.span,
                     match name.contains('$') {
@@ -326,7 +346,8 @@ impl SimError {
                             format!("`{name}` is {value} at time = {t}, because of this equation")
                         }
                     },
-                );
+                    ),
+                };
                 if place.component.is_empty() {
                     d
                 } else {

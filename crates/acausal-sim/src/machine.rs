@@ -16,6 +16,7 @@ use acausal_solver::{Dae, EvalError, EvalReason, Pattern, Predicted};
 
 use crate::SimError;
 use crate::delay::DelayLines;
+use crate::distribution::Distributions;
 
 /// Run-time functions, evaluated by the interpreter of function bodies.
 struct UserFunctions {
@@ -93,6 +94,7 @@ pub(crate) struct Programs {
     pub conditions: BoundProgram,
     pub samples: Vec<BoundProgram>,
     pub delays: Vec<BoundProgram>,
+    pub spatials: Vec<BoundProgram>,
     pub asserts: Vec<BoundProgram>,
     pub indexed: Vec<BoundProgram>,
     pub continuous: Vec<BoundProgram>,
@@ -149,6 +151,7 @@ pub struct Machine {
     pub(crate) delays: DelayLines,
     /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
     time_unit: f64,
+    pub(crate) distributions: Distributions,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
@@ -317,6 +320,11 @@ impl Machine {
                 .iter()
                 .map(|d| bind(&d.arguments, out_len))
                 .collect::<Result<_, _>>()?,
+            spatials: e
+                .spatials
+                .iter()
+                .map(|s| bind(&s.arguments, out_len))
+                .collect::<Result<_, _>>()?,
             indexed: e
                 .indexed
                 .iter()
@@ -358,6 +366,7 @@ impl Machine {
             pattern,
             delays: DelayLines::new(&e.delays),
             time_unit: 1.0,
+            distributions: Distributions::new(&e.spatials),
             fault: None,
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
@@ -452,18 +461,18 @@ impl Machine {
         }
     }
 
-    /// Writes the cells of delays. Where they depend on this point, so do local assignments that their arguments need, and these may need
+    /// Writes the cells of delays and distributions. Where they depend on this point, so do local assignments that their arguments need, and these may need
     /// other cells: a chain of delays takes as many rounds as it is long.
     fn write_delays(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        if self.delays.is_empty() {
+        if self.delays.is_empty() && self.distributions.is_empty() {
             return;
         }
         self.delays.write(t, &mut self.mem);
-        if !self.delays.needs_point(t) {
+        if !self.needs_point(t) {
             return;
         }
         let model = self.model.clone();
-        for _ in 0..=self.delays.lines.len() {
+        for _ in 0..=self.delays.lines.len() + self.distributions.lines.len() {
             self.run(Which::Locals, y, yp);
             self.run(Which::OtherLocals, y, yp);
             let mut changed = false;
@@ -474,10 +483,40 @@ impl Machine {
                 changed |= lines.write_with(t, first, &self.out, code.len, mem);
                 first += code.len;
             }
+            let mut first = 0;
+            for (k, code) in model.events.spatials.iter().enumerate() {
+                self.run(Which::Spatial(k), y, yp);
+                let (lines, mem) = (&self.distributions, &mut self.mem);
+                changed |= lines.write(t, first, &self.out, code.len, mem);
+                first += code.len;
+            }
             if !changed {
                 return;
             }
         }
+    }
+
+    /// Forgets the histories of delays and distributions.
+    pub(crate) fn forget_histories(&mut self) {
+        self.delays.forget();
+        self.distributions.forget();
+    }
+
+    /// Whether cells hold other values than the histories give at time `t`.
+    pub(crate) fn histories_change(&mut self, t: f64, y: &[f64], yp: &[f64]) -> bool {
+        if self.delays.change(t, &self.mem) {
+            return true;
+        }
+        let before = self.distributions.outputs(&self.mem);
+        self.write_delays(t, y, yp);
+        let now = self.distributions.outputs(&self.mem);
+        let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9 * b.abs().max(1e-300);
+        before.iter().zip(&now).any(differ)
+    }
+
+    /// Whether cells of delays and distributions depend on the values at time `t`.
+    fn needs_point(&self, t: f64) -> bool {
+        self.delays.needs_point(t) || !self.distributions.is_empty()
     }
 
     /// Brings those local assignments up to date that the residuals need.
@@ -529,6 +568,7 @@ impl Machine {
             Which::Conditions => &self.programs.conditions,
             Which::Sample(k) => &self.programs.samples[k],
             Which::Delay(k) => &self.programs.delays[k],
+            Which::Spatial(k) => &self.programs.spatials[k],
             Which::Assert(k) => &self.programs.asserts[k],
             Which::Index(k) => &self.programs.indexed[k],
             Which::Sides(k) => &self.programs.continuous[k],
@@ -791,6 +831,7 @@ pub(crate) enum Which {
     Conditions,
     Sample(usize),
     Delay(usize),
+    Spatial(usize),
     Assert(usize),
     Index(usize),
     Sides(usize),
@@ -847,7 +888,7 @@ impl Dae for Machine {
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
         let tiles = self.halves.tiles.as_ref()?;
-        if self.delays.needs_point(t) {
+        if self.needs_point(t) {
             return None;
         }
         let clock = self.profiles.then(Instant::now);

@@ -13,6 +13,7 @@ use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
 use crate::consistent::Point;
+use crate::event::asserts::message_text;
 use crate::interior::{LEFT, set_states};
 use crate::machine::{Machine, Which};
 use crate::simulate::Run;
@@ -75,6 +76,40 @@ impl Run {
                 value: self.machine.mem[place],
                 origin,
             }),
+        }
+    }
+
+    /// Adds what is printed outside of `when`, each text where it is another one than before.
+    pub(crate) fn note_prints(&mut self, summary: &mut Summary) {
+        let model = self.machine.model.clone();
+        if model.flat.prints.is_empty() {
+            return;
+        }
+        self.machine.update_all(self.t, &self.y, &self.yp);
+        let begins = self.printed.is_empty();
+        let mut place = 0;
+        for print in &model.flat.prints {
+            for point in 0..print
+                .domain
+                .iter()
+                .map(|d| d.1.count.max(0) as usize)
+                .product()
+            {
+                place += 1;
+                if print.initial && !begins {
+                    continue;
+                }
+                let now = (self.t, &self.y[..], &self.yp[..]);
+                let text = message_text(&self.machine, print.message, &print.domain, point, now);
+                self.printed
+                    .resize(self.printed.len().max(place), String::new());
+                if self.printed[place - 1] != text {
+                    summary
+                        .printed
+                        .extend(Some(text.clone()).filter(|t| !t.is_empty()));
+                    self.printed[place - 1] = text;
+                }
+            }
         }
     }
 
@@ -144,7 +179,7 @@ impl Run {
     }
 
     /// Makes an interpolated row consistent with the equations.
-    fn correct_row(
+    pub(crate) fn correct_row(
         &mut self,
         bdf: &mut dyn Integrator,
         t: f64,

@@ -19,6 +19,7 @@ use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState};
 use crate::few::FewSignals;
+use crate::history::Recent;
 use crate::initial::{
     check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
 };
@@ -143,6 +144,10 @@ pub(crate) struct Run {
     pub(crate) reported: Vec<Vec<u32>>,
     /// Functions have assertions that only warn.
     pub(crate) functions_warn: bool,
+    /// The last text of everything that is printed outside of `when`.
+    pub(crate) printed: Vec<String>,
+    /// What delays and distributions keep, at the last steps.
+    pub(crate) recent: Recent,
     /// A jump to another solution has been reported.
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations: there are unknowns that the error test does not control between steps.
@@ -197,9 +202,9 @@ impl Run {
                 nominal: &data.nominal,
             };
             initial.solve(&mut at, &data, &mut summary.notes)?;
-            machine.delays.forget();
+            machine.forget_histories();
             record_delays(&mut machine, t, &y, &yp)?;
-            if !machine.delays.change(t, &machine.mem) {
+            if !machine.histories_change(t, &y, &yp) {
                 break;
             }
         }
@@ -225,7 +230,7 @@ impl Run {
         summary
             .notes
             .extend(remarks.map(|text| crate::Note { text }));
-        machine.delays.forget();
+        machine.forget_histories();
         record_delays(&mut machine, t, &y, &yp)?;
         // Only events ask for the Jacobian of the start again; it is made anew then.
         machine.initial = Default::default();
@@ -256,10 +261,13 @@ impl Run {
         settings: &Settings,
     ) -> Run {
         machine.delays.tolerance = settings.tolerance;
+        machine.distributions.tolerance = settings.tolerance;
         let roles = roles(&machine.model);
         let slopes = machine.model.uses_slopes();
         Run {
             functions_warn: machine.functions_warn(),
+            printed: Vec::new(),
+            recent: Recent::default(),
             corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State) || slopes,
             slopes,
             interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
@@ -351,6 +359,7 @@ impl Run {
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.note_function_warnings(summary);
+        self.note_prints(summary);
         hand_over_prints(summary, sink);
         self.write_start_row(sink)?;
         self.row(self.t, sink)?;
@@ -449,6 +458,7 @@ impl Run {
             }
             let reached = bdf.t();
             self.outputs_before(bdf, reached, buffers, settings, sink)?;
+            self.refine_histories(bdf, reached, buffers, settings.tolerance)?;
             self.reach = self.reach.max(REACH_STEPS * (reached - self.t));
             self.t = reached;
             self.behind = true;
@@ -489,6 +499,7 @@ impl Run {
                     bdf.forget_roots();
                 }
             }
+            self.note_prints(summary);
             hand_over_prints(summary, sink);
             sink.progress(self.t);
             if sink.interrupted() {
@@ -501,6 +512,8 @@ impl Run {
             }
             if pauses {
                 self.follow(bdf);
+                // A continuation does not have them.
+                self.recent = Recent::default();
                 summary.checkpoint = Some(self.checkpoint(settings));
                 if self.t < stop {
                     return Ok(Pause::Checkpoint);
@@ -538,8 +551,10 @@ impl Run {
         self.events.is_discrete(&self.machine)
             || !model.events.asserts.is_empty()
             || !model.events.delays.is_empty()
+            || !model.events.spatials.is_empty()
             || model.initial.branching
             || self.functions_warn
+            || !model.flat.prints.is_empty()
     }
 
     /// Takes the state of the integrator over. In a large model without anything discrete nobody looks at it after each

@@ -6,9 +6,9 @@ mod command;
 
 use command::Place;
 
-/// States, algebraic loops, discrete variables, samples, delays and a relation that changes.
+/// States, algebraic loops, discrete variables, samples, delays, transport and a relation that changes.
 const BUSY: &str = "model Busy
-  Real x(start = 1, fixed = true), v(start = 0, fixed = true), z(start = 0.5), d;
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true), z(start = 0.5), d, left, right;
   Integer n(start = 0, fixed = true);
   discrete Real held(start = 0, fixed = true);
   parameter Real k = 9;
@@ -17,6 +17,7 @@ equation
   der(v) = -k*x - 0.2*v + (if x > 0.3 then 1 else 0) + 0.1*d;
   z + 0.3*sin(z) = x;
   d = delay(z, 0.15);
+  (left, right) = spatialDistribution(sin(20*time), z, 3*x, v >= 0, {0, 0.5, 1}, {1, 2, 0});
   when sample(0.05, 0.3) then n = pre(n) + 1; held = x; end when;
   when x < -0.5 then reinit(v, v + 0.1); end when;
 end Busy;

@@ -60,6 +60,8 @@ pub(super) enum Instr {
     /// `acc := op(acc, value)`
     Reduce(Reg, ReduceOp, Reg),
     Return,
+    /// Fails unless the register holds an Integer that is exact.
+    Whole(Reg),
     /// The last is true for a warning.
     Assert(Reg, Box<str>, bool),
 }
@@ -91,6 +93,7 @@ pub(super) fn compile(
         registers: 0,
         memo: FxHashMap::default(),
         calls: FxHashMap::default(),
+        used: Vec::new(),
         scopes: Vec::new(),
         iters: FxHashMap::default(),
         loops: Vec::new(),
@@ -143,6 +146,8 @@ struct Compiler<'a> {
     registers: Reg,
     memo: FxHashMap<ExprId, Reg>,
     calls: FxHashMap<CallKey, Reg>,
+    /// The calls that occur in the present statement.
+    used: Vec<CallKey>,
     /// What was computed in each open branch, to be forgotten at its end.
     scopes: Vec<(Vec<ExprId>, Vec<CallKey>)>,
     /// Registers of iterators of reductions.
@@ -189,13 +194,37 @@ impl Compiler<'_> {
     }
 
     fn body(&mut self, statements: &[Statement]) -> Result<(), FunctionError> {
+        let mut after_assignment = false;
         for s in statements {
-            // Locals change between statements, so nothing computed before is reused.
+            // Locals change between statements, so that only calls are reused, see `keep_calls`.
             self.memo.clear();
-            self.calls.clear();
+            if !after_assignment {
+                self.calls.clear();
+            }
+            self.used.clear();
             self.statement(s)?;
+            after_assignment = matches!(s, Statement::Assign { .. });
+            if let Statement::Assign { target, .. } = s {
+                self.keep_calls(*target);
+            }
         }
         Ok(())
+    }
+
+    /// Keeps the calls of an assignment whose arguments do not read its target. `y := f(x)` with an array is one assignment per element: without
+    /// this a function that calls itself would be executed n times at each level, n^depth times in all.
+    fn keep_calls(&mut self, target: ExprId) {
+        let exprs = self.exprs;
+        let reads = |e: ExprId| exprs.any(e, |x, n| x.locals_meet(n, target));
+        let mut kept = FxHashMap::default();
+        for key in self.used.drain(..) {
+            if let Some(&base) = self.calls.get(&key)
+                && !exprs.list(key.1).iter().any(|&a| reads(a))
+            {
+                kept.insert(key, base);
+            }
+        }
+        self.calls = kept;
     }
 
     fn statement(&mut self, s: &Statement) -> Result<(), FunctionError> {
@@ -487,6 +516,7 @@ impl Compiler<'_> {
         } = node
         {
             let key = (func, args, wrt);
+            self.used.push(key);
             let base = match self.calls.get(&key) {
                 Some(&base) => base,
                 None => {
@@ -561,7 +591,30 @@ impl Compiler<'_> {
         };
         self.registers += 1;
         self.code.push(instr);
+        if self.exprs.may_overflow(e) {
+            self.code.push(Instr::Whole(to));
+        }
         self.known(e, to);
         Ok(())
+    }
+}
+
+impl Exprs {
+    /// Whether two expressions can be the same scalar of a frame.
+    fn locals_meet(&self, a: ExprId, b: ExprId) -> bool {
+        let region = |e: ExprId| match self.node(e) {
+            Node::Local { base, len, offset } => {
+                let base = i64::from(base);
+                Some(match self.as_int(offset) {
+                    Some(k) => (base + k, base + k + 1),
+                    None => (base, base + i64::from(len)),
+                })
+            }
+            _ => None,
+        };
+        match (region(a), region(b)) {
+            (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
+            _ => false,
+        }
     }
 }

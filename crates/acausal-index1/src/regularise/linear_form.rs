@@ -131,7 +131,11 @@ pub(super) fn known(flat: &FlatModel, e: ExprId) -> Option<Factor> {
         Node::Time => true,
         Node::Call(f, _) => matches!(
             f,
-            Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Delay
+            Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Delay
+                | Builtin::Spatial
         ),
         _ => false,
     });

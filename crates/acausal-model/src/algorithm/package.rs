@@ -191,6 +191,7 @@ impl Reads {
                         | Builtin::Terminal
                         | Builtin::Sample
                         | Builtin::Delay
+                        | Builtin::Spatial
                 );
                 special && ctx.exprs.list(l).iter().all(|&a| self.is_fixed(ctx, a))
             }

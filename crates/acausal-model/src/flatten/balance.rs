@@ -20,6 +20,7 @@ impl Flattener {
             .filter(|v| !v.is_parameter() && v.causality != Causality::Input)
             .map(|v| v.len())
             .sum();
+        let unknowns = unknowns - self.unassigned;
         let equations: usize = model.equations.iter().map(|e| e.len()).sum();
         let assigned: usize = model.whens.iter().map(|w| self.assigned(w)).sum();
         let total = equations + assigned;

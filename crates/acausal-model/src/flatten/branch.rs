@@ -240,10 +240,18 @@ impl Flattener {
                             span,
                         });
                     }
-                    Item::Print { message, origin } => {
+                    Item::Print {
+                        domain,
+                        message,
+                        origin,
+                    } => {
                         let nothing = self.ctx.exprs.str("");
                         let message = self.ctx.exprs.if_(active, message, nothing);
-                        out.push(Item::Print { message, origin });
+                        out.push(Item::Print {
+                            domain,
+                            message,
+                            origin,
+                        });
                     }
                     Item::Terminate { .. } => {
                         return Err(error(

@@ -153,7 +153,9 @@ impl Flattener {
                 out.push(Action::Terminate { message, origin });
                 Ok(())
             }
-            Item::Print { message, origin } => {
+            Item::Print {
+                message, origin, ..
+            } => {
                 out.push(Action::Print { message, origin });
                 Ok(())
             }

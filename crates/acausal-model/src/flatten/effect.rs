@@ -1,6 +1,6 @@
 //! Calls for their effect: `assert`, `terminate`, `reinit` (MLS 3.6 §8.3.6 to §8.3.8).
 
-use acausal_expr::flat::{Assert, OriginKind};
+use acausal_expr::flat::{Assert, OriginKind, Print};
 use acausal_expr::{Access, ExprId, IterId, Node, Range};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
@@ -44,18 +44,11 @@ impl Flattener {
                 {
                     return self.graph_operator(spot, r, call, span);
                 }
-                let printed = self.ctx.function_state.prints.len();
+                // What it prints is taken by who asked for the equation.
                 self.ctx.expr(
                     &spot.env,
                     &Expr::new(ExprKind::Call(Box::new(call.clone())), span),
                 )?;
-                for print in self.ctx.function_state.prints.split_off(printed) {
-                    if spot.when {
-                        let origin = self.origin(print.span, spot.component, OriginKind::When);
-                        let message = print.message;
-                        out.push(Item::Print { message, origin });
-                    }
-                }
                 Ok(())
             }
         }
@@ -173,6 +166,40 @@ impl Flattener {
         }
     }
 
+    /// Takes the texts that functions called since then print, to be printed always.
+    pub(super) fn function_prints(
+        &mut self,
+        since: usize,
+        domain: &[(IterId, Range)],
+        initial: bool,
+    ) {
+        for p in self.ctx.function_state.prints.split_off(since) {
+            self.model.prints.push(Print {
+                domain: self.with_inner_iterators(domain, &[p.message]),
+                message: p.message,
+                initial,
+            });
+        }
+    }
+
+    /// A domain with the iterators of comprehensions inside of it that expressions depend on: what a call does there it does for every element.
+    pub(super) fn with_inner_iterators(
+        &self,
+        domain: &[(IterId, Range)],
+        roots: &[ExprId],
+    ) -> Vec<(IterId, Range)> {
+        let mut domain = domain.to_vec();
+        for e in self.ctx.exprs.reachable(roots) {
+            if let Node::Iter(i) = self.ctx.exprs.node(e)
+                && !domain.iter().any(|d| d.0 == i)
+                && let Some(&range) = self.ctx.ranges.get(&i)
+            {
+                domain.push((i, range));
+            }
+        }
+        domain
+    }
+
     /// Takes the assertions of functions called since the last time.
     pub(super) fn function_asserts(
         &mut self,
@@ -182,16 +209,7 @@ impl Flattener {
         let pending = std::mem::take(&mut self.ctx.function_state.asserts);
         let mut out = Vec::new();
         for p in pending {
-            let mut domain = domain.to_vec();
-            // A call inside of a comprehension asserts for every element of it.
-            for e in self.ctx.exprs.reachable(&[p.condition, p.message]) {
-                if let Node::Iter(i) = self.ctx.exprs.node(e)
-                    && !domain.iter().any(|d| d.0 == i)
-                    && let Some(&range) = self.ctx.ranges.get(&i)
-                {
-                    domain.push((i, range));
-                }
-            }
+            let domain = self.with_inner_iterators(domain, &[p.condition, p.message]);
             let origin = self.origin(p.span, component, OriginKind::Assert);
             out.push(Assert {
                 domain,

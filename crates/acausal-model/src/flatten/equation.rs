@@ -3,7 +3,7 @@
 //! Lowering an equation gives [`Item`]s and changes nothing else, so that the branches of an `if` can be merged, and a loop can
 //! be tried symbolically first and unrolled only if its body needs the numbers.
 
-use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, When};
+use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, Print, When};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty};
 use acausal_syntax::Span;
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
@@ -33,19 +33,32 @@ pub(crate) enum Item {
     },
     /// `terminate`, only inside of `when`.
     Terminate { message: ExprId, origin: OriginId },
-    /// `Modelica.Utilities.Streams.print(message)` inside of `when`.
-    Print { message: ExprId, origin: OriginId },
+    /// `Modelica.Utilities.Streams.print(message)`.
+    Print {
+        domain: Vec<(IterId, Range)>,
+        message: ExprId,
+        origin: OriginId,
+    },
 }
 
 impl Flattener {
-    /// Lowers one equation, with the assertions of the functions that it calls.
+    /// Lowers one equation, with the assertions of the functions that it calls and what they print.
     pub(super) fn equation(
         &mut self,
         spot: &Spot<'_>,
         e: &ast::Equation,
         out: &mut Vec<Item>,
     ) -> Result<()> {
+        let printed = self.ctx.function_state.prints.len();
         let result = self.equation_kind(spot, e, out);
+        for print in self.ctx.function_state.prints.split_off(printed) {
+            let origin = self.origin(print.span, spot.component, OriginKind::When);
+            out.push(Item::Print {
+                domain: self.with_inner_iterators(&spot.domain, &[print.message]),
+                message: print.message,
+                origin,
+            });
+        }
         let asserts = self.function_asserts(&spot.domain, spot.component);
         out.extend(asserts.into_iter().map(Item::Assert));
         result
@@ -309,8 +322,13 @@ impl Flattener {
                     self.model.whens.push(w);
                 }
                 Item::Link(l) => self.connections.link(l),
-                // Only made inside of `when`.
-                Item::Print { .. } => {}
+                Item::Print {
+                    domain, message, ..
+                } => self.model.prints.push(Print {
+                    domain,
+                    message,
+                    initial: spot.initial,
+                }),
                 Item::Reinit { span, .. } => {
                     self.ctx.errors.push(*error(
                         "misplaced-call",

@@ -42,6 +42,7 @@ mod graph_operator;
 mod loops;
 mod network;
 mod no_flow;
+mod partly_discrete;
 mod prefix;
 mod print;
 mod stream;
@@ -165,6 +166,10 @@ pub(crate) struct Flattener {
     enums: IndexMap<EnumId, u32, FxBuildHasher>,
     /// Variables assigned in `when`.
     discrete: FxHashSet<VarId>,
+    /// Those of them that are Real and not declared discrete.
+    by_when: Vec<VarId>,
+    /// Scalars of auxiliary variables that nothing determines and nobody reads.
+    unassigned: usize,
     /// Parameters with the annotation `Evaluate = true`.
     evaluated: FxHashSet<VarId>,
     /// What has been said about variables.
@@ -211,6 +216,8 @@ impl Flattener {
             connections: Connections::default(),
             enums: IndexMap::default(),
             discrete: FxHashSet::default(),
+            by_when: Vec::new(),
+            unassigned: 0,
             evaluated: FxHashSet::default(),
             said: FxHashSet::default(),
             clocks: crate::clock::Clocks::default(),
@@ -263,6 +270,12 @@ impl Flattener {
         if self.ctx.errors.is_empty() {
             let messages = crate::clock::unclock(&mut self.model, &self.clocks);
             self.ctx.errors.extend(messages);
+        }
+        if self.ctx.errors.is_empty() {
+            let by_when = std::mem::take(&mut self.by_when);
+            let separated = partly_discrete::separate(&mut self.model, &by_when);
+            self.unassigned = separated.unassigned;
+            self.ctx.errors.extend(separated.messages);
         }
         if self.ctx.errors.is_empty() {
             let messages = variability::check(&self.model);
@@ -358,6 +371,7 @@ impl Flattener {
                 statements,
             } => {
                 let component = self.component_path(component);
+                let printed = self.ctx.function_state.prints.len();
                 let section = crate::algorithm::Section {
                     env: spot.env,
                     domain: spot.domain,
@@ -370,6 +384,8 @@ impl Flattener {
                 if let Some(assigned) = self.ctx.keep(result) {
                     self.discrete.extend(assigned);
                 }
+                let domain = section.domain;
+                self.function_prints(printed, &domain, *initial);
             }
         }
     }

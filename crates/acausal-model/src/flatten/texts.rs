@@ -16,6 +16,9 @@ pub(super) fn put_in_texts(model: &mut FlatModel) {
     for a in &mut model.asserts {
         a.message = with_texts(exprs, vars, a.message);
     }
+    for p in &mut model.prints {
+        p.message = with_texts(exprs, vars, p.message);
+    }
     let branches = model.whens.iter_mut().flat_map(|w| &mut w.branches);
     for action in branches.flat_map(|b| &mut b.actions) {
         match action {

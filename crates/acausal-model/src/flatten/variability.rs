@@ -8,8 +8,8 @@
 //!
 //! Linear in the sizes of the equations of discrete Reals.
 
-use acausal_expr::flat::{Action, Equation, FlatModel, VarType, Variability};
-use acausal_expr::{Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
+use acausal_expr::flat::{Equation, FlatModel, VarType, Variability};
+use acausal_expr::{Access, Assigned, Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
 use acausal_syntax::Diagnostic;
 use rustc_hash::FxHashSet;
 
@@ -45,13 +45,17 @@ pub(super) fn check(model: &FlatModel) -> Vec<Diagnostic> {
     if !(model.var_ids()).any(|(id, _)| is_discrete(id)) {
         return Vec::new();
     }
-    let assigned = assigned(model);
+    let assigned = Assigned::new(model);
     let mut messages = Vec::new();
     for eq in &model.equations {
-        let Some((var, value)) = target(model, eq) else {
+        let Some((target, value)) = target(model, eq) else {
             continue;
         };
-        if !is_discrete(var) || assigned.contains(&var) || is_discrete_time(model, value) {
+        let var = target.var;
+        if !is_discrete(var)
+            || assigned.meets(&model.exprs, target, &eq.domain)
+            || is_discrete_time(model, value)
+        {
             continue;
         }
         let name = model.var(var).name.plain();
@@ -66,19 +70,10 @@ pub(super) fn check(model: &FlatModel) -> Vec<Diagnostic> {
     messages
 }
 
-fn assigned(model: &FlatModel) -> FxHashSet<VarId> {
-    let branches = model.whens.iter().flat_map(|w| &w.branches);
-    let targets = branches.flat_map(|b| &b.actions).filter_map(|a| match a {
-        Action::Assign { target, .. } => Some(target.var),
-        _ => None,
-    });
-    targets.collect()
-}
-
 /// The variable that an equation `v = e` can only be one for.
-fn target(model: &FlatModel, eq: &Equation) -> Option<(VarId, ExprId)> {
+fn target(model: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
     let variable = |e: ExprId| match model.exprs.node(e) {
-        Node::Var(a) if a.kind == Kind::Value => Some(a.var),
+        Node::Var(a) if a.kind == Kind::Value => Some(a),
         _ => None,
     };
     match (variable(eq.lhs), variable(eq.rhs)) {
@@ -98,7 +93,7 @@ fn is_discrete_time(model: &FlatModel, root: ExprId) -> bool {
             continue;
         }
         match x.node(e) {
-            Node::Time | Node::Call(Builtin::Delay, _) => return false,
+            Node::Time | Node::Call(Builtin::Delay | Builtin::Spatial, _) => return false,
             Node::Var(a) => {
                 if a.kind != Kind::Pre && !model.var(a.var).is_discrete() {
                     return false;

@@ -23,8 +23,10 @@ impl Flattener {
             let id = VarId(k as u32);
             let result = self.attributes(id, inst);
             self.ctx.keep(result);
+            let printed = self.ctx.function_state.prints.len();
             let result = self.binding(id, inst);
             self.ctx.keep(result);
+            self.function_prints(printed, &[], false);
             let asserts = self.function_asserts(&[], inst);
             self.model.asserts.extend(asserts);
             if self.model.vars[k].is_parameter() && self.evaluate_annotation(inst) {
@@ -58,6 +60,9 @@ impl Flattener {
             let discrete = self.discrete.contains(&VarId(k as u32));
             let v = &mut self.model.vars[k];
             if discrete {
+                if !v.is_discrete() {
+                    self.by_when.push(VarId(k as u32));
+                }
                 v.variability = v.variability.min(Variability::Discrete);
             }
             v.structural = v.is_parameter()

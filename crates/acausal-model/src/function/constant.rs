@@ -36,6 +36,7 @@ fn constant_body(ctx: &Context, t: &Tensor) -> bool {
                 | Builtin::Terminal
                 | Builtin::Sample
                 | Builtin::Delay
+                | Builtin::Spatial
                 | Builtin::Edge
                 | Builtin::Change
                 | Builtin::Start

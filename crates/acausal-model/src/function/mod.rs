@@ -83,7 +83,7 @@ pub struct State {
     pub conditional: usize,
     /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
     pub asserts: Vec<PendingAssert>,
-    /// Texts that calls print. Whoever lowers a `when` clause takes those that it added; elsewhere they are not printed.
+    /// Texts that calls print. Whoever lowers a clause, an equation or a section takes those that it added.
     pub prints: Vec<PendingPrint>,
 }
 

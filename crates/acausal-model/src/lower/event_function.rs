@@ -320,12 +320,8 @@ impl Context {
             | "noClock" | "interval" | "firstTick" => {
                 return self.clocked_operator(env, name, call).map(Some);
             }
-            "spatialDistribution"
-            | "activeState"
-            | "initialState"
-            | "ticksInState"
-            | "timeInState"
-            | "transition" => {
+            "spatialDistribution" => return self.spatial_distribution(env, call).map(Some),
+            "activeState" | "initialState" | "ticksInState" | "timeInState" | "transition" => {
                 return Err(error(
                     "unsupported",
                     call.span,

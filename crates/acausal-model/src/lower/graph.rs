@@ -265,17 +265,26 @@ impl Context {
         Ok(selected.unwrap_or_else(|| self.exprs.bool(false)))
     }
 
-    /// The values at all [`points`] of a domain, whose ranges have the increment one, as a selection by its iterators.
+    /// The values at all [`points`] of a domain as a selection by its iterators. The subscript of a selection is `iterator - lowest + 1`, which stays
+    /// affine, so that with an increment other than one there are values in between that nobody selects.
     pub fn selected(&mut self, domain: &[(IterId, Range)], values: Vec<ExprId>) -> Option<ExprId> {
         let mut values = values;
         for (iter, range) in domain.iter().rev() {
             let k = self.exprs.iter(*iter);
-            let shift = self.exprs.int(range.start - 1);
-            let index = self.exprs.sub(k, shift);
             let n = range.count.max(1) as usize;
+            let lowest = range.start.min(range.at(n as i64 - 1));
+            let shift = self.exprs.int(lowest - 1);
+            let index = self.exprs.sub(k, shift);
+            let width = range.step.unsigned_abs() as usize * (n - 1) + 1;
             values = values
                 .chunks(n)
-                .map(|row| self.exprs.select(index, row))
+                .map(|row| {
+                    let mut list = vec![row[0]; width];
+                    for (j, &value) in row.iter().enumerate() {
+                        list[(range.at(j as i64) - lowest) as usize] = value;
+                    }
+                    self.exprs.select(index, &list)
+                })
                 .collect();
         }
         values.first().copied()

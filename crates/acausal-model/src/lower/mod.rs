@@ -43,6 +43,7 @@ mod overload;
 mod record_array;
 mod reduction;
 mod reference;
+mod spatial;
 pub mod stream;
 mod subscript;
 pub mod tensor;

@@ -80,7 +80,7 @@ pub(super) fn report(
 }
 
 /// The text of a message with the values that it has now.
-pub(super) fn message_text(
+pub(crate) fn message_text(
     machine: &Machine,
     message: ExprId,
     domain: &[(IterId, Range)],

@@ -32,7 +32,7 @@
 //! | `depart` | relations on their threshold, and the first step after an event |
 //! | `watch` | chattering and accumulating events |
 
-mod asserts;
+pub(crate) mod asserts;
 pub(crate) mod depart;
 mod fixed_point;
 mod relations;
@@ -45,8 +45,8 @@ mod whens;
 pub(crate) use relations::relation;
 
 use acausal_codegen::{ActionCode, Loc, fixed};
-use acausal_expr::Kind;
 use acausal_expr::flat::{OriginId, VarType};
+use acausal_expr::{Kind, LARGEST_INTEGER};
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;
@@ -63,6 +63,8 @@ const MAX_ROUNDS: usize = 200;
 pub(crate) struct EventState {
     /// Value and left-limit regions of discrete variables: `(value, pre, len)`.
     regions: Vec<(usize, usize, usize)>,
+    /// Places of the values of Integers.
+    integers: Vec<std::ops::Range<usize>>,
     /// Places of the values of discrete Reals, and where each stands among all discrete values.
     reals: Vec<(usize, usize)>,
     /// Value and left limit of everything that `when` clauses assign.
@@ -152,7 +154,7 @@ impl EventState {
     /// Discrete variables at their start values; conditions false; sample clocks at their start.
     pub fn new(machine: &mut Machine, t0: f64) -> Result<EventState, SimError> {
         let model = machine.model.clone();
-        let (mut regions, mut reals) = (Vec::new(), Vec::new());
+        let (mut regions, mut reals, mut integers) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = model.events.cells;
         for (id, var) in model.flat.var_ids() {
             if var.is_parameter()
@@ -172,6 +174,9 @@ impl EventState {
             }
             machine.mem.copy_within(value..value + var.len(), pre);
             regions.push((value, pre, var.len()));
+            if var.ty == VarType::Integer {
+                integers.push(value..value + var.len());
+            }
             if var.ty == VarType::Real {
                 reals.extend((0..var.len()).map(|k| (value + k, first + k)));
             }
@@ -180,6 +185,7 @@ impl EventState {
         Ok(EventState {
             assigned: assigned(machine, &regions),
             regions,
+            integers,
             reals,
             conditions: vec![false; model.events.conditions_len],
             now: Vec::new(),
@@ -284,7 +290,7 @@ impl EventState {
         Ok(())
     }
 
-    /// The first discrete variable that is not a finite number: its place in `Mem`, and what determines it.
+    /// The first discrete variable that is not a finite number, or no exact Integer: its place in `Mem`, and what determines it.
     pub(crate) fn not_finite(&self, machine: &Machine) -> Option<(usize, Option<OriginId>)> {
         let place = self.regions.iter().find_map(|&(value, _, len)| {
             let values = &machine.mem[value..value + len];
@@ -292,7 +298,9 @@ impl EventState {
                 .iter()
                 .position(|v| !v.is_finite())
                 .map(|k| value + k)
-        })?;
+        });
+        let mut integers = self.integers.iter().cloned().flatten();
+        let place = place.or_else(|| integers.find(|&k| machine.mem[k].abs() > LARGEST_INTEGER))?;
         Some((place, definition(&machine.model, place)))
     }
 

@@ -1,13 +1,10 @@
 //! Values of parameters before the start: finite, and Integers that are exact.
 
-use acausal_expr::Kind;
 use acausal_expr::flat::VarType;
+use acausal_expr::{Kind, LARGEST_INTEGER};
 
 use crate::SimError;
 use crate::machine::Machine;
-
-/// Integers are kept as Reals during the simulation; up to here all of them are different numbers.
-const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Looks at the values of all parameters, once they have been evaluated. What a simulation makes of one that is not a number is arbitrary: a
 /// relation with it is false, whatever it says.

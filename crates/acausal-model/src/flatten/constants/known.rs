@@ -297,6 +297,7 @@ pub(super) fn varies(x: &Exprs, e: ExprId) -> bool {
                 | Builtin::Terminal
                 | Builtin::Sample
                 | Builtin::Delay
+                | Builtin::Spatial
                 | Builtin::Edge
                 | Builtin::Change
                 | Builtin::Homotopy
