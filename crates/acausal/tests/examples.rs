@@ -306,7 +306,8 @@ fn rlc_step_response() {
 #[test]
 fn rectifier_conducts_one_way() {
     let r = run("Rectifier.mo");
-    assert!(values(&r, "i").iter().all(|i| *i >= -1e-6));
+    // The limit from the left at an event lies beyond the threshold by less than the tolerance: 1e-6 of 12 V, over 0.5 Ohm.
+    assert!(values(&r, "i").iter().all(|i| *i >= -2.4e-5));
     // Small Euler steps need no events.
     let (n, stop) = (2_000_000, 0.1);
     let h = stop / n as f64;

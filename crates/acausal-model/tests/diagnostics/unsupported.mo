@@ -1,4 +1,4 @@
 model M
-  Real x = spatialDistribution(1, 2, 3, true);
-  // error: `spatialDistribution` is not supported yet
+  Real x = ticksInState();
+  // error: `ticksInState` is not supported yet
 end M;
