@@ -117,12 +117,9 @@ impl Run {
             }
             parts *= 2;
         }
-        for k in 0..known.len() {
-            let t = known[k].t;
-            if start < t && t < end {
-                self.inside(bdf, t, buffers);
-                record_delays(&mut self.machine, t, &buffers.0, &buffers.1)?;
-            }
+        for t in known.iter().map(|s| s.t).filter(|t| start < *t && *t < end) {
+            self.inside(bdf, t, buffers);
+            record_delays(&mut self.machine, t, &buffers.0, &buffers.1)?;
         }
         let first = known.len().saturating_sub(POINTS - 1);
         self.recent.samples = known.split_off(first);

@@ -17,7 +17,7 @@
 //! residual, for the sparse factors, which choose pivots by value.
 //!
 //! *Unknown coefficients.* Let φ be the largest of the slopes that are not known now. It is an entry of A, and so may be one of S: elimination is stable
-//! as long as no entry of S is more than a bounded multiple of the largest entry of A. So g has two parts, `g + h φ` ([`Amplification`]): `i = f(v)` has h = 1, and
+//! as long as no entry of S is more than a bounded multiple of the largest entry of A. So g has two parts, `g + h φ` (`Amplification` in `step.rs`): `i = f(v)` has h = 1, and
 //! what is computed from i by known ratios, say by a law of Kirchhoff, has the sum of theirs. What must not arise is a product of two unknown slopes, neither in what
 //! is assigned nor in S. So nothing with h > 0 is assigned to a variable that any other equation reads with an unknown coefficient (a *steep* one), and
 //! h is bounded as g is. (For an assignment that nothing else is computed from, that is partial pivoting, for which large entries in the
@@ -114,7 +114,7 @@ pub struct Checked {
     pub kept: Vec<(EqId, VarId)>,
     /// Pairs that are given up.
     pub given_up: Vec<GivenUp>,
-    /// Variables of pairs that stay although errors of what is iterated on may be larger in them: by more than [`HARMLESS`], by an unknown slope, or relative to a small
+    /// Variables of pairs that stay although errors of what is iterated on may be larger in them: by more than ten, by an unknown slope, or relative to a small
     /// difference of large values. Who iterates must look at them too. None where all coefficients are numbers and the growth is small: one
     /// correction then leaves nothing.
     pub amplified: Vec<VarId>,
