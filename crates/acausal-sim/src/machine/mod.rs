@@ -1,71 +1,34 @@
 //! A compiled model with its memory: what the integrator evaluates.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`functions`] | functions that are interpreted |
+//! | [`histories`] | cells of delays and distributions |
+//! | [`start`] | the equations of the start |
+//! | [`dae`] | the residual, Jacobian and indicators of the integrator |
 
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+mod dae;
+mod functions;
+mod histories;
+mod start;
+
+use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_codegen::{Compiled, Loc, Schedule, fixed};
+use acausal_codegen::{Compiled, Loc, fixed};
 use acausal_cpu::{LEAST_LARGE, LEAST_SHARED, Pair};
-use acausal_expr::{FuncId, FunctionError};
 use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
-    BankLengths, Banks, BoundProgram, Code, Functions, Halves, Places, RunError, Scratch, Tiles,
-    Workspace, fuse, is_long, pays, reads,
+    BankLengths, Banks, BoundProgram, Code, Halves, RunError, Scratch, Tiles, Workspace, fuse,
+    is_long, pays, reads,
 };
-use acausal_solver::{Dae, EvalError, EvalReason, Pattern, Predicted};
+use acausal_solver::{EvalError, EvalReason, Pattern};
 
 use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
-
-/// Run-time functions, evaluated by the interpreter of function bodies.
-struct UserFunctions {
-    functions: acausal_expr::Functions,
-    /// The last failure. Solvers only see NaN and may recover from it; if they do not, this is the reason.
-    failed: FunctionFailure,
-}
-
-impl Functions for UserFunctions {
-    fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64 {
-        match self.functions.run(FuncId(function), args, wrt) {
-            Ok(outputs) => outputs.get(output as usize).copied().unwrap_or(f64::NAN),
-            Err(error) => {
-                self.failed.set(error);
-                f64::NAN
-            }
-        }
-    }
-}
-
-/// Failures of functions.
-#[derive(Clone, Default)]
-pub(crate) struct FunctionFailure(Arc<Mutex<Failures>>);
-
-/// The first and the last one.
-type Failures = Option<(FunctionError, FunctionError)>;
-
-impl FunctionFailure {
-    fn set(&self, error: FunctionError) {
-        if let Ok(mut failed) = self.0.lock() {
-            *failed = Some(match failed.take() {
-                Some((first, _)) => (first, error),
-                None => (error.clone(), error),
-            });
-        }
-    }
-
-    /// What happened last, if anything did.
-    pub fn reason(&self) -> Option<String> {
-        let failed = self.0.lock().ok()?;
-        failed.as_ref().map(|e| e.1.to_string())
-    }
-
-    /// What happened first: while parameters are computed in order, the cause of what followed.
-    fn cause(&self) -> Option<String> {
-        let failed = self.0.lock().ok()?;
-        failed.as_ref().map(|e| e.0.to_string())
-    }
-}
+pub(crate) use functions::FunctionFailure;
+use functions::UserFunctions;
 
 /// The programs of a model, bound to its memory sizes.
 pub(crate) struct Programs {
@@ -461,64 +424,6 @@ impl Machine {
         }
     }
 
-    /// Writes the cells of delays and distributions. Where they depend on this point, so do local assignments that their arguments need, and these may need
-    /// other cells: a chain of delays takes as many rounds as it is long.
-    fn write_delays(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        if self.delays.is_empty() && self.distributions.is_empty() {
-            return;
-        }
-        self.delays.write(t, &mut self.mem);
-        if !self.needs_point(t) {
-            return;
-        }
-        let model = self.model.clone();
-        for _ in 0..=self.delays.lines.len() + self.distributions.lines.len() {
-            self.run(Which::Locals, y, yp);
-            self.run(Which::OtherLocals, y, yp);
-            let mut changed = false;
-            let mut first = 0;
-            for (k, code) in model.events.delays.iter().enumerate() {
-                self.run(Which::Delay(k), y, yp);
-                let (lines, mem) = (&self.delays, &mut self.mem);
-                changed |= lines.write_with(t, first, &self.out, code.len, mem);
-                first += code.len;
-            }
-            let mut first = 0;
-            for (k, code) in model.events.spatials.iter().enumerate() {
-                self.run(Which::Spatial(k), y, yp);
-                let (lines, mem) = (&self.distributions, &mut self.mem);
-                changed |= lines.write(t, first, &self.out, code.len, mem);
-                first += code.len;
-            }
-            if !changed {
-                return;
-            }
-        }
-    }
-
-    /// Forgets the histories of delays and distributions.
-    pub(crate) fn forget_histories(&mut self) {
-        self.delays.forget();
-        self.distributions.forget();
-    }
-
-    /// Whether cells hold other values than the histories give at time `t`.
-    pub(crate) fn histories_change(&mut self, t: f64, y: &[f64], yp: &[f64]) -> bool {
-        if self.delays.change(t, &self.mem) {
-            return true;
-        }
-        let before = self.distributions.outputs(&self.mem);
-        self.write_delays(t, y, yp);
-        let now = self.distributions.outputs(&self.mem);
-        let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9 * b.abs().max(1e-300);
-        before.iter().zip(&now).any(differ)
-    }
-
-    /// Whether cells of delays and distributions depend on the values at time `t`.
-    fn needs_point(&self, t: f64) -> bool {
-        self.delays.needs_point(t) || !self.distributions.is_empty()
-    }
-
     /// Brings those local assignments up to date that the residuals need.
     pub(crate) fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.mem[fixed::TIME] = t;
@@ -639,127 +544,6 @@ impl Machine {
         self.update(t, y, yp);
     }
 
-    /// The value of a column of the initial Jacobian: `x`, `x'`, or a free parameter.
-    pub(crate) fn column_value(&self, c: usize, y: &[f64], yp: &[f64]) -> f64 {
-        let n = self.model.n;
-        if c < n {
-            y[c]
-        } else if c < 2 * n {
-            yp[c - n]
-        } else {
-            (self.model.initial.free_at(c - 2 * n)).map_or(f64::NAN, |(f, k)| self.mem[f.base + k])
-        }
-    }
-
-    /// Sets the value of a column of the initial Jacobian.
-    pub(crate) fn set_column(&mut self, c: usize, v: f64, y: &mut [f64], yp: &mut [f64]) {
-        let n = self.model.n;
-        if c < n {
-            y[c] = v;
-        } else if c < 2 * n {
-            yp[c - n] = v;
-        } else if let Some((f, k)) = self.model.initial.free_at(c - 2 * n) {
-            self.mem[f.base + k] = v;
-        }
-    }
-
-    /// The name of a column of the initial Jacobian.
-    pub(crate) fn column_text(&self, c: usize) -> String {
-        let n = self.model.n;
-        if c < n {
-            crate::error::unknown_text(&self.model, c)
-        } else if c < 2 * n {
-            crate::error::derivative_text(&self.model, c - n)
-        } else {
-            self.model.free_name(c - 2 * n)
-        }
-    }
-
-    /// Residual rows followed by initial equations, into `r`.
-    pub(crate) fn initial_residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) {
-        self.update_all(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut r[..],
-        };
-        if let Err(e) = self
-            .programs
-            .residuals
-            .run(banks, &self.functions, &mut self.scratch)
-        {
-            self.fault.get_or_insert(e);
-        }
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut r[..],
-        };
-        if let Err(e) =
-            self.programs
-                .initial_residuals
-                .run(banks, &self.functions, &mut self.scratch)
-        {
-            self.fault.get_or_insert(e);
-        }
-    }
-
-    /// Values of the initial Jacobian (columns `x`, then `x'`), in the order of its pattern.
-    pub(crate) fn initial_jacobian(&mut self, t: f64, y: &[f64], yp: &[f64]) -> &[f64] {
-        let j = &self.model.initial.jacobian;
-        let s = j.schedule();
-        let memory = &mut self.initial;
-        if memory.partials.len() != j.partials_len || memory.acc.len() != s.acc_len {
-            memory.partials = vec![0.0; j.partials_len];
-            j.fill_constants(&mut memory.partials);
-            memory.acc = vec![0.0; s.acc_len];
-            memory.values = vec![0.0; s.sparsity.row_idx.len()];
-        }
-        self.update_all(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.initial.partials,
-        };
-        let program = &self.programs.initial_partials;
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
-            self.fault.get_or_insert(e);
-        }
-        let s = self.model.initial.jacobian.schedule();
-        let memory = &mut self.initial;
-        let (acc, values) = (&mut memory.acc, &mut memory.values);
-        s.accumulate(None, &memory.partials, (1.0, 1.0), acc, values);
-        &self.initial.values
-    }
-
-    /// The matrix of consistent values by its schedule ([`Compiled::consistent`]), in the order of its pattern.
-    pub(crate) fn consistent_jacobian(
-        &mut self,
-        schedule: &Schedule,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        values: &mut [f64],
-    ) {
-        self.update_for_residual(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.partials,
-        };
-        let program = &self.programs.partials;
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
-            self.fault.get_or_insert(e);
-        }
-        // Its rows of local assignments have no entry that those of the integrator's matrix have not.
-        let acc = &mut self.acc[..schedule.acc_len];
-        schedule.accumulate(None, &self.partials, (1.0, 1.0), acc, values);
-    }
-
     /// The residuals, into the general output buffer.
     pub(crate) fn residual_to_out(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.prepare_residual(t, y, yp);
@@ -855,133 +639,6 @@ fn reads_unknowns(call: &Call) -> bool {
 fn add_to(seconds: &mut f64, clock: Option<Instant>) {
     if let Some(clock) = clock {
         *seconds += clock.elapsed().as_secs_f64();
-    }
-}
-
-impl Dae for Machine {
-    fn len(&self) -> usize {
-        self.model.n
-    }
-
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
-        let clock = self.profiles.then(Instant::now);
-        self.prepare_residual(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: r,
-        };
-        let done = match (&self.halves.residuals, &mut self.pair) {
-            (Some(long), Some(pair)) => {
-                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
-            }
-            _ => (self.programs.residuals).run(banks, &self.functions, &mut self.scratch),
-        };
-        add_to(&mut self.seconds.residual, clock);
-        self.checked(done)
-    }
-
-    fn predicted_residual(
-        &mut self,
-        t: f64,
-        point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
-        let tiles = self.halves.tiles.as_ref()?;
-        if self.needs_point(t) {
-            return None;
-        }
-        let clock = self.profiles.then(Instant::now);
-        self.mem[fixed::TIME] = t;
-        self.delays.write(t, &mut self.mem);
-        let places = Places {
-            y: point.y,
-            yp: point.yp,
-            mem: &mut self.mem,
-            out: point.r,
-        };
-        // SAFETY: tiles predict each unknown once, before they use it; the vectors are theirs meanwhile.
-        let done = unsafe {
-            let predict =
-                |range: Range<usize>, places: [&mut [f64]; 2]| point.predict(range, places);
-            let (pair, own) = (self.pair.as_mut(), &mut self.halves.workspaces);
-            tiles.run(pair, places, &self.functions, own, &predict)
-        };
-        add_to(&mut self.seconds.predicted, clock);
-        Some(self.checked(done))
-    }
-
-    fn jacobian(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        cj: f64,
-        values: &mut [f64],
-    ) -> Result<(), EvalError> {
-        self.prepare_residual(t, y, yp);
-        self.jacobian_after_residual(t, y, yp, cj, values)
-    }
-
-    fn jacobian_after_residual(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        cj: f64,
-        values: &mut [f64],
-    ) -> Result<(), EvalError> {
-        let clock = self.profiles.then(Instant::now);
-        if self.programs.residuals_update == Update::ForPartials {
-            self.update_for_residual(t, y, yp);
-        }
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.partials,
-        };
-        let done = match (&self.halves.partials, &mut self.pair) {
-            (Some(long), Some(pair)) => {
-                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
-            }
-            _ => (self.programs.partials).run(banks, &self.functions, &mut self.scratch),
-        };
-        self.checked(done)?;
-        let s = self.model.jacobian.schedule();
-        let (pair, acc) = (self.pair.as_mut(), &mut self.acc);
-        s.accumulate(pair, &self.partials, (1.0, cj), acc, values);
-        add_to(&mut self.seconds.jacobian, clock);
-        Ok(())
-    }
-
-    fn pattern(&self) -> &Pattern {
-        &self.pattern
-    }
-
-    fn jacobian_needs_point(&self) -> bool {
-        self.programs.partials_need_point
-    }
-
-    fn pair(&mut self) -> Option<&mut Pair> {
-        self.pair.as_mut()
-    }
-
-    fn roots_len(&self) -> usize {
-        self.watched.len()
-    }
-
-    fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
-        let clock = self.profiles.then(Instant::now);
-        let mut gaps = std::mem::take(&mut self.gaps);
-        self.gaps(t, y, yp, &mut gaps);
-        add_to(&mut self.seconds.indicators, clock);
-        // An indicator is positive while its relation is as the cell says.
-        for (g, &k) in g.iter_mut().zip(&self.watched) {
-            *g = self.sides[k] * gaps[k] + self.shifts[k];
-        }
-        self.gaps = gaps;
-        Ok(())
     }
 }
 
