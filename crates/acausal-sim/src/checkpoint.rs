@@ -90,7 +90,7 @@ impl Run {
             model: machine.model.flat.name.to_string(),
             t: self.t,
             fingerprint: fingerprint(&machine.model),
-            origin: [self.origin, settings.interval, self.reach],
+            origin: [self.origin, settings.interval, self.reach.unwrap_or(0.0)],
             y: self.y.clone(),
             yp: self.yp.clone(),
             mem: machine.mem.clone(),
@@ -161,7 +161,7 @@ impl Run {
         let mut run = Run::new(machine, events, restart, nominal, settings);
         (run.y, run.yp) = (c.y.clone(), c.yp.clone());
         let [origin, interval, reach] = c.origin;
-        run.reach = reach;
+        run.reach = (reach > 0.0).then_some(reach);
         if interval == settings.interval {
             run.origin = origin;
             let passed = ((c.t - run.origin) / settings.interval).floor();

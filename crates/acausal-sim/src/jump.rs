@@ -11,7 +11,7 @@ use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
 use crate::initial::roles;
-use crate::simulate::{Run, absorb};
+use crate::simulate::{Run, UNKNOWN_REACH, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 /// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
@@ -45,7 +45,7 @@ impl Run {
         if !ends || !roles.contains(&Role::Algebraic) {
             return Ok(false);
         }
-        let reach = self.reach;
+        let reach = self.reach.unwrap_or(UNKNOWN_REACH);
         let span = settings.stop - self.origin;
         if self.watch.note(WATCHED, true, self.t, span).is_some() {
             return Ok(false);

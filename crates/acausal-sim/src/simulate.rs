@@ -131,7 +131,7 @@ pub(crate) struct Run {
     pub origin: f64,
     /// A time that is long for the model: [`REACH_STEPS`] times the longest step so far, at first what the slopes say ([`reach`]). What is looked at a short time ahead is
     /// a fraction of it. (Neither the distance of output rows nor the stop time says anything about a model.)
-    pub reach: f64,
+    pub reach: Option<f64>,
     /// Index of the next output instant.
     pub next_output: u64,
     /// Recent events, to notice a standstill.
@@ -220,7 +220,7 @@ impl Run {
             yp: &mut yp,
             nominal: &data.nominal,
             tolerance: settings.tolerance,
-            reach: now,
+            reach: now.unwrap_or(UNKNOWN_REACH),
         };
         let outcome = events.initialise(&mut ctx)?;
         absorb(summary, outcome);
@@ -281,7 +281,7 @@ impl Run {
             yp: Vec::new(),
             behind: false,
             origin: settings.start,
-            reach: 1.0,
+            reach: None,
             next_output: 0,
             watch: Watch::default(),
             meeting: crate::consistent::Meeting::default(),
@@ -307,7 +307,7 @@ impl Run {
             yp: &mut self.yp,
             nominal: &self.nominal,
             tolerance: settings.tolerance,
-            reach: self.reach,
+            reach: self.reach.unwrap_or(UNKNOWN_REACH),
         };
         (&mut self.events, ctx)
     }
@@ -459,7 +459,8 @@ impl Run {
             let reached = bdf.t();
             self.outputs_before(bdf, reached, buffers, settings, sink)?;
             self.refine_histories(bdf, reached, buffers, settings.tolerance)?;
-            self.reach = self.reach.max(REACH_STEPS * (reached - self.t));
+            let long = REACH_STEPS * (reached - self.t);
+            self.reach = Some(self.reach.map_or(long, |r| r.max(long)));
             self.t = reached;
             self.behind = true;
             if outcome == StepOutcome::Roots {
@@ -627,18 +628,17 @@ impl Run {
 /// Steps that are a long time for a model: a run of few of them.
 const REACH_STEPS: f64 = 100.0;
 
+/// The same in seconds before anything has moved.
+pub(crate) const UNKNOWN_REACH: f64 = 1.0;
+
 /// A time that is long for the model before it has made a step: in which its fastest state would change by its own size.
-fn reach(machine: &Machine, nominal: &[f64], y: &[f64], yp: &[f64]) -> f64 {
+fn reach(machine: &Machine, nominal: &[f64], y: &[f64], yp: &[f64]) -> Option<f64> {
     let roles = roles(&machine.model);
     let states = (0..y.len()).filter(|&k| roles[k] == acausal_index1::Role::State);
     let times = states.map(|k| (y[k].abs() + nominal[k]) / yp[k].abs());
     let shortest = times.fold(f64::INFINITY, f64::min);
-    // Nothing moves, or what moves is no number.
-    if shortest > 0.0 && shortest.is_finite() {
-        shortest
-    } else {
-        1.0
-    }
+    // Or nothing moves, or what moves is no number.
+    (shortest > 0.0 && shortest.is_finite()).then_some(shortest)
 }
 
 /// What the model has printed since the last time.

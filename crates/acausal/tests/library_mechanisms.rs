@@ -131,3 +131,14 @@ fn the_name_of_an_instance_begins_with_the_simulated_model() {
     assert_eq!(last(&r, "n"), "Vehicle".len() as f64);
     assert_eq!(last(&r, "engine.n"), "Vehicle.engine".len() as f64);
 }
+
+/// The branch of a cubic ends at u = 2/(3*sqrt(3)), and nothing moves at the start that would tell how fast the model is: the other branch is looked for at a distance of some
+/// steps, not of seconds (Modelica.Electrical.Spice3 runs for 1e-11 s; before, the step became too small there).
+#[test]
+fn another_solution_is_looked_for_near_the_end_of_the_first() {
+    let text =
+        "model Fold Real u = 2e11*time - 1; Real y(start = -1.3); equation y^3 - y = u; end Fold;";
+    let r = run_text(text, &until(1e-11));
+    // The real root of y^3 - y = 1.
+    near(last(&r, "y"), 1.324717957244746, 1e-8);
+}
