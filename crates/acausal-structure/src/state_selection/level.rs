@@ -13,8 +13,9 @@
 //!
 //! Where something is left over, equations feed back on what they are computed from, and errors may grow along a chain of
 //! solved pairs. If coefficients are given, each plan loses the pairs that [`crate::tearing::growth`] gives up before it is
-//! compared with the others: on the last level also those whose coefficients are not known; below it those stay, because
-//! formulas that give positions from coordinates are no choice of the solver.
+//! compared with the others: on the last level also those along which unknown coefficients would be multiplied; below it those stay, because
+//! formulas that give positions from coordinates are no choice of the solver. The greedy choice of the last level asks before it takes a pair
+//! ([`crate::tearing::growth::Chain`]), so that the equation of a refused one remains for another variable.
 //!
 //! Worked example, `x1 + z = 4, x1 + x2 + 2z = 5, 2x1 - x2 + x3 + 3z = 6, x1 + x2 + x3 + z = 7` (Mattsson 1986, chapter 6):
 //! if the third equation is solved for z first, everything else closes a cycle and three unknowns stay open. The greedy
@@ -240,10 +241,10 @@ impl Set<'_> {
         let (mut open, mut left) = (best.unsolved.clone(), best.residuals.clone());
         open.sort_unstable();
         left.sort_unstable();
-        let told = best.given_up.iter().map(|g| g.equation);
-        let told: Vec<EqId> = told.collect();
+        let mut told: Vec<EqId> = best.given_up.iter().map(|g| g.equation).collect();
+        told.sort_unstable();
         let missed = unknown.into_iter().filter(|p| {
-            !told.contains(&p.equation)
+            told.binary_search(&p.equation).is_err()
                 && open.binary_search(&p.variable).is_ok()
                 && left.binary_search(&p.equation).is_ok()
         });
