@@ -271,3 +271,36 @@ fn condition_stays_bounded_as_the_step_vanishes() {
         assert!(lu.condition() < 20.0, "h = {h}: {}", lu.condition());
     }
 }
+
+/// The ring `x[i+1] = A*x[i] + r[i]` with a matrix of one growing and one decaying direction is well conditioned. If the
+/// ones of its diagonal are kept as pivots, both columns that close the ring grow along the same direction, and the
+/// second one's pivot is lost in rounding: it may even seem to be zero.
+#[test]
+fn growth_that_hides_a_pivot_is_not_a_singularity() {
+    for (a, size) in [
+        ([[2.0, 1.0], [1.0, 1.0]], 50),
+        ([[2.0, 1.0], [1.0, 1.0]], 250),
+        ([[1.5, 0.5], [2.0, 1.25]], 100),
+        ([[3.0, -1.0], [4.0, -1.25]], 100),
+    ] {
+        let n = 2 * size;
+        let mut entries = Vec::new();
+        for i in 0..size {
+            let next = (i + 1) % size;
+            for (r, row) in a.iter().enumerate() {
+                for (c, v) in row.iter().enumerate() {
+                    entries.push((2 * next + r, 2 * i + c, -v));
+                }
+            }
+        }
+        let diagonal: Vec<usize> = (0..n).collect();
+        let ring = Matrix::new(n, &entries, &diagonal, &vec![1.0; n]);
+        let mut lu = SparseLu::default();
+        lu.analyse(&ring.pattern).unwrap();
+        assert_eq!(lu.factor(&ring.values), Ok(()), "{a:?}, {size}");
+        let r: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let x = solve(&mut lu, &r);
+        let error = backward_error(&ring, &x, &r);
+        assert!(error < 1e-10, "{a:?}, {size}: {error:e}");
+    }
+}

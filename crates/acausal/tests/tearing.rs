@@ -188,3 +188,36 @@ fn small_differences_of_assigned_variables_satisfy_their_equations() {
         assert!(worst <= 1e-9, "{form}: {worst}");
     }
 }
+
+/// A ring whose recursion has a growing and a decaying solution: well conditioned, but the diagonal as pivot lets the
+/// closing columns grow until one seems to be zero. It was refused as singular.
+#[test]
+fn a_ring_is_not_taken_for_singular() {
+    let text = "model Ring Real T[300]; Real x(start = 1, fixed = true);
+        equation
+          der(x) = -1.884*x;
+          (-0.937)*T[1] + 0.624*T[2] + (-0.547)*T[300] = (-0.867)*cos(3.0*time) + 3.86*sin(2.966*time);
+          for i in 2:299 loop (-0.547)*T[i - 1] + (-0.937)*T[i] + 0.624*T[i + 1] = 0; end for;
+          0.624*T[1] + (-0.547)*T[299] + (-0.937)*T[300] = 0;
+        annotation(experiment(StopTime = 1, Interval = 0.1)); end Ring;";
+    for (form, options) in options() {
+        let run = run(text, &options);
+        let of = |i: usize| {
+            run.result
+                .values(&format!("T[{}]", (i + 299) % 300 + 1))
+                .unwrap()
+        };
+        let time = run.result.values("time").unwrap();
+        for i in 1..=300 {
+            let (before, here, after) = (of(i - 1), of(i), of(i + 1));
+            for (k, t) in time.iter().enumerate() {
+                let source = match i {
+                    1 => -0.867 * (3.0 * t).cos() + 3.86 * (2.966 * t).sin(),
+                    _ => 0.0,
+                };
+                let sum = -0.547 * before[k] - 0.937 * here[k] + 0.624 * after[k];
+                assert!((sum - source).abs() <= 1e-6, "{form}, T[{i}], row {k}");
+            }
+        }
+    }
+}

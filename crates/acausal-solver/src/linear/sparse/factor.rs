@@ -38,7 +38,8 @@ impl SparseLu {
         };
         self.factored = false;
         let mut result = self.eliminate(&pattern, values);
-        if result.is_ok() && self.growth > MOST_GROWTH && !self.partial {
+        // A pivot that seems to be zero may be what growth has buried.
+        if (result.is_err() || self.growth > MOST_GROWTH) && !self.partial {
             self.partial = true;
             self.factorisations.grown += 1;
             result = self.eliminate(&pattern, values);
