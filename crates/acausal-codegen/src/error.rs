@@ -1,10 +1,10 @@
 //! What the code generator cannot compile.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::limits::bytes_text;
 use acausal_expr::{Access, ExprId, Printer};
 use acausal_index1::element::ElementError;
-use acausal_syntax::Diagnostic;
 
 use crate::layout::Loc;
 
@@ -44,7 +44,7 @@ pub enum CodegenError {
         /// Names on the cycle.
         names: Vec<String>,
         /// Declaration of the first.
-        span: acausal_syntax::Span,
+        span: acausal_base::Span,
     },
     /// The model does not fit into memory.
     TooLarge {

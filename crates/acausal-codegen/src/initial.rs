@@ -21,13 +21,13 @@
 //! Example: `parameter Real p(fixed = false); Real x(start = 1, fixed = true); equation der(x) = -p*x; initial equation
 //! der(x) = -3`: rows `der(x) + p*x`, `der(x) + 3`; columns `x` (known), `der(x)`, `p`.
 
+use acausal_base::Span;
 use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
 use acausal_index1::{DiscreteEquation, Local, discrete_start, discrete_target, hoist_reductions};
 use acausal_jit::kernel::{Bank, Program};
-use acausal_syntax::Span;
 use rustc_hash::FxHashSet;
 
 use crate::CodegenError;

@@ -23,7 +23,7 @@ pub struct Exprs {
     ends: Vec<u32>,
     list_table: Table,
     strings: IndexSet<Box<str>, FxBuildHasher>,
-    iterators: Vec<acausal_syntax::Name>,
+    iterators: Vec<acausal_base::Name>,
     /// What the model may cost.
     pub limits: Limits,
 }
@@ -90,7 +90,7 @@ impl Exprs {
     }
 
     /// A new iterator. The name is for printing only.
-    pub fn new_iter(&mut self, name: impl Into<acausal_syntax::Name>) -> IterId {
+    pub fn new_iter(&mut self, name: impl Into<acausal_base::Name>) -> IterId {
         self.iterators.push(name.into());
         IterId(self.iterators.len() as u32 - 1)
     }
@@ -108,12 +108,12 @@ impl Exprs {
     }
 
     /// The names of all iterators.
-    pub fn iter_names(&self) -> &[acausal_syntax::Name] {
+    pub fn iter_names(&self) -> &[acausal_base::Name] {
         &self.iterators
     }
 
     /// The name that an iterator was given.
-    pub fn iter_name(&self, i: IterId) -> acausal_syntax::Name {
+    pub fn iter_name(&self, i: IterId) -> acausal_base::Name {
         self.iterators[i.0 as usize]
     }
 

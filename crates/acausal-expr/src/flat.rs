@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use acausal_syntax::{Diagnostic, Name, Span};
+use acausal_base::{Diagnostic, Name, Span};
 
 pub use crate::var_name::{NameTree, VarName};
 use crate::{Access, ExprId, Exprs, Few, FuncId, IterId, Range, VarId};

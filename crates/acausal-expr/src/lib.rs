@@ -42,7 +42,7 @@ mod text;
 mod var_name;
 mod visit;
 
-pub use acausal_syntax::Few;
+pub use acausal_base::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
 pub use assigned::{Assigned, AssignedPart};

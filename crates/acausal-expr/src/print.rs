@@ -22,7 +22,7 @@ pub struct Printer<'a> {
 /// What is known of all names of a model whose text is to be read again.
 struct Source {
     /// Names that an iterator cannot have: those of variables and of more than one iterator.
-    taken: FxHashSet<acausal_syntax::Name>,
+    taken: FxHashSet<acausal_base::Name>,
 }
 
 /// What a message shows of an expression at most. Inlined functions make expressions that share most of their parts; written
@@ -58,7 +58,7 @@ impl<'a> Printer<'a> {
     /// A printer of Modelica that can be read again: nothing is cut off, variables have their dotted names in quotes, and no iterator hides
     /// anything.
     pub fn source(model: &'a FlatModel) -> Printer<'a> {
-        let mut taken: FxHashSet<acausal_syntax::Name> = FxHashSet::default();
+        let mut taken: FxHashSet<acausal_base::Name> = FxHashSet::default();
         for v in &model.vars {
             if let [(name, _)] = v.name.parts()[..] {
                 taken.insert(name);
@@ -98,15 +98,15 @@ impl<'a> Printer<'a> {
     }
 
     /// The name of an iterator.
-    pub fn iter_name(&self, i: crate::IterId) -> acausal_syntax::Name {
+    pub fn iter_name(&self, i: crate::IterId) -> acausal_base::Name {
         if self.nameless {
-            return acausal_syntax::Name::new("i");
+            return acausal_base::Name::new("i");
         }
         let name = self.exprs.iter_name(i);
         match &self.source {
             Some(source) if source.taken.contains(&name) => {
                 let plain = name.as_str().trim_matches('\'');
-                acausal_syntax::Name::new(&format!("'{plain}#{}'", i.0))
+                acausal_base::Name::new(&format!("'{plain}#{}'", i.0))
             }
             _ => name,
         }

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use acausal_expr::flat::{NameTree, VarName};
-//! use acausal_syntax::Name;
+//! use acausal_base::Name;
 //! let mut tree = NameTree::default();
 //! let r = tree.add(None, Name::new("r"), 1);
 //! let v = tree.add(Some(r), Name::new("v"), 0);
@@ -21,7 +21,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 
 /// A name such as `r[3].p.v`: each part with the number of array dimensions declared at it.
 ///

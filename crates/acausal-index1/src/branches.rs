@@ -7,10 +7,10 @@
 //! looked at. A derivative that decides in a condition only (`if der(x) > 0 then ...`) does not count; one that has a name of
 //! its own (`w = der(x); x = w^2`) does.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Exprs, Node, Printer, VarId};
 use acausal_structure::blt::Blocks;
-use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::order_of;

@@ -3,9 +3,9 @@
 //! An access whose subscripts are affine in the iterators has a flattened index with constant coefficients, known
 //! without looking at elements; other static subscripts are evaluated point by point.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Printer, Range, Value};
-use acausal_syntax::Diagnostic;
 
 /// Why the elements of an access are not known.
 #[derive(Clone, Debug)]

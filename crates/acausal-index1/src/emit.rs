@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use acausal_structure::blt::strong_components;
@@ -14,7 +15,6 @@ use acausal_structure::segments::Span;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::tearing::Tear;
 use acausal_structure::{EqId, Rows, VarId as NodeId};
-use acausal_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::{is_unknown, kind_of, order_of};

@@ -9,9 +9,9 @@
 //!
 //! Inside of `smooth(p, ..)` the user has promised continuity. Linear in the size of the expressions.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer};
-use acausal_syntax::Diagnostic;
 use rustc_hash::FxHashSet;
 
 use crate::emit::Written;

@@ -22,10 +22,10 @@ mod split;
 mod system;
 mod uses;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
 use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem, decide_in_order};
-use acausal_syntax::{Diagnostic, Span};
 
 use crate::incidence::is_unknown;
 use apply::Plan;

@@ -10,7 +10,7 @@ use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::{EqId, VarId as NodeId};
 
-use acausal_syntax::Diagnostic;
+use acausal_base::Diagnostic;
 
 use crate::nodes::{Nodes, VariableNode};
 use crate::{Dae, Regularised, Role, RowKind, Unknown};
@@ -181,7 +181,7 @@ fn readable(dae: &Dae) -> FlatModel {
         while taken.contains(&name) {
             name.push('_');
         }
-        *first = acausal_syntax::Name::new(&name);
+        *first = acausal_base::Name::new(&name);
         v.name = VarName::new(&parts);
     }
     flat

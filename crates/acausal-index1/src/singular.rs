@@ -1,8 +1,8 @@
 //! Messages for structurally singular models, in the user's own equations and variables.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_structure::segments::{ElementSet, Span as IndexSpan};
-use acausal_syntax::Diagnostic;
 
 use rustc_hash::FxHashMap;
 
@@ -80,7 +80,7 @@ pub(crate) fn diagnostics(
         let span = flat
             .vars
             .first()
-            .map_or(acausal_syntax::Span::NONE, |v| v.span);
+            .map_or(acausal_base::Span::NONE, |v| v.span);
         out.push(Diagnostic::error(
             "singular",
             span,

@@ -10,9 +10,9 @@
 //!
 //! `y` shall not become a state because of that: where the user has no wish it gets `StateSelect.avoid`.
 
+use acausal_base::Name;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
 use acausal_expr::{Access, ExprId, Kind, Range, Ty, VarId};
-use acausal_syntax::Name;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 

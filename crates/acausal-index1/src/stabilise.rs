@@ -138,7 +138,7 @@ pub(crate) fn relations(
 fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::flat::VarName {
     let mut parts = name.parts();
     if let Some(first) = parts.first_mut() {
-        first.0 = acausal_syntax::Name::new(&format!("{prefix}.{}", &*first.0));
+        first.0 = acausal_base::Name::new(&format!("{prefix}.{}", &*first.0));
     }
     acausal_expr::flat::VarName::new(&parts)
 }

@@ -1,5 +1,6 @@
 //! The passes in order: pieces, index reduction, state selection, sorting, emission.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Action, Equation, FlatModel, OriginKind, StateSelect};
 use acausal_expr::{Kind, Printer, VarId, memory};
 use acausal_structure::blt::{Blocks, highest_blocks};
@@ -8,7 +9,6 @@ use acausal_structure::segments::{Error, analyse};
 use acausal_structure::state_selection::{
     Form, Knowledge, Selection, Sorted, select_knowing, sort,
 };
-use acausal_syntax::{Diagnostic, Span};
 
 use crate::disentangle::{disentangled, ignored_wishes, is_entangled, taken_apart};
 use crate::gaps::Distances;

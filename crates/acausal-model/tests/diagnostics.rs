@@ -8,9 +8,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use acausal_base::Diagnostic;
 use acausal_model::class::Libraries;
 use acausal_model::flatten::flatten;
-use acausal_syntax::Diagnostic;
 
 #[test]
 fn messages_stand_where_they_belong() {

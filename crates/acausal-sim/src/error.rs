@@ -1,10 +1,10 @@
 //! Why a simulation failed, in the user's own terms.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_codegen::Compiled;
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Printer, RelOp};
 use acausal_solver::{EvalReason, PatternError, SolverError, StepLimit};
-use acausal_syntax::{Diagnostic, Span};
 
 use crate::event::watch::Standstill;
 pub(crate) use crate::initial::short;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use acausal_base::Span;
 use acausal_expr::flat::*;
 use acausal_expr::{ExprId, Kind, Range, Ty, VarId};
 use acausal_sim::{Machine, Settings, Sink, gather, simulate};
-use acausal_syntax::Span;
 
 fn variable(name: &str, dims: &[usize]) -> Variable {
     let (ty, variability) = (VarType::Real, Variability::Continuous);

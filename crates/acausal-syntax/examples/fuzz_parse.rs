@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(1);
         }
         count += 1;
-        valid += u64::from(!acausal_syntax::parse(acausal_syntax::FileId(0), &text).has_errors());
+        valid += u64::from(!acausal_syntax::parse(acausal_base::FileId(0), &text).has_errors());
     }
     println!(
         "{count} mutants of {} sources in {seconds} s, {valid} of them valid",

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use acausal_base::{FileId, SourceMap};
 use acausal_syntax::parser::{Parsed, parse, parse_file};
 use acausal_syntax::printer::print;
-use acausal_syntax::{FileId, SourceMap};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -2,20 +2,17 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
-//! | identifiers | [`name`]: interned [`Name`] |
-//! | lists that are empty in most places | [`Few`] |
 //! | text to tokens | [`lexer`] |
 //! | tokens to tree, with recovery | [`parser`]: [`parse`], [`parse_file`], [`parse_expression`] |
 //! | the tree | [`ast`] |
 //! | tree to text | [`printer`]: [`print`](printer::print), [`print_expr`](printer::print_expr) |
-//! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
 //!
 //! The crate knows nothing of the meaning of the text: no lookup, no types. Parsing never fails; it
 //! gives a tree and diagnostics.
 //!
 //! ```
-//! use acausal_syntax::{SourceMap, parse_file, printer::print};
+//! use acausal_base::SourceMap;
+//! use acausal_syntax::{parse_file, printer::print};
 //!
 //! let mut sources = SourceMap::new();
 //! let file = sources.add_file("A.mo", "model A Real x; equation der(x)=-x end A;");
@@ -37,17 +34,8 @@
 //! ```
 
 pub mod ast;
-pub mod diagnostic;
-mod few;
 pub mod lexer;
-pub mod name;
 pub mod parser;
 pub mod printer;
-pub mod span;
-pub mod visible;
 
-pub use diagnostic::{Diagnostic, Label, Severity};
-pub use few::Few;
-pub use name::Name;
 pub use parser::{Parsed, parse, parse_expression, parse_file};
-pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};

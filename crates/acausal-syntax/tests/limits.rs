@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use acausal_base::FileId;
 use acausal_syntax::ast::{EquationKind, ExprKind, SectionKind};
 use acausal_syntax::parser::MAX_NESTING;
 use acausal_syntax::printer::print;
-use acausal_syntax::{FileId, Parsed, parse, parse_expression};
+use acausal_syntax::{Parsed, parse, parse_expression};
 
 /// The stack that Rust gives a thread by default; parsing, printing, comparing, cloning and dropping
 /// of any tree must fit.

@@ -5,9 +5,10 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
+use acausal_base::{FileId, Span};
 use acausal_syntax::ast::{Expr, StoredDefinition};
 use acausal_syntax::printer::{print, print_expr};
-use acausal_syntax::{FileId, Span, parse, parse_expression};
+use acausal_syntax::{parse, parse_expression};
 use common::trees;
 use proptest::prelude::*;
 

@@ -7,7 +7,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use acausal_syntax::{SourceMap, parse_file};
+use acausal_base::SourceMap;
+use acausal_syntax::parse_file;
 
 #[test]
 fn messages_stand_where_the_comments_say() {

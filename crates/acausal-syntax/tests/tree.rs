@@ -1,8 +1,9 @@
 //! What the parser makes of a text: precedence, forms of classes and elements, places.
 
+use acausal_base::{FileId, SourceMap, Span};
 use acausal_syntax::ast::*;
 use acausal_syntax::printer::{print, print_equation};
-use acausal_syntax::{FileId, Parsed, SourceMap, Span, parse, parse_expression, parse_file};
+use acausal_syntax::{Parsed, parse, parse_expression, parse_file};
 
 /// The expression with every operation in parentheses.
 fn shape(text: &str) -> String {

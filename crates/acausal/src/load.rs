@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use acausal_base::{Diagnostic, SourceMap, Span};
 use acausal_codegen::Compiled;
 use acausal_expr::Limits;
 use acausal_expr::flat::{Experiment, FlatModel};
 use acausal_model::class::Libraries;
 use acausal_syntax::ast::Expr;
-use acausal_syntax::{Diagnostic, SourceMap, Span, parse_expression};
+use acausal_syntax::parse_expression;
 
 use acausal_sim::Settings;
 

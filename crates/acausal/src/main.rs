@@ -5,7 +5,7 @@ mod memory_limit;
 
 use std::process::ExitCode;
 
-use acausal_syntax::{Diagnostic, SourceMap, Span};
+use acausal_base::{Diagnostic, SourceMap, Span};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use cli::answer;

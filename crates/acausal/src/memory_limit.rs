@@ -12,8 +12,8 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use acausal::Activity;
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::limits::bytes_text;
-use acausal_syntax::{Diagnostic, Span};
 
 use crate::cli::answer;
 use crate::exit;

@@ -9,7 +9,7 @@ use acausal_expr::flat::VarType;
 use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
 use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};
 
-use acausal_syntax::visible::visible;
+use acausal_base::visible::visible;
 
 use crate::activity::Activity;
 use crate::load::{Failure, Model};

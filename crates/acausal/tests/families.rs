@@ -99,7 +99,7 @@ fn families_of_a_hundred_are_the_scalarised_ones() {
 /// Compiles with options and simulates at a tight tolerance with 20 output instants.
 fn simulate(
     flat: acausal_expr::flat::FlatModel,
-    sources: acausal_syntax::SourceMap,
+    sources: acausal_base::SourceMap,
     options: &Options,
 ) -> (Report, InMemory) {
     let mut settings = acausal::experiment_settings(&flat.experiment);

@@ -75,7 +75,7 @@ impl Random {
 }
 
 fn shuffled(text: &str, seed: u64) -> String {
-    let mut sources = acausal_syntax::SourceMap::default();
+    let mut sources = acausal_base::SourceMap::default();
     let file = sources.add_file("Test.mo", text.to_string());
     let mut tree: StoredDefinition = acausal_syntax::parse(file, text).tree;
     let mut random = Random(seed);

@@ -154,7 +154,7 @@ fn di_1_one_equation_too_many_or_too_few() {
 /// The warnings for a text that compiles.
 fn warnings(text: &str) -> Vec<String> {
     let model = Model::from_text("Test.mo", text, &Load::default()).unwrap();
-    let render = |d: &acausal_syntax::Diagnostic| d.render(&model.sources, false);
+    let render = |d: &acausal_base::Diagnostic| d.render(&model.sources, false);
     model.warnings.iter().map(render).collect()
 }
 

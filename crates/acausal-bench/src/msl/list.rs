@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use acausal_base::Name;
 use acausal_model::class::{ClassId, Libraries};
-use acausal_syntax::Name;
 use acausal_syntax::ast::ClassKind;
 
 /// A model to run.

@@ -156,7 +156,7 @@ fn first_error(f: &Failure) -> String {
     text
 }
 
-fn place(f: &Failure, d: &acausal_syntax::Diagnostic) -> Option<(String, u32)> {
+fn place(f: &Failure, d: &acausal_base::Diagnostic) -> Option<(String, u32)> {
     let span = d.span();
     if span.is_none() {
         return None;

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use acausal::{Failure, InMemory, Load, Model, Observe, ResultSink, Settings};
+use acausal_base::Severity;
 use acausal_sim::SimError;
-use acausal_syntax::Severity;
 
 use crate::cpu;
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_codegen::Loc;
 use acausal_model::class::Libraries;
 use acausal_sim::{Machine, Sink};
-use acausal_syntax::{Diagnostic, Span, parse_expression};
+use acausal_syntax::parse_expression;
 
 use super::family::{Input, by_name};
 use crate::cpu;

@@ -159,7 +159,7 @@ fn derivatives_of_any_order_come_with_the_number() {
         frame: 3,
         body: Vec::new(),
         external: Some(external),
-        span: acausal_syntax::Span::NONE,
+        span: acausal_base::Span::NONE,
     };
     let model = FlatModel {
         functions: vec![function],

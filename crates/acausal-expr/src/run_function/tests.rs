@@ -1,6 +1,6 @@
 //! Values and derivatives against hand-made formulas.
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 
 use super::*;
 use crate::flat::{Function, Statement};

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{ExprId, IterId, Kind, Printer, Range, ReduceOp, Ty, VarId};
 use acausal_structure::integer_elimination::arrays::{
     ArrayConstraint, ArrayDecisions, ArrayRow, ArrayTerm,
 };
 use acausal_structure::segments::{Index, Span, size_of};
-use acausal_syntax::Diagnostic;
 
 use super::Regularised;
 use super::evaluate::value;
@@ -124,7 +124,7 @@ impl Plan {
         places.dedup();
         let span = places
             .first()
-            .map_or(acausal_syntax::Span::NONE, |o| flat.origin(*o).span);
+            .map_or(acausal_base::Span::NONE, |o| flat.origin(*o).span);
         if holds {
             self.report.notes.push(Diagnostic::remark(
                 "redundant-known",

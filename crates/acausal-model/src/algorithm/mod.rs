@@ -31,10 +31,10 @@ mod when;
 #[cfg(test)]
 mod tests;
 
+use acausal_base::{Name, Span};
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{Builtin, ExprId, Exprs, IterId, Range, VarId, split_equation};
 use acausal_syntax::ast::{Statement, StatementKind};
-use acausal_syntax::{Name, Span};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeSet;

@@ -327,7 +327,7 @@ fn shifted(place: u32, own: u32, count: u32) -> u32 {
 fn sizes(ctx: &mut Context, var: VarId) -> Result<Vec<usize>> {
     let Some(&inst) = ctx.var_insts.get(var.index()) else {
         let message = "a variable of the compiler is read in an algorithm";
-        return Err(error("unsupported", acausal_syntax::Span::NONE, message));
+        return Err(error("unsupported", acausal_base::Span::NONE, message));
     };
     let mut out = Vec::new();
     for array in ctx.enclosing_arrays(inst) {

@@ -106,7 +106,7 @@ pub(super) fn root(
         }
         let mut parts = r.parts[..=skipped + k].to_vec();
         if let Some(last) = parts.last_mut() {
-            last.subscripts = acausal_syntax::Few::default();
+            last.subscripts = acausal_base::Few::default();
         }
         return Ok((
             inst,

@@ -4,9 +4,9 @@
 //! statements of the section assign gets a clause of its own whose branches come in reverse order: where two of them are
 //! activated at once the later statement wins, as in the sequential execution.
 
+use acausal_base::Span;
 use acausal_expr::flat::{Action, FlatModel, OriginKind, When, WhenBranch};
 use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, Statement};
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use indexmap::IndexMap;
 
 /// Name of the file that holds the class of a directory.

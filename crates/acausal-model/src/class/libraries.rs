@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, SourceMap, Span};
 use acausal_syntax::ast::{ClassBody, ElementKind, SectionKind};
-use acausal_syntax::{Diagnostic, Name, SourceMap, Span};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::StoredDefinition;
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::directory::{Entry, PACKAGE_FILE};
 use super::libraries::Libraries;

@@ -11,10 +11,10 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{
     self, Argument, ArgumentKind, BindingValue, ComponentRef, ElementKind, Expr, Modification,
 };
-use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::table::{ClassDecl, ComponentDecl};

@@ -3,11 +3,11 @@
 //! The rules here need the text of one class only. That a connector has as many flows as potentials, or that a block's connectors have a direction, needs
 //! types and is not checked here.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_syntax::ast::{
     ClassBody, ClassDef, ClassKind, Component, ComponentClause, Element, ElementKind, Section,
     SectionKind, Variability, Visibility,
 };
-use acausal_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashSet;
 
 use super::predefined::{ENUMERATION_ATTRIBUTES, TYPES};

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, FileId, Name, SourceMap, Span};
 use acausal_expr::memory;
+use acausal_syntax::Parsed;
 use acausal_syntax::ast::{StoredClass, StoredDefinition};
 use acausal_syntax::parser::parse_file;
-use acausal_syntax::{Diagnostic, FileId, Name, Parsed, SourceMap, Span};
 
 use super::directory::{self, Entry};
 use super::libraries::Libraries;

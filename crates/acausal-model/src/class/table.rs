@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{self, Expr, Path, Prefixes, TypePrefix, Visibility};
-use acausal_syntax::{Diagnostic, Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::modifier::{Deselected, Modifier};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{
     self, ClassBody, ClassDef, ElementKind, Expr, ImportKind, Path, SectionKind, Visibility,
 };
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::modifier::Deselected;
 use super::restrict;

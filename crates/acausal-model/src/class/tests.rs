@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use acausal_syntax::{Diagnostic, Name, Span};
+use acausal_base::{Diagnostic, Name, Span};
 
 use super::Libraries;
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 use acausal_syntax::ast::{
     Argument, ArgumentKind, BindingValue, ClassDef, ExprKind, Modification, find_argument,
 };

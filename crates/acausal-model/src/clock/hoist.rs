@@ -4,9 +4,9 @@
 //! clock. A variable keeps it; another operator as `u` would be evaluated at the later instant. In: a
 //! model with `shiftSample(previous(x), 1, 2)`. Out: `s = previous(x)` and `shiftSample(s, 1, 2)`.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Comprehension, Equation, FlatModel, VarType, Variability, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_syntax::Diagnostic;
 
 use super::Clocks;
 

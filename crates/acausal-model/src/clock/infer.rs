@@ -10,9 +10,9 @@
 //! Example: `u` on `Clock(0.1)`, `v = superSample(u, 2)`, `w = shiftSample(v, 1, 3)`: intervals 1, 1/2, 1/2, shifts 0, 0, 1/6. The grid has 6
 //! steps per interval: periods 6, 3, 3 and offsets 0, 0, 1.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Builtin, ExprId, Node};
-use acausal_syntax::Diagnostic;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 

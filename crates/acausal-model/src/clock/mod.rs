@@ -25,10 +25,10 @@ mod infer;
 mod partition;
 mod write;
 
+use acausal_base::Diagnostic;
 use acausal_expr::ExprId;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Node, VarId};
-use acausal_syntax::Diagnostic;
 use rustc_hash::FxHashSet;
 
 /// What the flat model itself does not tell.

@@ -8,9 +8,9 @@
 //!
 //! Cost: linear in the size of the equations.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
-use acausal_syntax::Diagnostic;
 
 use super::Clocks;
 use super::infer::Fraction;

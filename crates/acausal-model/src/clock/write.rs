@@ -9,11 +9,11 @@
 //! for the variable that it determines. An equation `v = value` determines `v`; between two variables, as connections give them, the one
 //! that nothing else determines (unit propagation). Other equations are solved for a variable that is left.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{
     Action, Causality, Comprehension, Equation, FlatModel, OriginId, VarType, Variability, Variable,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
-use acausal_syntax::Diagnostic;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 

@@ -1,7 +1,7 @@
 //! What is wrong with connections: kinds that do not fit, indices out of bounds, several sources of one signal.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::FlatModel;
-use acausal_syntax::{Diagnostic, Span};
 
 use super::compress::{Set, Strip};
 use super::link::{Connections, Face, LeafKind, Link};

@@ -4,9 +4,9 @@
 //! left whole (`connect(r.p, bus.pin)`, slices) must have equal sizes and are paired by an iterator. Then both connectors
 //! are walked in step, member by member, and every pair of primitive variables becomes one [`Link`].
 
+use acausal_base::Span;
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Affine, ExprId, IterId, Node, Range};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability, Visibility};
 
 use super::link::{Connections, End, Face, LeafKind, Link, Port};
@@ -285,7 +285,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn not_constant(&self, ctx: &Context, e: ExprId) -> Box<acausal_syntax::Diagnostic> {
+    fn not_constant(&self, ctx: &Context, e: ExprId) -> Box<acausal_base::Diagnostic> {
         let message = "a subscript in `connect` must be a constant or parameter expression";
         let mut out = error("not-constant", self.span, message);
         let variable =
@@ -312,7 +312,7 @@ impl Walk<'_> {
         ctx: &Context,
         member: InstId,
         other: InstId,
-    ) -> Box<acausal_syntax::Diagnostic> {
+    ) -> Box<acausal_base::Diagnostic> {
         let name = ctx.instances.data(member).name;
         let message = format!(
             "`{}` has no member `{name}` that could be connected with `{}`",
@@ -322,7 +322,7 @@ impl Walk<'_> {
         self.explain(ctx, *error("connect-members", self.span, message), member)
     }
 
-    fn mismatch(&self, ctx: &mut Context, insts: [InstId; 2]) -> Box<acausal_syntax::Diagnostic> {
+    fn mismatch(&self, ctx: &mut Context, insts: [InstId; 2]) -> Box<acausal_base::Diagnostic> {
         let what = insts.map(|i| {
             let name = ctx.instances.display_name(i);
             let sizes = ctx.dims(i).unwrap_or_default();
@@ -340,9 +340,9 @@ impl Walk<'_> {
     fn explain(
         &self,
         ctx: &Context,
-        message: acausal_syntax::Diagnostic,
+        message: acausal_base::Diagnostic,
         declared: InstId,
-    ) -> Box<acausal_syntax::Diagnostic> {
+    ) -> Box<acausal_base::Diagnostic> {
         let at = ctx.instances.data(declared).span;
         let (a, b) = (self.refs[0].span, self.refs[1].span);
         message

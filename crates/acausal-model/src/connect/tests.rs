@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use acausal_base::Span;
 use acausal_expr::flat::{FlatModel, Origin, OriginId, OriginKind, VarType};
 use acausal_expr::flat::{Variability, Variable};
 use acausal_expr::{Affine, IterId, Node, Printer, Range, Value, VarId};
-use acausal_syntax::Span;
 use proptest::prelude::*;
 
 use super::*;

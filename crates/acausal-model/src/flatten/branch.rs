@@ -5,9 +5,9 @@
 //! - Any other condition merges its branches, which must have the same number of equations: equations for the same
 //!   left side `v` become `v = if c then a else b`, the others `0 = if c then l1 - r1 else l2 - r2`.
 
+use acausal_base::Span;
 use acausal_expr::flat::{Equation, OriginId, OriginKind};
 use acausal_expr::{ExprId, IterId, Kind, Node, Range, Ty, VarId, split_equation};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{self, Expr, Variability};
 
 use super::equation::Item;

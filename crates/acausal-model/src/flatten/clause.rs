@@ -3,9 +3,9 @@
 //! `when c then v = e; reinit(x, a); end when` becomes a [`When`] whose actions assign to discrete variables. The iterators around the
 //! clause (arrays of components, `for`) are its domain; those of arrays and loops inside belong to the action.
 
+use acausal_base::Span;
 use acausal_expr::flat::{Action, Equation, OriginKind, When, WhenBranch};
 use acausal_expr::{ExprId, Kind, Node, split_equation};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{self, Expr};
 
 use super::equation::Item;

@@ -1,8 +1,8 @@
 //! Calls for their effect: `assert`, `terminate`, `reinit` (MLS 3.6 §8.3.6 to §8.3.8).
 
+use acausal_base::Span;
 use acausal_expr::flat::{Assert, OriginKind, Print};
 use acausal_expr::{Access, ExprId, IterId, Node, Range};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
 use super::equation::Item;

@@ -3,9 +3,9 @@
 //! Lowering an equation gives [`Item`]s and changes nothing else, so that the branches of an `if` can be merged, and a loop can
 //! be tried symbolically first and unrolled only if its body needs the numbers.
 
+use acausal_base::Span;
 use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, Print, When};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 
 use super::{Flattener, Spot};
@@ -282,7 +282,7 @@ impl Flattener {
         .into())
     }
 
-    fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_syntax::Diagnostic> {
+    fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_base::Diagnostic> {
         let (p, q) = (self.ctx.describe(a), self.ctx.describe(b));
         let same_type = match (a, b) {
             (Value::Tensor(x), Value::Tensor(y)) => x.ty.join(y.ty).is_some(),

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{self, ComponentRef, EquationKind, Expr, ExprKind, SectionKind};
 use rustc_hash::FxHashSet;
 

@@ -6,7 +6,7 @@
 //!
 //! Example: `Connections.branch(frame_a, frame_b)` is refused, since the overdetermined component is `frame_a.R`.
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 use acausal_syntax::ast::{Call, ComponentRef};
 
 use super::{Flattener, Spot};

@@ -54,10 +54,10 @@ pub use print::print_flat;
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Span, diagnostic};
 use acausal_expr::flat::{Attributes, Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{IterId, Range, VarId, memory};
 use acausal_syntax::ast::{Expr, SectionKind};
-use acausal_syntax::{Diagnostic, Span, diagnostic};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 

@@ -2,9 +2,9 @@
 //!
 //! Only models that use these operators or have overdetermined connectors pay for the additional walk over their equations.
 
+use acausal_base::Span;
 use acausal_expr::flat::{Equation, OriginId};
 use acausal_expr::{Affine, IterId, Range};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{
     self, Call, Callee, ComponentRef, EquationKind, Expr, ExprKind, SectionKind,
 };

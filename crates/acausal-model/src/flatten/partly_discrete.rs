@@ -13,6 +13,7 @@
 //! boxes of subscripts ([`acausal_expr::subscripts`]), so that the cost follows the number of clauses and equations. An array of whose
 //! elements a subscript says nothing at compile time stays discrete as a whole.
 
+use acausal_base::{Diagnostic, Name};
 use acausal_expr::flat::{
     Action, Comprehension, Equation, FlatModel, Origin, OriginId, OriginKind, VarName, Variability,
 };
@@ -20,7 +21,6 @@ use acausal_expr::subscripts::{ElementBox, box_len, difference_all};
 use acausal_expr::{
     Access, Assigned, AssignedPart, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId,
 };
-use acausal_syntax::{Diagnostic, Name};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 

@@ -4,9 +4,9 @@
 //! companion of the same shape: `inStream(tank.port.h_outflow)`. Its equations come with those of the connection sets. Start and nominal
 //! values are those of the stream variable, since what flows in is of the same kind.
 
+use acausal_base::Name;
 use acausal_expr::VarId;
 use acausal_expr::flat::{Causality, Comprehension, StateSelect, VarName, Variability, Variable};
-use acausal_syntax::Name;
 
 use super::Flattener;
 use crate::connect::{Face, LeafKind, OneWay, Stream};

@@ -8,9 +8,9 @@
 //!
 //! Linear in the sizes of the equations of discrete Reals.
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, VarType, Variability};
 use acausal_expr::{Access, Assigned, Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
-use acausal_syntax::Diagnostic;
 use rustc_hash::FxHashSet;
 
 use super::Flattener;

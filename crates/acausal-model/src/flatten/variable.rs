@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{
     Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
     Variability,
 };
 use acausal_expr::{ExprId, Kind, Range, VarId};
-use acausal_syntax::Diagnostic;
 use acausal_syntax::ast;
 
 use super::Flattener;
@@ -359,7 +359,7 @@ impl Flattener {
                     Ok(v) => *slot = self.ctx.exprs.as_f64(v),
                     Err(m) => {
                         let mut m = *m;
-                        m.severity = acausal_syntax::Severity::Warning;
+                        m.severity = acausal_base::Severity::Warning;
                         self.ctx.warnings.push(m);
                     }
                 }

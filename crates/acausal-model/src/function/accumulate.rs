@@ -10,11 +10,11 @@
 //! In a branch of an `if` expression the loop is under the condition of the branch, so that nothing is read that would not have been. What can be
 //! lowered as it stands is left alone.
 
+use acausal_base::{Name, Span};
 use acausal_expr::flat::Statement as Run;
 use acausal_syntax::ast::{
     BinOp, Call, Callee, Expr, ExprKind, ForIndex, Ident, Statement, StatementKind,
 };
-use acausal_syntax::{Name, Span};
 
 use super::execute::with_locals;
 use super::rewrite::{named, reference, rewrite};

@@ -3,8 +3,8 @@
 //! A variable that is written element by element is kept as the list of its elements. A constant index replaces one of
 //! them. An index that is not known gives `if k == index then new else old` for every element `k`, as one expression.
 
+use acausal_base::Span;
 use acausal_expr::{ExprId, RelOp};
-use acausal_syntax::Span;
 use acausal_syntax::ast::RefPart;
 
 use super::constant::fold;

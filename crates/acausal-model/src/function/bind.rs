@@ -4,8 +4,8 @@
 //! §12.4.6). Because arrays are comprehensions this is one call: the arguments are taken at new iterators, which become
 //! dimensions of the result.
 
+use acausal_base::Span;
 use acausal_expr::{IterId, Range};
-use acausal_syntax::Span;
 use acausal_syntax::ast::Causality;
 
 use crate::instance::{InstId, Kind, Scope};

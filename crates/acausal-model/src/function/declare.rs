@@ -3,7 +3,7 @@
 //! In: the inputs. Out: a value for every variable: its binding, or zeros of its size to be written into. The fields of a
 //! record take their own bindings: `output Complex c(re = a, im = b)`.
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 use acausal_syntax::ast::Variability;
 
 use super::bind;

@@ -8,11 +8,11 @@
 //! Cost: bounded by [`FUEL`], or [`INLINE_FUEL`] where expressions grow; each statement costs one unit and each array
 //! element written another.
 
+use acausal_base::{Name, Span};
 use acausal_expr::{Access, ExprId, IterId, Range};
 use acausal_syntax::ast::{
     ComponentRef, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
 };
-use acausal_syntax::{Name, Span};
 use rustc_hash::FxHashMap;
 
 use super::assertion::plain_text;

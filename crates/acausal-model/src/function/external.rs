@@ -1,9 +1,9 @@
 //! `external` functions (MLS 3.6 §12.9): the mathematical ones become operators, those on strings are evaluated at compile
 //! time, tables and random numbers are [native functions](acausal_expr::native) at run time. Others are reported by name.
 
+use acausal_base::Span;
 use acausal_expr::native::{External, Native};
 use acausal_expr::{Builtin, ExprId, FuncId, Node, flat};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{ComponentRef, ExprKind};
 
 use super::constant::fold;
@@ -65,7 +65,7 @@ fn print(ctx: &mut Context, name: &str, args: &[Tensor], span: Span) {
     if to_file {
         let message = "printing to files is not supported yet, nothing is written here";
         let mut warning = *error("unsupported", span, message);
-        warning.severity = acausal_syntax::Severity::Warning;
+        warning.severity = acausal_base::Severity::Warning;
         ctx.warnings.push(warning);
         return;
     }
@@ -302,7 +302,7 @@ fn unknown(
     function: InstId,
     name: &str,
     span: Span,
-) -> Box<acausal_syntax::Diagnostic> {
+) -> Box<acausal_base::Diagnostic> {
     let modelica = ctx.instances.class_name(function);
     let declared = ctx.instances.data(function).span;
     let message = format!("the external function `{name}` of {modelica} is not supported yet");

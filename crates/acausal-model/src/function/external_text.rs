@@ -1,8 +1,8 @@
 //! External functions on strings and file names, which are evaluated at compile time: strings do not exist at run time.
 
+use acausal_base::Span;
 use acausal_expr::native::strings;
 use acausal_expr::{ExprId, IterId, Node, Range};
-use acausal_syntax::Span;
 
 use super::constant::fold;
 use super::external::text;

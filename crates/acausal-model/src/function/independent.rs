@@ -4,7 +4,7 @@
 //! them; nothing but assignments to such elements and `if` may occur. Then no round reads what another one writes.
 //! A scalar may be summed up, `s := s + e`, if the body does not use it otherwise.
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{BinOp, ComponentRef, Expr, ExprKind, Statement, StatementKind};
 
 /// The arrays that a body assigns, with their subscripts, if its rounds do not depend on each other. A scalar that is

@@ -4,7 +4,7 @@
 //! itself. They are lowered in the model's own environment, and the result is bound to a name that no source text can
 //! contain, which takes the place of the call.
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
 use super::rewrite::{named, rewrite};

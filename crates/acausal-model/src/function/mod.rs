@@ -56,8 +56,8 @@ mod equivalence_tests;
 #[cfg(test)]
 mod tests;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
-use acausal_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 use crate::instance::InstId;

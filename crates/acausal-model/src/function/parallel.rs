@@ -9,9 +9,9 @@
 //! Example: `for i in 2:n loop y[i] := u[i]; if y[i] > 1 then y[i] := 1; end if; end for` executes once to
 //! `E(i) = if u[i] > 1 then 1 else u[i]`; then `y` is `if k >= 2 then E(k) else old y[k]` for all `k`.
 
+use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp};
 use acausal_syntax::ast::{ComponentRef, Expr, ForIndex, Statement, StatementKind};
-use acausal_syntax::{Name, Span};
 
 use super::execute::{Executor, Step, Write, with_locals};
 use super::independent::{independent, is_name};
@@ -159,7 +159,7 @@ impl Executor<'_, '_> {
         let env = with_locals(&self.base, &self.locals);
         let part = acausal_syntax::ast::RefPart {
             name: acausal_syntax::ast::Ident::new(name, Span::NONE),
-            subscripts: acausal_syntax::Few::default(),
+            subscripts: acausal_base::Few::default(),
             span: Span::NONE,
         };
         let whole = ComponentRef {

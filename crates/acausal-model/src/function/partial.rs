@@ -5,8 +5,8 @@
 //!
 //! Example: `f(x, y) = x^2*y`, `der(f, x, y)` at `(t, 3)`: `s^2*r`, then `2*s*r`, then `2*s`, then `2*t`.
 
+use acausal_base::Span;
 use acausal_expr::{ExprId, Kind, Ty, VarId};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{ClassBody, Ident};
 
 use crate::instance::InstId;
@@ -110,7 +110,7 @@ impl Partial {
     }
 }
 
-fn not_scalar(variable: &Ident, span: Span) -> Box<acausal_syntax::Diagnostic> {
+fn not_scalar(variable: &Ident, span: Span) -> Box<acausal_base::Diagnostic> {
     error(
         "type-mismatch",
         span,

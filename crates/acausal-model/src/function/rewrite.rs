@@ -1,7 +1,7 @@
 //! Expressions of the syntax tree with some of their parts replaced by names.
 
+use acausal_base::{Name, Span};
 use acausal_syntax::ast::{Call, ComponentRef, Expr, ExprKind, Ident, NamedArg, RefPart};
-use acausal_syntax::{Name, Span};
 
 use crate::lower::Result;
 
@@ -85,7 +85,7 @@ pub(super) fn named(name: Name, span: Span) -> Expr {
 pub(super) fn reference(name: Name, span: Span) -> ComponentRef {
     let part = RefPart {
         name: Ident::new(name, span),
-        subscripts: acausal_syntax::Few::default(),
+        subscripts: acausal_base::Few::default(),
         span,
     };
     ComponentRef {

@@ -5,8 +5,8 @@
 //!
 //! Linear in the statements of the function; the answer is kept per function.
 
+use acausal_base::{Name, Span};
 use acausal_syntax::ast::{Callee, ComponentRef, ExprKind, SectionKind, Statement, StatementKind};
-use acausal_syntax::{Name, Span};
 
 use super::bind;
 use crate::instance::{InstId, Kind};

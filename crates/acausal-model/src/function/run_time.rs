@@ -5,9 +5,9 @@
 //! assignment is lowered like an expression, too: what comes out are the places to write to. Arrays are assigned by
 //! loops over frame iterators; if the right side reads the variable that is written, through a temporary block.
 
+use acausal_base::Span;
 use acausal_expr::ExprId;
 use acausal_expr::flat::Statement as Run;
-use acausal_syntax::Span;
 use acausal_syntax::ast::{
     Call, Callee, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
 };
@@ -390,7 +390,7 @@ impl<'c, 'e> Lowering<'c, 'e> {
 }
 
 /// First identifiers of everything that statements assign, in order.
-pub fn targets(statements: &[Statement]) -> Vec<acausal_syntax::Name> {
+pub fn targets(statements: &[Statement]) -> Vec<acausal_base::Name> {
     let mut out = Vec::new();
     let mut stack: Vec<&Statement> = statements.iter().rev().collect();
     while let Some(s) = stack.pop() {

@@ -5,9 +5,9 @@
 //! [`Node::Apply`](acausal_expr::Node::Apply) per scalar output. If all arguments are constants the function is run at
 //! once: this is how long loops are evaluated at compile time.
 
+use acausal_base::Span;
 use acausal_expr::flat;
 use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
-use acausal_syntax::Span;
 
 use super::constant::{fold, is_constant};
 use super::run_time::Lowering;

@@ -3,9 +3,9 @@
 //! Arrays are assigned by loops over frame iterators, short ones element by element; if the right side reads the variable
 //! that is written, through a temporary block.
 
+use acausal_base::Span;
 use acausal_expr::flat::Statement as Run;
 use acausal_expr::{ExprId, Node};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{ComponentRef, Expr, ExprKind};
 
 use super::assertion::plain_text;

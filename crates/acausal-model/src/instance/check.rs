@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::Visibility;
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::environment::Hit;

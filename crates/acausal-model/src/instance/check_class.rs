@@ -1,7 +1,7 @@
 //! What can be wrong with a class as a whole: its base classes, what it takes out of them and what it redeclares.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_syntax::ast::ClassDef;
-use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
 use super::merge::{redeclares, span};

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Diagnostic;
+use acausal_base::Diagnostic;
 use acausal_syntax::ast::Variability;
 
 use super::Instances;

@@ -5,8 +5,8 @@
 //! must be allowed by the one before it; the one in force is compared with the constraining type, which is that of the last
 //! constraining clause in the row, or the type of the original declaration.
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{Path, Variability, Visibility};
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::environment::Hit;

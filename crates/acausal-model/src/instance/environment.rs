@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::{Name, Span};
+use acausal_base::{Name, Span};
 
 use super::Instances;
 use super::node::{INSIDE, OwnDims, Piece};

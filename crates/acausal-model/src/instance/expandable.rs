@@ -3,7 +3,7 @@
 //! `connect(bus.speed, sensor.y)` with an expandable `bus` that has no `speed` gives it one like `sensor.y`. Which connections do so, and in
 //! which order, is for the one who knows all of them; here is the place to add the component.
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::Visibility;
 
 use super::Instances;

@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_syntax::ast::{ClassBody, ClassKind, Visibility};
-use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
 use super::node::{Decl, OwnDims};
@@ -309,7 +309,7 @@ impl Instances {
     }
 }
 
-fn element(name: acausal_syntax::Name, item: &Item, visibility: Visibility) -> ShapeElement {
+fn element(name: acausal_base::Name, item: &Item, visibility: Visibility) -> ShapeElement {
     ShapeElement {
         name,
         layer: 0,

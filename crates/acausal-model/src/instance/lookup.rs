@@ -4,8 +4,8 @@
 //! the same in the class around it, up to one that is `encapsulated`, and at last among the predefined names. Classes of the way are
 //! instances themselves, so that a redeclared package around a function gives the function the redeclared meaning of names.
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{Path, Variability, Visibility};
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::node::Decl;

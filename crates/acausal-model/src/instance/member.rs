@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{Prefixes, Visibility};
 
 use super::Instances;
@@ -249,7 +249,7 @@ impl Instances {
 fn stored_element(name: Name, class: ClassId, layer: u16) -> ShapeElement {
     let decl = ClassDecl {
         name,
-        name_span: acausal_syntax::Span::NONE,
+        name_span: acausal_base::Span::NONE,
         class,
         prefixes: Prefixes::default(),
         visibility: Visibility::Public,

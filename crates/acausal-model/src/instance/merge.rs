@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_syntax::ast::{Path, Visibility};
-use acausal_syntax::{Diagnostic, Span};
 
 use super::Instances;
 use super::node::Decl;

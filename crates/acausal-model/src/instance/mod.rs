@@ -47,8 +47,8 @@ mod value;
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{ClassBody, Visibility};
-use acausal_syntax::{Diagnostic, Name, Span};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -65,7 +65,7 @@ use crate::class::{ClassId, Libraries};
 /// ```
 /// use acausal_model::class::Libraries;
 /// use acausal_model::instance::{Instances, Kind, Primitive};
-/// use acausal_syntax::Name;
+/// use acausal_base::Name;
 ///
 /// let mut libraries = Libraries::new();
 /// libraries.load_text("a.mo", "model A parameter Real R = 1; end A; model M A a(R = 2); end M;").unwrap();

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Diagnostic;
+use acausal_base::Diagnostic;
 use acausal_syntax::ast::ClassBody;
 
 use super::Instances;

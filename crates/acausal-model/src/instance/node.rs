@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 
 use super::types::{BindingOrigin, InstId, Scope};
 use crate::class::ClassId;

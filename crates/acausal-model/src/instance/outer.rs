@@ -3,8 +3,8 @@
 //! An `outer` component stands for the nearest `inner` one with its name in the components around it. Where there is none, one is added to
 //! the model if its class allows, with a warning: the last rule of §5.4.
 
+use acausal_base::{Diagnostic, Name};
 use acausal_syntax::ast::{BindingValue, ExprKind, Visibility};
-use acausal_syntax::{Diagnostic, Name};
 
 use super::Instances;
 use super::node::{Decl, Pieces};

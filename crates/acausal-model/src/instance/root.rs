@@ -1,8 +1,8 @@
 //! Starting: the model itself and the values set from outside.
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_expr::memory;
 use acausal_syntax::ast::{Expr, Visibility};
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::node::{Decl, INSIDE, OwnDims, Piece};

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{Expr, Variability};
-use acausal_syntax::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::types::{Found, InstId, Kind};

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{Causality, ComponentRef, Expr, Visibility};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -15,7 +15,7 @@
 //! dependent short class, nor (unless it is a function or package) could use one. Sharing makes ten thousand components with a function
 //! each have one function.
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::{ClassKind, Expr, ExprKind, Variability};
 use rustc_hash::FxHashSet;
 

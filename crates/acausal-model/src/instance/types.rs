@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{
     Annotation, Causality, ClassDef, ComponentRef, Expr, FlowPrefix, Section, Variability,
     Visibility,
 };
-use acausal_syntax::{Diagnostic, Name, Span};
 
 /// Index of an instance: of the model, a component, or a class that names are looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

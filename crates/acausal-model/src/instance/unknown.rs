@@ -1,6 +1,6 @@
 //! Messages about names that mean nothing, with the nearest name that does.
 
-use acausal_syntax::{Diagnostic, Name, Span};
+use acausal_base::{Diagnostic, Name, Span};
 
 use super::Instances;
 use super::types::{InstId, Kind, Primitive, Role, Scope};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acausal_syntax::Name;
+use acausal_base::Name;
 use acausal_syntax::ast::Variability;
 
 use super::Instances;

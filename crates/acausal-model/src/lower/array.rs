@@ -1,7 +1,7 @@
 //! Array constructors and ranges (MLS 3.6 §10.4).
 
+use acausal_base::Span;
 use acausal_expr::ExprId;
-use acausal_syntax::Span;
 use acausal_syntax::ast::Expr;
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};

@@ -369,7 +369,7 @@ impl Context {
         call: &Call,
         t: &Tensor,
         expected: &str,
-    ) -> Box<acausal_syntax::Diagnostic> {
+    ) -> Box<acausal_base::Diagnostic> {
         let found = self.describe(&Value::Tensor(t.clone()));
         error(
             "argument-shape",

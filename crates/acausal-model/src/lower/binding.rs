@@ -215,7 +215,7 @@ impl Context {
         if levels > 0 && t.dims == own && t.dims != expected {
             // The same value for every element, although `each` is missing: what everybody means by it.
             self.warnings.push(
-                acausal_syntax::Diagnostic::warning(
+                acausal_base::Diagnostic::warning(
                     "missing-each",
                     binding.span,
                     format!("`each` is missing: the value holds for every element of `{name}`"),

@@ -1,7 +1,7 @@
 //! Calls: built-in functions, record constructors, type conversions, user functions (MLS 3.6 §12.4).
 
+use acausal_base::{Name, Span};
 use acausal_syntax::ast::{Call, Callee, ComponentRef, Expr, PartialApplication};
-use acausal_syntax::{Name, Span};
 
 use super::reference::text;
 use super::{Context, Env, FunctionValue, Record, Result, Type, Value, error};

@@ -1,6 +1,6 @@
 //! Types and sizes: how they are named in messages, and whether a value fits where it is put.
 
-use acausal_syntax::Span;
+use acausal_base::Span;
 
 use super::{Context, Result, Tensor, Type, Value, error};
 use crate::instance::{InstId, Kind, Primitive};

@@ -1,8 +1,8 @@
 //! Components as values: variable accesses, known values, records of these.
 
+use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Kind as AccessKind, VarId};
 use acausal_syntax::ast::Variability;
-use acausal_syntax::{Name, Span};
 
 use super::{Context, Env, Place, Record, Result, Subscript, Tensor, Type, Value, error};
 use crate::instance::{InstId, Kind, Role};
@@ -12,7 +12,7 @@ impl Context {
         &mut self,
         inst: InstId,
         span: Span,
-    ) -> Box<acausal_syntax::Diagnostic> {
+    ) -> Box<acausal_base::Diagnostic> {
         let name = self.instances.display_name(inst);
         let at = self.instances.data(inst).span;
         error(

@@ -1,7 +1,7 @@
 //! The syntax tree of an expression, case by case.
 
+use acausal_base::Span;
 use acausal_expr::ExprId;
-use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, ExprKind};
 
 use super::{Context, Env, Record, Result, Tensor, Type, Value, error};
@@ -311,7 +311,7 @@ impl Context {
         }
     }
 
-    fn branch_mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_syntax::Diagnostic> {
+    fn branch_mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_base::Diagnostic> {
         let (a, b) = (self.describe(a), self.describe(b));
         error(
             "branch-mismatch",

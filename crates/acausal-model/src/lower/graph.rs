@@ -12,9 +12,9 @@
 //!
 //! Complexity: one union-find pass over the edges and one breadth-first search, so near-linear in their number.
 
+use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Exprs, IterId, Range};
 use acausal_syntax::ast::Causality;
-use acausal_syntax::{Name, Span};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 

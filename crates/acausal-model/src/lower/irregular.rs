@@ -7,7 +7,7 @@
 //!
 //! Cost: one lowering of the body per value, at most [`UNROLL`] of them.
 
-use acausal_syntax::Diagnostic;
+use acausal_base::Diagnostic;
 use acausal_syntax::ast::ForIndex;
 
 use super::{Context, Env, Iteration, Result, Value};

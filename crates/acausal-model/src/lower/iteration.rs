@@ -212,7 +212,7 @@ impl Context {
     fn implied(
         &mut self,
         env: &Env<'_>,
-        name: acausal_syntax::Name,
+        name: acausal_base::Name,
         body: &Expr,
     ) -> Result<Option<Iteration>> {
         let mut stack = vec![body];
@@ -230,7 +230,7 @@ impl Context {
                         prefix.parts.truncate(p + 1);
                         let rank = prefix.parts[p].subscripts.len();
                         for q in &mut prefix.parts {
-                            q.subscripts = acausal_syntax::Few::default();
+                            q.subscripts = acausal_base::Few::default();
                         }
                         let dims = self.reference_dims(env, &prefix)?;
                         if dims.len() < rank {

@@ -4,8 +4,8 @@
 //! computed on demand by lowering the binding with [`Env::evaluate`]; a dependency that comes back to itself is an error that
 //! names the cycle.
 
+use acausal_base::Span;
 use acausal_expr::{ExprId, IterId, Node, Range};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{ExprKind, Variability};
 use rustc_hash::FxHashMap;
 
@@ -323,7 +323,7 @@ impl Context {
                 format!("`{name}` has no value; its start value is used"),
             ));
             if let Some(w) = self.warnings.last_mut() {
-                w.severity = acausal_syntax::Severity::Warning;
+                w.severity = acausal_base::Severity::Warning;
             }
             return Ok(value);
         }

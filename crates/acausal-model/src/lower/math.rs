@@ -2,8 +2,8 @@
 //!
 //! Scalar functions take arrays of any size and work element by element (MLS 3.6 §12.4.6).
 
+use acausal_base::Name;
 use acausal_expr::{Builtin, RelOp};
-use acausal_syntax::Name;
 use acausal_syntax::ast::Call;
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};

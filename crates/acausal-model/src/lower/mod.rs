@@ -60,9 +60,9 @@ pub use reference::Place;
 pub use tensor::{Subscript, Tensor};
 pub use value::{FunctionValue, Record, Type, Value};
 
+use acausal_base::{Diagnostic, Name, Span};
 use acausal_expr::flat;
 use acausal_expr::{ExprId, Exprs, IterId, Range, VarId};
-use acausal_syntax::{Diagnostic, Name, Span};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 

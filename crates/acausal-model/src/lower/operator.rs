@@ -1,7 +1,7 @@
 //! Arithmetic, relations and logic on scalars and arrays (MLS 3.6 §3.4, §3.5, §10.6).
 
+use acausal_base::Span;
 use acausal_expr::{ExprId, RelOp};
-use acausal_syntax::Span;
 use acausal_syntax::ast::{BinOp, Expr, Level, UnOp};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
@@ -334,7 +334,7 @@ impl Context {
         a: &Tensor,
         b: &Tensor,
         span: Span,
-    ) -> Box<acausal_syntax::Diagnostic> {
+    ) -> Box<acausal_base::Diagnostic> {
         let (x, y) = (
             self.describe(&Value::Tensor(a.clone())),
             self.describe(&Value::Tensor(b.clone())),

@@ -1,6 +1,6 @@
 //! Operators on records: the functions of an `operator record` (MLS 3.6 §14).
 
-use acausal_syntax::{Name, Span};
+use acausal_base::{Name, Span};
 
 use super::{Arguments, Context, Env, Result, Subscript, Type, Value, error};
 use crate::instance::{InstId, Kind};

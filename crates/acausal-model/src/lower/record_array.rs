@@ -4,8 +4,8 @@
 //! per field and the array stays whole: `'+'` is asked once, for two elements at different iterators, and its result compared with the sums of the
 //! fields. Any other `'+'` is applied element after element.
 
+use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Range, ReduceOp};
-use acausal_syntax::{Name, Span};
 
 use super::irregular::UNROLL;
 use super::{Arguments, Context, Env, Record, Result, Subscript, Value, error, prepend};

@@ -1,7 +1,7 @@
 //! Reductions: `sum`, `product`, `min`, `max` of arrays and of iterations (MLS 3.6 §10.3.4).
 
+use acausal_base::Name;
 use acausal_expr::{Builtin, Range, ReduceOp};
-use acausal_syntax::Name;
 use acausal_syntax::ast::{Call, Expr, ForIndex};
 
 use super::comprehension::Under;

@@ -3,8 +3,8 @@
 //! A subscript that is affine in iterators keeps arrays whole. Parameters in subscripts decide the structure, so they are
 //! replaced by their values; what varies stays an expression that is evaluated at run time.
 
+use acausal_base::Span;
 use acausal_expr::ExprId;
-use acausal_syntax::Span;
 use acausal_syntax::ast::{Expr, ExprKind};
 
 use super::{Context, Env, Result, Subscript, Tensor, Type, Value, error};

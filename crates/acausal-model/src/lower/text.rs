@@ -3,9 +3,9 @@
 //! Constant strings are formatted at once; others become a [`Builtin::Text`] or [`Builtin::Concat`] that is evaluated when the
 //! message is shown.
 
+use acausal_base::Span;
 use acausal_expr::limits::bytes_text;
 use acausal_expr::{Builtin, ExprId, Exprs, Node, Value as Scalar, format_number, format_printf};
-use acausal_syntax::Span;
 use acausal_syntax::ast::Call;
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};

@@ -3,8 +3,8 @@
 //! Records are kept apart by field, and an array of records is a record of arrays: every field has the dimensions of
 //! the record array in front of its own. Nothing else in the crate then has to know arrays of structures.
 
+use acausal_base::Name;
 use acausal_expr::{Exprs, Ty};
-use acausal_syntax::Name;
 
 use super::tensor::{Subscript, Tensor};
 use crate::instance::{EnumId, InstId};

@@ -1,11 +1,11 @@
 //! What the tests share: flattening text, evaluating expressions of a flat model.
 #![allow(dead_code)]
 
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Comprehension, FlatModel};
 use acausal_expr::{ExprId, Exprs, Kind, Node, Range, Value};
 use acausal_model::class::Libraries;
 use acausal_model::flatten::flatten;
-use acausal_syntax::Diagnostic;
 
 /// The flat model of the last class in the text; panics with the rendered messages if there are errors.
 pub fn model(text: &str) -> FlatModel {

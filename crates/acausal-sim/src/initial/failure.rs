@@ -4,8 +4,8 @@
 //! the set is shown where it stands, with its residual; unknowns with guess and value; the direction that nothing
 //! determines by the names of variables.
 
+use acausal_base::{Diagnostic, Span};
 use acausal_codegen::{Compiled, InitialRow};
-use acausal_syntax::{Diagnostic, Span};
 
 use crate::error::row_text;
 

@@ -6,7 +6,7 @@ use super::{
     Annotation, Argument, Causality, ComponentClause, ComponentRef, Description, Equation, Expr,
     Ident, Path, Statement, Text,
 };
-use crate::span::Span;
+use acausal_base::span::Span;
 
 node! {
     /// A class definition of any kind and form.

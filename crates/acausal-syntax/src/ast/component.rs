@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Description, Expr, Ident, Modification, Path};
-use crate::span::Span;
+use acausal_base::span::Span;
 
 node! {
     /// `parameter Real x, y`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Call, ComponentRef, Description, Expr, ForIndex};
-use crate::span::Span;
+use acausal_base::span::Span;
 
 node! {
     /// One equation with its description.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Ident, Path};
-use crate::few::Few;
-use crate::span::Span;
+use acausal_base::Few;
+use acausal_base::span::Span;
 
 node! {
     /// An expression with its place; the span includes parentheses around it.

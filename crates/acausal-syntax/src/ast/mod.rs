@@ -14,8 +14,8 @@
 
 use std::sync::Arc;
 
-use crate::name::Name;
-use crate::span::Span;
+use acausal_base::name::Name;
+use acausal_base::span::Span;
 
 /// Declares a struct with an additional `span`, whose equality ignores that span.
 macro_rules! node {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ComponentRef, Element, Expr, Ident, Path, Text};
-use crate::span::Span;
+use acausal_base::span::Span;
 
 node! {
     /// `(a = 1, b(c = 2)) = value`, both parts optional.

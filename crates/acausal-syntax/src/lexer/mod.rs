@@ -13,13 +13,13 @@ mod token;
 
 pub use token::{Token, TokenKind};
 
-use crate::diagnostic::Diagnostic;
-use crate::span::{FileId, Span};
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::span::{FileId, Span};
 
 /// The tokens of a text, and what is wrong with it.
 ///
 /// A byte order mark at the start is skipped. Texts are at most
-/// [`MAX_FILE_BYTES`](crate::span::SourceMap::MAX_FILE_BYTES) long.
+/// [`MAX_FILE_BYTES`](acausal_base::span::SourceMap::MAX_FILE_BYTES) long.
 pub fn lex(file: FileId, text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer {
         file,

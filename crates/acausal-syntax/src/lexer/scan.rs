@@ -1,7 +1,7 @@
 //! The tokens that are more than one symbol: blanks, words, numbers, strings, and what is none.
 
 use super::{Lexer, TokenKind};
-use crate::diagnostic::Diagnostic;
+use acausal_base::diagnostic::Diagnostic;
 
 impl Lexer<'_> {
     /// Moves behind white space and comments.

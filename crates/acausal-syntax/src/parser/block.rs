@@ -1,10 +1,10 @@
 //! Blocks that an `end` closes: the stack of open ones and what to do when `end` does not fit.
 
 use super::Parser;
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::name::Name;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::name::Name;
+use acausal_base::span::Span;
 
 /// What an `end` closes.
 #[derive(Clone, Copy, PartialEq, Eq)]

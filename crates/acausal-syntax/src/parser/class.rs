@@ -8,10 +8,10 @@ use crate::ast::{
     Causality, ClassBody, ClassDef, ClassKind, Description, EnumLiteral, Ident, Purity, ShortClass,
     StoredClass, StoredDefinition, Within,
 };
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::name::Name;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::name::Name;
+use acausal_base::span::Span;
 
 impl Parser<'_> {
     /// stored-definition.

@@ -5,9 +5,9 @@ use crate::ast::{
     Argument, ArgumentKind, Causality, Component, ComponentClause, ConstrainingClause, Element,
     ElementKind, Extends, FlowPrefix, Import, ImportKind, Prefixes, TypePrefix, Variability,
 };
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::span::Span;
 
 impl Parser<'_> {
     /// An element that is not a class, behind its prefixes, without its `;`.

@@ -8,9 +8,9 @@ use crate::ast::{
     Annotation, ClassDef, Composition, Element, ElementKind, External, ExternalCall, Prefixes,
     Section, SectionKind, Visibility,
 };
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::span::Span;
 
 impl Parser<'_> {
     /// composition, up to `end`; the annotation of the class is put where it belongs.

@@ -2,10 +2,10 @@
 
 use super::{Failed, MAX_DIAGNOSTICS, MAX_NESTING, Parser, Result};
 use crate::ast::{Expr, ExprKind, Ident, Path};
-use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
-use crate::name::Name;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::name::Name;
+use acausal_base::span::Span;
 
 impl<'text> Parser<'text> {
     pub(super) fn token(&self) -> Token {

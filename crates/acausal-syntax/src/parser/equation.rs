@@ -6,8 +6,8 @@ use super::{Failed, Parser, Result};
 use crate::ast::{
     Annotation, BinOp, ComponentRef, Equation, EquationKind, Expr, ExprKind, ForIndex,
 };
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use acausal_base::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// The equations of a section, behind `equation`.

@@ -6,9 +6,9 @@
 
 use super::{Failed, Parser, Result};
 use crate::ast::{BinOp, Expr, ExprKind, Level, UnOp};
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::span::Span;
 
 /// How many tokens behind a broken condition `then` or `loop` is looked for; the bound keeps the time
 /// linear.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Parser;
 use crate::ast::{Description, Expr, ExprKind, Text};
-use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
+use acausal_base::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// The number at the current token. An integer beyond 64 bits is read as Real (MLS 3.6 §2.4.2

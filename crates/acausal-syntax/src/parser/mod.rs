@@ -41,10 +41,10 @@ mod recovery;
 mod statement;
 
 use crate::ast::{Expr, StoredDefinition};
-use crate::diagnostic::{Diagnostic, sort_by_place};
 use crate::lexer::{Token, TokenKind, lex};
-use crate::name::NameCache;
-use crate::span::{FileId, SourceMap, Span};
+use acausal_base::diagnostic::{Diagnostic, sort_by_place};
+use acausal_base::name::NameCache;
+use acausal_base::span::{FileId, SourceMap, Span};
 
 /// Deepest nesting of classes, equations, modifications and expressions counted together.
 ///
@@ -93,7 +93,8 @@ pub fn parse_file(sources: &SourceMap, file: FileId) -> Parsed {
 /// Parses a text that belongs to `file`.
 ///
 /// ```
-/// use acausal_syntax::{FileId, parser::parse};
+/// use acausal_base::FileId;
+/// use acausal_syntax::parser::parse;
 /// let parsed = parse(FileId(0), "model A Real x; equation der(x) = -x; end A;");
 /// assert!(parsed.diagnostics.is_empty());
 /// assert_eq!(parsed.tree.classes[0].class.name.as_str(), "A");

@@ -6,7 +6,7 @@ use crate::ast::{
     Call, Callee, ComponentRef, Expr, ExprKind, ForIndex, NamedArg, PartialApplication, RefPart,
 };
 use crate::lexer::TokenKind;
-use crate::span::Span;
+use acausal_base::span::Span;
 
 impl Parser<'_> {
     /// primary.

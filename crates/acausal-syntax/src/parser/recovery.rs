@@ -1,9 +1,9 @@
 //! Skipping after a mistake, lists in brackets, and `;`; the module doc of [`super`] has the strategy.
 
 use super::{Parser, Result};
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::span::Span;
+use acausal_base::diagnostic::Diagnostic;
+use acausal_base::span::Span;
 
 /// How many tokens behind a broken row of a matrix its `]` is looked for; the bound keeps the time
 /// linear.

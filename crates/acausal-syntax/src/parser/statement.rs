@@ -4,8 +4,8 @@ use super::block::BlockKind;
 use super::recovery::Item;
 use super::{Failed, Parser, Result};
 use crate::ast::{Annotation, ComponentRef, Expr, ExprKind, Statement, StatementKind};
-use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use acausal_base::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// The statements of a section, behind `algorithm`.

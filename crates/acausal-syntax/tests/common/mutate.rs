@@ -6,9 +6,10 @@
 
 use std::time::{Duration, Instant};
 
+use acausal_base::SourceMap;
 use acausal_syntax::lexer::lex;
 use acausal_syntax::printer::print;
-use acausal_syntax::{SourceMap, parse, parse_file};
+use acausal_syntax::{parse, parse_file};
 
 /// Longest time for one mutant of some kilobytes; a linear parser needs a few milliseconds, but the
 /// machine may be busy.
@@ -141,7 +142,7 @@ fn change(text: &mut String, random: &mut Random) {
     if random.below(4) == 0 {
         return change_bytes(text, random);
     }
-    let (tokens, _) = lex(acausal_syntax::FileId(0), text);
+    let (tokens, _) = lex(acausal_base::FileId(0), text);
     let pick = |random: &mut Random| {
         let token = tokens[random.below(tokens.len())];
         token.start as usize..token.end as usize

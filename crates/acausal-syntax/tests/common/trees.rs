@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use acausal_base::{Name, Span};
 use acausal_syntax::ast::*;
-use acausal_syntax::{Name, Span};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

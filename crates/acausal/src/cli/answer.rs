@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acausal_syntax::{Diagnostic, SourceMap, Span};
+use acausal_base::{Diagnostic, SourceMap, Span};
 
 use crate::exit;
 

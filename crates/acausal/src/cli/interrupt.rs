@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acausal_syntax::{Diagnostic, Span};
+use acausal_base::{Diagnostic, Span};
 
 use super::answer;
 use crate::exit;

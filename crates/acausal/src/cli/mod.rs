@@ -21,8 +21,8 @@ use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use acausal::{Failure, Load};
-use acausal_syntax::visible::{commands, visible_lines};
-use acausal_syntax::{Diagnostic, SourceMap, Span};
+use acausal_base::visible::{commands, visible_lines};
+use acausal_base::{Diagnostic, SourceMap, Span};
 use clap::Args;
 
 use crate::{Format, exit};

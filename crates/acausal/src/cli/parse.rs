@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use acausal_syntax::{Diagnostic, SourceMap, Span, parse_file};
+use acausal_base::{Diagnostic, SourceMap, Span};
+use acausal_syntax::parse_file;
 use clap::Args;
 
 use super::{count, json_diagnostics, out, out_json, print_diagnostics, usage};

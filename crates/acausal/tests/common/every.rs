@@ -59,10 +59,7 @@ impl Example {
     }
 
     /// Flattens a text, which is this example or a rewritten one.
-    pub fn flatten(
-        &self,
-        text: &str,
-    ) -> (acausal_expr::flat::FlatModel, acausal_syntax::SourceMap) {
+    pub fn flatten(&self, text: &str) -> (acausal_expr::flat::FlatModel, acausal_base::SourceMap) {
         let mut libraries = acausal_model::class::Libraries::new();
         let classes = libraries
             .load_text("Test.mo", text)

@@ -78,7 +78,7 @@ pub fn near(found: f64, expected: f64, tolerance: f64) {
 pub fn compiled(
     what: &str,
     flat: acausal_expr::flat::FlatModel,
-    sources: acausal_syntax::SourceMap,
+    sources: acausal_base::SourceMap,
     options: &acausal_index1::Options,
 ) -> (acausal_index1::Report, acausal::Model) {
     let (dae, report) = match acausal_index1::transform_with(flat, options) {

@@ -24,7 +24,7 @@ fn messages(text: &str) -> Vec<(String, String)> {
         Ok(model) => model.warnings,
         Err(failure) => failure.diagnostics,
     };
-    let at = |d: &acausal_syntax::Diagnostic| {
+    let at = |d: &acausal_base::Diagnostic| {
         let span = d.span();
         text[span.start as usize..span.end as usize].to_string()
     };

@@ -11,7 +11,7 @@ use crate::random::draw::Draw;
 /// Equations, declarations and connects in another order. Functions, records, connectors and types keep theirs, because their
 /// members have positions; algorithms have an order by nature.
 pub(super) fn shuffled(text: &str, seed: u64) -> String {
-    let mut sources = acausal_syntax::SourceMap::default();
+    let mut sources = acausal_base::SourceMap::default();
     let file = sources.add_file("Random.mo", text.to_string());
     let mut tree: StoredDefinition = acausal_syntax::parse(file, text).tree;
     let mut draw = Draw::new(seed, 0);
@@ -123,7 +123,7 @@ pub(super) fn new_name(name: &str, seed: u64) -> String {
 
 /// Components of the last class.
 fn declared(text: &str) -> Vec<String> {
-    let mut sources = acausal_syntax::SourceMap::default();
+    let mut sources = acausal_base::SourceMap::default();
     let file = sources.add_file("Random.mo", text.to_string());
     let tree = acausal_syntax::parse(file, text).tree;
     let mut names = Vec::new();

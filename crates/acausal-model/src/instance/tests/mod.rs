@@ -7,8 +7,8 @@ mod lookup;
 mod redeclare;
 mod scaling;
 
+use acausal_base::{Diagnostic, FileId, Name};
 use acausal_syntax::ast::Expr;
-use acausal_syntax::{Diagnostic, FileId, Name};
 
 use super::*;
 

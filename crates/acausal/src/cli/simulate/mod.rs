@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use acausal::{Activity, Checkpoint, Model, Observe, ResultSink};
-use acausal_syntax::visible::visible;
+use acausal_base::visible::visible;
 
 use super::interrupt::Interruption;
 use super::pending::PendingFile;

@@ -185,7 +185,7 @@ impl SourceMap {
     /// Adds a text under a name and gives its identifier.
     ///
     /// A text above [`SourceMap::MAX_FILE_BYTES`] is cut there, which
-    /// [`parse_file`](crate::parser::parse_file) reports.
+    /// the parser reports.
     pub fn add_file(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let mut text: Arc<str> = text.into();
         let truncated = text.len() > SourceMap::MAX_FILE_BYTES;

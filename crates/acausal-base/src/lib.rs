@@ -1,0 +1,23 @@
+//! What every layer speaks, from the parser to the runtime: where text lies, names, messages.
+//!
+//! | step | module |
+//! |---|---|
+//! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
+//! | lists that are empty in most places | [`Few`] |
+//! | identifiers | [`name`]: interned [`Name`] |
+//! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
+//! | control characters made visible | [`visible`] |
+//!
+//! The crate depends on nothing and knows nothing of Modelica, so that a compiled model can say where its equations stand
+//! without the parser.
+
+pub mod diagnostic;
+mod few;
+pub mod name;
+pub mod span;
+pub mod visible;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use few::Few;
+pub use name::Name;
+pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};
