@@ -4,7 +4,7 @@
 //! hundreds of thousands of each. Reading is that of a slice.
 //!
 //! ```
-//! use acausal_syntax::Few;
+//! use acausal_base::Few;
 //! let none: Few<u32> = Few::default();
 //! assert!(none.is_empty());
 //! assert_eq!(size_of_val(&none), size_of::<usize>());
