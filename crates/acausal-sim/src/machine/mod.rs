@@ -57,6 +57,8 @@ pub(crate) struct Programs {
     pub indicators: BoundProgram,
     pub times: BoundProgram,
     pub discrete: BoundProgram,
+    /// Number of instants and of discrete assignments.
+    pub lengths: (u64, u64),
     pub conditions: BoundProgram,
     pub samples: Vec<BoundProgram>,
     pub delays: Vec<BoundProgram>,
@@ -278,6 +280,10 @@ impl Machine {
             indicators: bind(&e.indicators, e.cells)?,
             times: bind(&e.times, out_len)?,
             discrete: bind(&e.discrete, 0)?,
+            lengths: (
+                e.time_events.iter().map(|t| t.len as u64).sum(),
+                e.discrete.iter().map(|c| c.count as u64).sum(),
+            ),
             conditions: bind(&e.conditions, out_len)?,
             samples: e
                 .samples
@@ -502,8 +508,8 @@ impl Machine {
         };
         self.event_evaluations += match which {
             Which::Values => self.model.events.cells as u64,
-            Which::Times => self.model.events.time_events.len() as u64,
-            Which::Discrete => program.calls() as u64,
+            Which::Times => self.programs.lengths.0,
+            Which::Discrete => self.programs.lengths.1,
             _ => 0,
         };
         // Parameter programs run before there are unknowns; they read none, but the banks must have their length.
