@@ -228,6 +228,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         next,
     )?;
     initial.branching = dae.branching;
+    low.parameters_wait = initial.parameters_wait();
     // What is made of them is in the programs now. The rest takes about as much memory again.
     drop((parameter_items, parameter_plan, evaluated));
     drop((residual_items, local_plan, residual_plan, rest_plan));
@@ -322,6 +323,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         outputs,
         derivatives,
     };
+    crate::timetable::take_out(&mut compiled);
     compiled.out_len = compiled.longest_out();
     Ok(compiled)
 }
@@ -403,6 +405,7 @@ impl Compiled {
         let e = &self.events;
         let mut len = (self.n + self.initial.len)
             .max(e.cells)
+            .max(e.timetable.cells)
             .max(e.conditions_len);
         len = len.max(
             e.time_events

@@ -11,6 +11,7 @@ use crate::cells::{CellKind, is_continuous};
 use crate::items::{Item, Target, merge};
 use crate::layout::Loc;
 use crate::lower::Lowering;
+use crate::timetable::TimetableCode;
 
 /// Programs and tables for events.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +26,10 @@ pub struct EventCode {
     pub indicators: Program,
     /// Computes the next instant of each time event, into `Out` (see [`TimeEventCode`]).
     pub times: Program,
-    /// Relations of `time` with something that is constant between events.
+    /// Relations of `time` with something that is constant between events and may change at them.
     pub time_events: Vec<TimeEventCode>,
+    /// Relations of `time` whose instants are known before the start, and what follows from them alone. They are not among `relations`.
+    pub timetable: TimetableCode,
     /// `sample`
     pub samples: Vec<SampleCode>,
     /// `delay`
@@ -352,6 +355,9 @@ impl Lowering<'_> {
         }
         code.values = merge(std::mem::take(&mut code.values));
         code.indicators = merge(std::mem::take(&mut code.indicators));
+        let known = &mut code.timetable;
+        known.values = merge(std::mem::take(&mut known.values));
+        known.instants = merge(std::mem::take(&mut known.instants));
         Ok(())
     }
 
@@ -389,10 +395,15 @@ impl Lowering<'_> {
         op: Option<RelOp>,
         gap: ExprId,
     ) -> Result<(), CodegenError> {
+        let instant = op.and_then(|_| self.event_instant(gap));
+        if let (Some(op), Some(instant)) = (op, instant)
+            && self.is_known_before(g.key.expr)
+        {
+            return self.timetable_relation(&mut code.timetable, g, op, instant);
+        }
         let first = code.cells;
         code.cells += g.len;
         code.values.extend(self.cell_value(g, first)?);
-        let instant = op.and_then(|_| self.event_instant(gap));
         if let Some(instant) = instant {
             let out = code.time_events.iter().map(|t| t.len).sum();
             code.times
@@ -423,7 +434,7 @@ impl Lowering<'_> {
     }
 
     /// A program for what the cells of a group should hold now. Relations inside of the expression are as their own cells say.
-    fn cell_value(
+    pub(crate) fn cell_value(
         &mut self,
         g: &crate::cells::CellGroup,
         first: usize,

@@ -49,6 +49,7 @@ impl Loc {
     }
 
     /// The bank.
+    #[inline]
     pub fn bank(self) -> Bank {
         match self.0 >> 30 {
             0 => Bank::Y,
@@ -59,6 +60,7 @@ impl Loc {
     }
 
     /// The element.
+    #[inline]
     pub fn index(self) -> usize {
         (self.0 & ((1 << 30) - 1)) as usize
     }

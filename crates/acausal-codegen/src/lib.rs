@@ -26,6 +26,7 @@ mod schedule;
 mod shape;
 mod start_alias;
 mod steps;
+mod timetable;
 
 pub use cells::{CellGroup, CellKind};
 pub use compile::{Compiled, Output, RowGroup, compile, subscripts};
@@ -40,3 +41,4 @@ pub use jacobian::{Columns, Jacobian, MulAdds, Sparsity};
 pub use layout::{Layout, Loc, Piece, Place, fixed};
 pub use schedule::{Grouped, Schedule};
 pub use start_alias::StartAlias;
+pub use timetable::TimetableCode;

@@ -39,6 +39,8 @@ pub struct Lowering<'a> {
     pub defined: Option<ExprId>,
     /// Equations of discrete variables are lowered: what changes in them without a relation has a cell as well.
     pub watches: bool,
+    /// Some parameters are known only when the start has been solved.
+    pub parameters_wait: bool,
     /// Parameters that derivatives are taken for: those that are unknown at the start, and what depends on them.
     pub active: FxHashSet<VarId>,
     /// Per variable of the model: whether it is discrete. Variables are large, and shapes ask for those of an equation in any order.
@@ -94,6 +96,7 @@ impl<'a> Lowering<'a> {
             new_cells: true,
             defined: None,
             watches: false,
+            parameters_wait: false,
             active: FxHashSet::default(),
             shapes: Shapes::default(),
             kernels: IndexMap::default(),

@@ -178,8 +178,8 @@ fn phase(
     })
 }
 
-/// Repetitions `from..to` of a call.
-pub(crate) fn points(call: &Call, from: usize, to: usize) -> Call {
+/// Repetitions `from..to` of a call. Its counters must count exactly ([`Address::counts_exactly`]).
+pub fn points(call: &Call, from: usize, to: usize) -> Call {
     let part = |a: &Address| match a {
         Address::Affine { bank, base, stride } => Address::Affine {
             bank: *bank,

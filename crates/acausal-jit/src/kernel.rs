@@ -69,6 +69,17 @@ impl Address {
         }
     }
 
+    /// The element of its bank in repetition `j`; none for a counter.
+    pub fn element(&self, j: usize) -> Option<usize> {
+        match self {
+            Address::Affine { base, stride, .. } => {
+                Some(base.wrapping_add_signed(stride * j as isize))
+            }
+            Address::Table { table, .. } => table.get(j).map(|k| *k as usize),
+            Address::Counter { .. } => None,
+        }
+    }
+
     /// Whether a call may be cut: the value of a counter in the middle is the one that it has when it counts from there.
     pub fn counts_exactly(&self) -> bool {
         match self {

@@ -92,7 +92,7 @@ pub use cranelift::Cranelift;
 pub use demand::{Demand, demand};
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
 pub use fuse::{Fused, fuse, reads};
-pub use halves::{Halves, is_long, pays};
+pub use halves::{Halves, is_long, pays, points};
 pub use interpreter::Interpreter;
 pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,

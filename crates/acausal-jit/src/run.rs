@@ -177,6 +177,25 @@ impl BoundProgram {
         unsafe { self.run_at(bases, found, functions, scratch) }
     }
 
+    /// Runs one call alone. Calls without repetitions have no number.
+    pub fn run_call(
+        &self,
+        call: usize,
+        banks: Banks<'_>,
+        functions: &dyn Functions,
+        scratch: &mut Scratch,
+    ) -> Result<(), RunError> {
+        let found = banks.lengths();
+        let bases = [
+            banks.y.as_ptr().cast_mut(),
+            banks.yp.as_ptr().cast_mut(),
+            banks.mem.as_mut_ptr(),
+            banks.out.as_mut_ptr(),
+        ];
+        // SAFETY: the banks are borrowed for the run, those that are written exclusively.
+        unsafe { self.run_calls(call..call + 1, bases, found, functions, scratch) }
+    }
+
     /// The same with banks of the given lengths at the given places.
     ///
     /// # Safety
@@ -184,6 +203,22 @@ impl BoundProgram {
     /// writes.
     pub(crate) unsafe fn run_at(
         &self,
+        bases: [*mut f64; BANKS],
+        found: BankLengths,
+        functions: &dyn Functions,
+        scratch: &mut Scratch,
+    ) -> Result<(), RunError> {
+        // SAFETY: as the caller promises.
+        unsafe { self.run_calls(0..self.steps.len(), bases, found, functions, scratch) }
+    }
+
+    /// Some of the calls.
+    ///
+    /// # Safety
+    /// That of [`BoundProgram::run_at`].
+    unsafe fn run_calls(
+        &self,
+        calls: std::ops::Range<usize>,
         bases: [*mut f64; BANKS],
         found: BankLengths,
         functions: &dyn Functions,
@@ -211,7 +246,7 @@ impl BoundProgram {
             functions,
             panicked: None,
         };
-        for step in &self.steps {
+        for step in &self.steps[calls] {
             // SAFETY: the lengths were compared and the scratch memory was grown above.
             unsafe { step.run(&mut context, scratch) };
         }

@@ -27,17 +27,19 @@ impl Run {
         if !asked && !self.events.is_discrete(&self.machine) {
             return Ok(());
         }
-        let due = self.events.sample_is_due(self.t)
+        let due = self.machine.timetable_is_due(self.t)
+            || self.events.sample_is_due(self.t)
             || self
                 .events
                 .time_relation_is_due(&mut self.machine, self.t, &self.y, &self.yp);
         let before = [self.machine.mem.clone(), self.y.clone(), self.yp.clone()];
         let (events, mut ctx) = self.context(settings);
         let outcome = events.handle(&mut ctx, &[])?;
-        if due || !outcome.changed.is_empty() {
+        let changed = !outcome.changed.is_empty() || !outcome.passed.is_empty();
+        if due || changed {
             summary.events += 1;
         }
-        if !outcome.changed.is_empty() {
+        if changed {
             self.start_row = Some(Box::new(before));
         }
         absorb(summary, outcome);

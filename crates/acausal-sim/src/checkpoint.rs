@@ -142,6 +142,10 @@ impl Run {
         for (value, stored) in events.conditions.iter_mut().zip(&c.conditions) {
             *value = *stored != 0.0;
         }
+        match changed {
+            true => machine.start_timetable(c.t),
+            false => machine.pass_timetable(c.t),
+        }
         // Now that free parameters have their values, clocks that depend on them are known.
         events.start_clocks(&mut machine, c.t)?;
         check_samples(&events, &machine.model, settings)?;
@@ -244,7 +248,8 @@ fn restore_distribution(line: &mut Distribution, stored: &[f64]) {
 fn fingerprint(model: &Compiled) -> u64 {
     let mut hash = Fnv::default();
     model.flat.fingerprint.hash(&mut hash);
-    let sizes = [model.n, model.mem_len, model.events.cells];
+    let relations = [model.events.cells, model.events.timetable.cells];
+    let sizes = [model.n, model.mem_len, relations[0], relations[1]];
     (sizes, model.events.conditions_len).hash(&mut hash);
     for u in &model.unknowns {
         if let Some((var, _)) = u.value {

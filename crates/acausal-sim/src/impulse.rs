@@ -64,7 +64,9 @@ impl Before {
         };
         let after = sides(machine);
         let kept = self.exchange(machine, &self.values);
+        let known = exchange_timetable(machine, None);
         let before = sides(machine);
+        exchange_timetable(machine, Some(&known));
         self.exchange(machine, &kept);
         machine.update(t, y, yp);
         for (k, code) in model.events.continuous.iter().enumerate() {
@@ -99,6 +101,16 @@ impl Before {
         }
         kept
     }
+}
+
+/// Puts back what the timetable has changed at this event, or other values; what was there.
+fn exchange_timetable(machine: &mut Machine, values: Option<&[f64]>) -> Vec<f64> {
+    let changes = machine.timetable.changes().to_vec();
+    let exchange = |(k, (place, before)): (usize, (usize, f64))| {
+        let value = values.map_or(before, |v| v[k]);
+        std::mem::replace(&mut machine.mem[place], value)
+    };
+    changes.into_iter().enumerate().map(exchange).collect()
 }
 
 fn states(machine: &Machine, y: &[f64]) -> Vec<f64> {

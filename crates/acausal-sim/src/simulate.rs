@@ -178,6 +178,7 @@ impl Run {
         machine.mem[fixed::TIME] = t;
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
+        machine.start_timetable(t);
         // Relations first see the start values, so that the first solution uses the branches they select.
         machine.update(t, &y, &yp);
         record_delays(&mut machine, t, &y, &yp)?;
@@ -340,6 +341,8 @@ impl Run {
         summary.profile.inner_points = inner.points;
         summary.profile.inner_iterations = inner.iterations;
         summary.profile.inner_solutions = inner.failures;
+        summary.profile.event_evaluations =
+            self.machine.event_evaluations + self.machine.timetable.evaluations;
         self.seconds.integrate = clock.elapsed().as_secs_f64();
         self.seconds.codegen = summary.seconds.codegen;
         self.seconds.initialise = summary.seconds.initialise;

@@ -20,6 +20,8 @@ pub struct Profile {
     pub inner_iterations: u64,
     /// Those that had to be solved from scratch.
     pub inner_solutions: u64,
+    /// Relations and assignments of discrete variables that were evaluated at events.
+    pub event_evaluations: u64,
     /// Restarts after events.
     pub restarts: u64,
     /// Times the order was held at two because of an undamped oscillation.

@@ -12,7 +12,7 @@ use acausal_solver::{EvalReason, Integrator, Move};
 
 use crate::Sink;
 use crate::error::{condition_text, row_text, unknown_text};
-use crate::event::{EventOutcome, relation};
+use crate::event::{EventOutcome, numbered, relation};
 use crate::machine::Machine;
 
 /// What to report.
@@ -99,8 +99,11 @@ impl Tracer {
         }
         let model = &machine.model;
         let mut changes = Vec::new();
-        for &number in &outcome.changed {
-            let Some(r) = relation(model, number) else {
+        let known = &model.events.timetable.relations;
+        let passed = outcome.passed.iter().map(|&k| (k, numbered(known, k)));
+        let changed = outcome.changed.iter().map(|&k| (k, relation(model, k)));
+        for (number, r) in passed.chain(changed) {
+            let Some(r) = r else {
                 continue;
             };
             let value = machine.mem[r.base + number - r.first];

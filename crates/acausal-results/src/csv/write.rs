@@ -140,8 +140,10 @@ fn push_name(out: &mut Vec<u8>, name: &str) {
 }
 
 fn push_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
-    if kind != Kind::Real && value.fract() == 0.0 && value.abs() <= EXACT_INTEGER {
-        match value as i64 {
+    // The conversion saturates, and gives zero for what is no number: only an integer comes back as it was.
+    let integer = value as i64;
+    if kind != Kind::Real && integer as f64 == value && value.abs() <= EXACT_INTEGER {
+        match integer {
             small @ 0..=9 => out.push(b'0' + small as u8),
             other => out.extend(other.to_string().bytes()),
         }

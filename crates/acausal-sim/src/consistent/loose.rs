@@ -101,7 +101,8 @@ impl ConsistentSystem {
     pub(super) fn harmless(&self, at: &mut Point, failure: Box<InitialFailure>) -> Option<Loose> {
         let n = at.machine.model.n;
         // Without relations the equations are always the same, and a model that never determines an unknown is a mistake.
-        if at.machine.model.events.cells == 0 {
+        let events = &at.machine.model.events;
+        if events.cells + events.timetable.cells == 0 {
             return None;
         }
         let role = roles(&at.machine.model);

@@ -42,7 +42,7 @@ mod settle;
 pub(crate) mod watch;
 mod whens;
 
-pub(crate) use relations::relation;
+pub(crate) use relations::{numbered, relation};
 
 use acausal_codegen::{ActionCode, Loc, fixed};
 use acausal_expr::flat::{OriginId, VarType};
@@ -80,6 +80,8 @@ pub(crate) struct EventState {
     rounding: Vec<f64>,
     /// Per scalar assertion: it does not hold.
     failing: Vec<bool>,
+    /// A discrete variable of the timetable has changed, and the round in which it did is not over.
+    moved: bool,
 }
 
 /// What an event asks for.
@@ -95,6 +97,8 @@ pub(crate) struct EventOutcome {
     pub rounds: usize,
     /// Relations that changed, by number.
     pub changed: Vec<usize>,
+    /// Relations of the timetable that changed, by their number in it.
+    pub passed: Vec<usize>,
 }
 
 /// Everything an event works on.
@@ -173,6 +177,9 @@ impl EventState {
                 machine.mem.copy_within(start..start + var.len(), value);
             }
             machine.mem.copy_within(value..value + var.len(), pre);
+            if machine.timetable.has_variable(value) {
+                continue;
+            }
             regions.push((value, pre, var.len()));
             if var.ty == VarType::Integer {
                 integers.push(value..value + var.len());
@@ -197,13 +204,18 @@ impl EventState {
             scales: vec![0.0; model.events.cells],
             rounding: EventState::rounding(machine),
             failing: vec![false; asserts::count(&model)],
+            moved: false,
         })
     }
 
     /// True when events can change something: otherwise there is nothing to iterate.
     pub fn is_discrete(&self, machine: &Machine) -> bool {
         let e = &machine.model.events;
-        e.cells > 0 || !e.whens.is_empty() || !self.regions.is_empty() || !e.samples.is_empty()
+        !machine.timetable.is_empty()
+            || e.cells > 0
+            || !e.whens.is_empty()
+            || !self.regions.is_empty()
+            || !e.samples.is_empty()
     }
 
     /// The start (MLS 3.6 §8.6): all equations hold with the initial equations, `initial()` is true and only clauses with
@@ -238,6 +250,9 @@ impl EventState {
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
         self.copy_pre(ctx.machine);
         EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
+        // What follows from time alone takes no part in the iteration.
+        let advanced = ctx.machine.advance_timetable(ctx.t);
+        (outcome.passed, self.moved) = (advanced.relations, advanced.discrete);
         let before = self.cells(ctx.machine);
         let mut forced = self.toggled(ctx, crossings);
         self.iterate(ctx, &mut forced, &mut outcome)?;
@@ -270,7 +285,8 @@ impl EventState {
             self.settle(ctx, forced, false)?;
             let reinit = self.act(ctx, false, outcome)?;
             let changed = self.changed(ctx.machine);
-            if !reinit && changed.is_empty() {
+            let moved = std::mem::take(&mut self.moved);
+            if !reinit && !moved && changed.is_empty() {
                 return Ok(());
             }
             if outcome.rounds + 1 >= MAX_ROUNDS {
@@ -300,8 +316,10 @@ impl EventState {
                 .map(|k| value + k)
         });
         let mut integers = self.integers.iter().cloned().flatten();
-        let place = place.or_else(|| integers.find(|&k| machine.mem[k].abs() > LARGEST_INTEGER))?;
-        Some((place, definition(&machine.model, place)))
+        let place = place.or_else(|| integers.find(|&k| machine.mem[k].abs() > LARGEST_INTEGER));
+        let place = place.or_else(|| machine.timetable.astray())?;
+        let origin = machine.timetable_origin(place);
+        Some((place, origin.or_else(|| definition(&machine.model, place))))
     }
 
     /// All places in `Mem` that change at events only: discrete variables with their left limits, relations and steps.

@@ -42,7 +42,11 @@ const FORCED: f64 = 10.0;
 
 /// The relation with a cell of this number.
 pub(crate) fn relation(model: &Compiled, number: usize) -> Option<&RelationCode> {
-    let all = &model.events.relations;
+    numbered(&model.events.relations, number)
+}
+
+/// The relation with a cell of this number among some whose cells are numbered through.
+pub(crate) fn numbered(all: &[RelationCode], number: usize) -> Option<&RelationCode> {
     let k = all.partition_point(|r| r.first <= number).checked_sub(1)?;
     Some(&all[k]).filter(|r| number < r.first + r.len)
 }

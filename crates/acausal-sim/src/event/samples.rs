@@ -6,16 +6,15 @@
 //! their computation ([`SampleClock::rounding`]) are one event. Nothing is lost by that: between them there is no room
 //! for a step. A relation such as `time > 1` or `time - t0 >= 2*T` is linear in time and otherwise constant
 //! between events; its instant is computed, the integrator stops exactly there, and no indicator is needed. At the
-//! instant itself `time > 1` is not true yet; what holds after the event is found a little later.
+//! instant itself `time > 1` is not true yet; what holds after the event is found a little later. Here are those whose instants
+//! may change at events (`time >= next`); the others are in a timetable ([`crate::machine::timetable`]).
 
 use acausal_codegen::fixed;
 
 use super::EventState;
 use crate::SimError;
+use crate::machine::timetable::LATER;
 use crate::machine::{Machine, Which};
-
-/// How much later relations of time are evaluated to see what holds after the present instant.
-const LATER: f64 = 1e-6;
 
 /// The clock of one cell of `sample`.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +85,8 @@ impl EventState {
         let samples = self.samples.iter().map(|s| s.next());
         let mut next = samples
             .fold(f64::INFINITY, f64::min)
-            .min(machine.delays.next_jump(t));
+            .min(machine.delays.next_jump(t))
+            .min(machine.next_of_timetable(t));
         let model = machine.model.clone();
         if !model.events.time_events.is_empty() {
             machine.run(Which::Times, y, yp);

@@ -16,7 +16,7 @@
 use super::fixed_point::FixedPoint;
 use super::{EventContext, EventState, Forced, same, search};
 use crate::SimError;
-use crate::machine::Which;
+use crate::machine::{Machine, Which};
 
 /// Bound on the solutions of one round before the systematic search begins.
 const MAX_SOLUTIONS: usize = 50;
@@ -34,7 +34,10 @@ impl EventState {
         forced: &[Forced],
         initial: bool,
     ) -> Result<(), SimError> {
-        let before = (ctx.machine.mem.clone(), ctx.y.clone(), ctx.yp.clone());
+        // Initial equations also set left limits and parameters.
+        let all = initial.then(|| ctx.machine.mem.clone());
+        let discrete = (self.cells(ctx.machine), self.region_values(ctx.machine));
+        let before = (ctx.y.clone(), ctx.yp.clone());
         ctx.system.has_refused();
         let Err(error) = self.settle_strictly(ctx, forced, initial) else {
             return Ok(());
@@ -42,13 +45,32 @@ impl EventState {
         if !ctx.system.has_refused() {
             return Err(error);
         }
-        ctx.machine.mem.copy_from_slice(&before.0);
-        ctx.y.copy_from_slice(&before.1);
-        ctx.yp.copy_from_slice(&before.2);
+        ctx.y.copy_from_slice(&before.0);
+        ctx.yp.copy_from_slice(&before.1);
+        match all {
+            Some(mem) => ctx.machine.mem.copy_from_slice(&mem),
+            None => {
+                self.restore(ctx.machine, &discrete.0, &discrete.1);
+                ctx.machine.update(ctx.t, ctx.y, ctx.yp);
+            }
+        }
         ctx.system.set_lenient(true);
         let settled = self.settle_strictly(ctx, forced, initial);
         ctx.system.set_lenient(false);
         settled.map_err(|_| error)
+    }
+
+    /// Puts values back into cells and discrete variables, in the order of [`EventState::discrete_values`].
+    fn restore(&self, machine: &mut Machine, cells: &[f64], values: &[f64]) {
+        let model = machine.model.clone();
+        for r in &model.events.relations {
+            machine.mem[r.base..r.base + r.len].copy_from_slice(&cells[r.first..r.first + r.len]);
+        }
+        let mut first = 0;
+        for &(value, _, len) in &self.regions {
+            machine.mem[value..value + len].copy_from_slice(&values[first..first + len]);
+            first += len;
+        }
     }
 
     /// The same without open directions, unless the system is told to take them.

@@ -6,11 +6,13 @@
 //! | [`histories`] | cells of delays and distributions |
 //! | [`start`] | the equations of the start |
 //! | [`dae`] | the residual, Jacobian and indicators of the integrator |
+//! | [`timetable`] | relations of time whose instants are known before the start, and what follows from them |
 
 mod dae;
 mod functions;
 mod histories;
 mod start;
+pub(crate) mod timetable;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,6 +31,7 @@ use crate::delay::DelayLines;
 use crate::distribution::Distributions;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
+use timetable::Timetable;
 
 /// The programs of a model, bound to its memory sizes.
 pub(crate) struct Programs {
@@ -54,6 +57,8 @@ pub(crate) struct Programs {
     pub indicators: BoundProgram,
     pub times: BoundProgram,
     pub discrete: BoundProgram,
+    /// Number of instants and of discrete assignments.
+    pub lengths: (u64, u64),
     pub conditions: BoundProgram,
     pub samples: Vec<BoundProgram>,
     pub delays: Vec<BoundProgram>,
@@ -115,6 +120,9 @@ pub struct Machine {
     /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
     time_unit: f64,
     pub(crate) distributions: Distributions,
+    pub(crate) timetable: Timetable,
+    /// Relations and discrete assignments that were evaluated at events.
+    pub(crate) event_evaluations: u64,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
@@ -272,6 +280,10 @@ impl Machine {
             indicators: bind(&e.indicators, e.cells)?,
             times: bind(&e.times, out_len)?,
             discrete: bind(&e.discrete, 0)?,
+            lengths: (
+                e.time_events.iter().map(|t| t.len as u64).sum(),
+                e.discrete.iter().map(|c| c.count as u64).sum(),
+            ),
             conditions: bind(&e.conditions, out_len)?,
             samples: e
                 .samples
@@ -305,6 +317,15 @@ impl Machine {
                 .collect::<Result<_, _>>()?,
             actions,
         };
+        let timetable = Timetable::new(m, &|program| {
+            let lengths = BankLengths {
+                y: 0,
+                yp: 0,
+                mem: m.mem_len,
+                out: out_len,
+            };
+            code.bind(program, lengths).map_err(SimError::Code)
+        })?;
         let s = m.jacobian.sparsity();
         let pattern = Pattern::new(m.n, s.col_ptr.clone(), s.row_idx.clone());
         let pattern = pattern.map_err(SimError::Pattern)?;
@@ -330,6 +351,8 @@ impl Machine {
             delays: DelayLines::new(&e.delays),
             time_unit: 1.0,
             distributions: Distributions::new(&e.spatials),
+            timetable,
+            event_evaluations: 0,
             fault: None,
             sides: vec![1.0; e.cells],
             shifts: vec![0.0; e.cells],
@@ -376,6 +399,7 @@ impl Machine {
     pub fn set_parameters(&mut self) {
         self.run(Which::Parameters, &[], &[]);
         self.run(Which::Starts, &[], &[]);
+        self.start_timetable(self.mem[fixed::TIME]);
     }
 
     /// Sets the unit of instants for a run between two times.
@@ -481,6 +505,12 @@ impl Machine {
                 Some(p) => p,
                 None => return,
             },
+        };
+        self.event_evaluations += match which {
+            Which::Values => self.model.events.cells as u64,
+            Which::Times => self.programs.lengths.0,
+            Which::Discrete => self.programs.lengths.1,
+            _ => 0,
         };
         // Parameter programs run before there are unknowns; they read none, but the banks must have their length.
         let zeros;

@@ -38,10 +38,11 @@ pub fn statistics(s: &Summary) -> String {
     line(
         "events",
         format!(
-            "{}, {}, {}",
+            "{}, {}, {}, {} evaluations of relations and discrete variables",
             s.events,
             count(p.restarts, "restart"),
             count(p.root_evaluations, "look") + " at the indicators",
+            p.event_evaluations,
         ),
     );
     if p.inner_points > 0 {
@@ -100,6 +101,7 @@ pub fn statistics_json(s: &Summary) -> serde_json::Value {
         "inner_points": p.inner_points,
         "inner_iterations": p.inner_iterations,
         "inner_solutions": p.inner_solutions,
+        "event_evaluations": p.event_evaluations,
         "restarts": p.restarts,
         "order_holds": p.order_holds,
         "limiting": table(&p.limiting),
