@@ -65,9 +65,11 @@ impl Run {
         written
     }
 
+    /// Handles the event at the present instant: `crossings` are relations that have changed, `passed` are indicators of delays.
     pub(crate) fn event(
         &mut self,
         crossings: &[usize],
+        passed: &[usize],
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
@@ -75,6 +77,9 @@ impl Run {
         summary.events += 1;
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
+        for &indicator in passed {
+            self.machine.delays.pass(indicator);
+        }
         self.machine.delays.from_left = false;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
         let before = Before::new(&self.events, &self.machine, &self.y);

@@ -11,7 +11,7 @@
 //! changed, or of a model with other equations, is refused.
 //!
 //! ```text
-//! acausal checkpoint 3
+//! acausal checkpoint 4
 //! model Ball
 //! fingerprint 8f31c2...
 //! time 1 1
@@ -30,6 +30,7 @@ use acausal_codegen::Compiled;
 use acausal_expr::fingerprint::Fnv;
 
 use crate::delay::Line;
+use crate::delay::pieces::Piece;
 use crate::distribution::{Distribution, Sample};
 use crate::event::EventState;
 use crate::initial::{restart_system, start_data};
@@ -39,7 +40,7 @@ use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Summary};
 
 /// First line of a file.
-const MAGIC: &str = "acausal checkpoint 3";
+const MAGIC: &str = "acausal checkpoint 4";
 /// Begins the last line.
 const CHECKSUM: &str = "checksum ";
 
@@ -62,7 +63,7 @@ pub struct Checkpoint {
     scales: Vec<f64>,
     sides: Vec<f64>,
     shifts: Vec<f64>,
-    /// Per delay line: delay, longest delay, number of samples, samples as pairs, jumps.
+    /// Per delay line: delay, longest delay, piece and its slack, number of samples, samples as pairs, jumps.
     delays: Vec<Vec<f64>>,
     /// Per distribution: number of samples, samples as triples, jumps.
     spatials: Vec<Vec<f64>>,
@@ -73,7 +74,9 @@ impl Run {
     pub(crate) fn checkpoint(&self, settings: &Settings) -> Checkpoint {
         let machine = &self.machine;
         let delay = |l: &Line| {
-            let mut numbers = vec![l.delay, l.longest, l.samples.len() as f64];
+            let Piece { after, slack } = l.piece;
+            let mut numbers = vec![l.delay, l.longest, after, slack[0], slack[1]];
+            numbers.push(l.samples.len() as f64);
             numbers.extend(l.samples.iter().flat_map(|s| [s.0, s.1]));
             numbers.extend(&l.jumps);
             numbers
@@ -216,8 +219,12 @@ fn all(sections: &mut [(&str, Vec<f64>)], name: &str) -> Vec<Vec<f64>> {
 }
 
 fn restore_delay(line: &mut Line, stored: &[f64]) {
-    let [delay, longest, count, rest @ ..] = stored else {
+    let [delay, longest, after, before, behind, count, rest @ ..] = stored else {
         return;
+    };
+    line.piece = Piece {
+        after: *after,
+        slack: [*before, *behind],
     };
     let pairs = 2 * (*count as usize);
     (line.delay, line.longest) = (*delay, *longest);

@@ -10,11 +10,16 @@
 //! ([`DelayLines::needs_point`]): the instant is found with this delay time, and the value takes part in the interpolation as the newest sample.
 //!
 //! A jump of the expression, and the start itself, comes out of the delay as a jump or a bend; the integrator stops
-//! exactly there ([`DelayLines::next_jump`]) instead of stepping over it.
+//! exactly there instead of stepping over it: at a known instant ([`DelayLines::next_jump`]), or, where the delay time changes, at
+//! one that is located as those of event indicators are ([`pieces`]).
+
+pub(crate) mod pieces;
 
 use std::collections::VecDeque;
 
 use acausal_codegen::DelayCode;
+
+use pieces::Piece;
 
 /// All delay lines of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,8 +42,10 @@ pub(crate) struct Line {
     pub(crate) delay: f64,
     pub(crate) longest: f64,
     pub(crate) samples: VecDeque<(f64, f64)>,
-    /// Instants of jumps that have not come out yet.
+    /// Instants of jumps that may still come out.
     pub(crate) jumps: VecDeque<f64>,
+    /// What is read if the delay time changes.
+    pub(crate) piece: Piece,
 }
 
 /// From where a jump is looked at.
@@ -67,6 +74,7 @@ impl DelayLines {
                     longest: 0.0,
                     samples: VecDeque::new(),
                     jumps: VecDeque::new(),
+                    piece: Piece::FIRST,
                 });
             }
         }
@@ -134,6 +142,9 @@ impl DelayLines {
                 line.samples.pop_back();
             }
             line.samples.push_back((t, value));
+            if line.variable && !self.from_left {
+                line.take_piece(t, self.tolerance, self.unit);
+            }
             let oldest = t - line.longest;
             while line.samples.len() > LEFT && line.samples[LEFT].0 < oldest {
                 line.samples.pop_front();
@@ -142,11 +153,11 @@ impl DelayLines {
         Ok(())
     }
 
-    /// The next instant after `t` at which a jump comes out of a delay.
+    /// The next instant after `t` at which a jump comes out of a delay that is constant until then.
     pub fn next_jump(&self, t: f64) -> f64 {
         let after = t + NOW * t.abs().max(self.unit);
         let mut next = f64::INFINITY;
-        for line in &self.lines {
+        for line in self.lines.iter().filter(|l| !l.variable) {
             for jump in &line.jumps {
                 let instant = jump + line.delay;
                 if instant > after {
@@ -169,16 +180,31 @@ impl DelayLines {
         for line in &mut self.lines {
             line.samples.clear();
             line.jumps.clear();
+            line.piece = Piece::FIRST;
         }
     }
 
     /// Whether cells hold other values than their delays give at time `t`.
     pub fn change(&self, t: f64, mem: &[f64]) -> bool {
         let differs = |l: &Line| {
-            l.at(t - l.delay, self.side(), None)
+            self.read(l, t, l.delay, None)
                 .is_some_and(|v| (v - mem[l.cell]).abs() > SAME * v.abs().max(1e-300))
         };
         self.lines.iter().any(differs)
+    }
+
+    /// The value of a line at time `t`; `now` is that of its expression at the point that is being evaluated.
+    fn read(&self, line: &Line, t: f64, delay: f64, now: Option<f64>) -> Option<f64> {
+        let now = now.map(|value| (t, value));
+        if !line.variable {
+            return line.at(t - delay, self.side(), now);
+        }
+        let after = if self.from_left {
+            line.piece.after
+        } else {
+            line.piece_at(t, delay, self.tolerance, self.unit)
+        };
+        line.in_piece(after, t - delay, now)
     }
 
     /// Writes the delayed values at time `t` to their cells.
@@ -211,7 +237,7 @@ impl DelayLines {
             }
             // Trial points of the integrator may lie outside of what is allowed; what is accepted is checked when it is recorded.
             let delay = arguments[len + k].max(0.0);
-            if let Some(v) = line.at(t - delay, self.side(), Some((t, arguments[k]))) {
+            if let Some(v) = self.read(line, t, delay, Some(arguments[k])) {
                 let cell = &mut mem[line.cell];
                 changed |= cell.to_bits() != v.to_bits();
                 *cell = v;
@@ -306,6 +332,25 @@ fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     values[0]
 }
 
+/// The slope at `t` of the same polynomial.
+fn neville_slope<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
+    let (mut times, mut values, mut slopes, mut n) =
+        ([0.0; POINTS], [0.0; POINTS], [0.0; POINTS], 0);
+    for (time, value) in points.take(POINTS) {
+        (times[n], values[n]) = (*time, *value);
+        n += 1;
+    }
+    for width in 1..n {
+        for k in 0..n - width {
+            let (a, length) = (times[k], times[k + width] - times[k]);
+            let (difference, part) = (values[k + 1] - values[k], (t - a) / length);
+            slopes[k] += (slopes[k + 1] - slopes[k]) * part + difference / length;
+            values[k] += difference * part;
+        }
+    }
+    slopes[0]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,6 +372,7 @@ mod tests {
             longest: 0.0,
             samples: samples.iter().copied().collect(),
             jumps: VecDeque::new(),
+            piece: Piece::FIRST,
         }
     }
 

@@ -482,13 +482,13 @@ impl Run {
             }
             // An indicator is positive while its relation is as its cell says. Whatever is negative after a step, found as a
             // crossing or not, belongs to a cell that no longer holds.
-            let crossings = self.crossings(bdf, outcome);
+            let (crossings, passed) = self.crossings(bdf, outcome);
             let by_time = self.t >= next_event;
             let pauses = self.t == checkpoint_at;
-            if !crossings.is_empty() || by_time {
+            if !crossings.is_empty() || !passed.is_empty() || by_time {
                 self.follow(bdf);
                 let clock = Instant::now();
-                self.event(&crossings, settings, sink, summary)?;
+                self.event(&crossings, &passed, settings, sink, summary)?;
                 self.meeting.forget();
                 if !pauses {
                     self.restart_integrator(bdf, &crossings, settings, summary)?;
@@ -533,8 +533,8 @@ impl Run {
         Ok(Pause::End)
     }
 
-    /// Relations that are no longer as their cells say.
-    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> Vec<usize> {
+    /// Relations that are no longer as their cells say, and indicators of delays at whose end something comes out.
+    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> (Vec<usize>, Vec<usize>) {
         let mut crossings = bdf.negative_roots();
         if outcome == StepOutcome::Roots {
             let falling = bdf.found_roots().iter().filter(|c| !c.rising);
@@ -542,10 +542,12 @@ impl Run {
         }
         crossings.sort_unstable();
         crossings.dedup();
-        crossings
-            .iter_mut()
-            .for_each(|k| *k = self.machine.watched[*k]);
-        crossings
+        let watched = &self.machine.watched;
+        let passed = crossings.split_off(crossings.partition_point(|k| *k < watched.len()));
+        (
+            crossings.into_iter().map(|k| watched[k]).collect(),
+            passed.into_iter().map(|k| k - watched.len()).collect(),
+        )
     }
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;

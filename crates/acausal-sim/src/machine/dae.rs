@@ -120,19 +120,23 @@ impl Dae for Machine {
     }
 
     fn roots_len(&self) -> usize {
-        self.watched.len()
+        self.watched.len() + self.delays.indicators_len()
     }
 
     fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
         let mut gaps = std::mem::take(&mut self.gaps);
         self.gaps(t, y, yp, &mut gaps);
-        add_to(&mut self.seconds.indicators, clock);
         // An indicator is positive while its relation is as the cell says.
-        for (g, &k) in g.iter_mut().zip(&self.watched) {
+        let (relations, delays) = g.split_at_mut(self.watched.len());
+        for (g, &k) in relations.iter_mut().zip(&self.watched) {
             *g = self.sides[k] * gaps[k] + self.shifts[k];
         }
         self.gaps = gaps;
+        if !delays.is_empty() {
+            self.delay_indicators(t, y, yp, delays);
+        }
+        add_to(&mut self.seconds.indicators, clock);
         Ok(())
     }
 }

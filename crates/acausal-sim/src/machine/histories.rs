@@ -38,6 +38,20 @@ impl Machine {
         }
     }
 
+    /// Event indicators of delays that change between events; local assignments are up to date.
+    pub(super) fn delay_indicators(&mut self, t: f64, y: &[f64], yp: &[f64], mut g: &mut [f64]) {
+        let model = self.model.clone();
+        let mut first = 0;
+        for (k, code) in model.events.delays.iter().enumerate() {
+            if code.variable {
+                self.run(Which::Delay(k), y, yp);
+                let own = g.split_off_mut(..2 * code.len).unwrap_or(&mut []);
+                (self.delays).indicators(t, first, &self.out, code.len, own);
+            }
+            first += code.len;
+        }
+    }
+
     /// Forgets the histories of delays and distributions.
     pub(crate) fn forget_histories(&mut self) {
         self.delays.forget();

@@ -361,7 +361,8 @@ impl Machine {
                 .collect(),
             gaps: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
-            watches_algebraic: e.relations.iter().any(|r| r.algebraic),
+            watches_algebraic: e.relations.iter().any(|r| r.algebraic)
+                || e.delays.iter().any(|d| d.variable),
             profiles: false,
             seconds: EvaluationSeconds::default(),
             model,
