@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use acausal::{Load, Model, Settings, Solver, Summary};
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 use acausal_sim::{Machine, Sink, simulate};
 
 use crate::cpu;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use acausal::{Load, Model, Settings};
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 use acausal_sim::{Machine, Sink, simulate};
 
 use crate::{cpu, root};

@@ -37,7 +37,7 @@ pub fn run(classes: &[String], n: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn compiled(class: &str, n: usize) -> Result<acausal_codegen::Compiled, String> {
+fn compiled(class: &str, n: usize) -> Result<acausal_compiled::Compiled, String> {
     let file = class.split('.').next().unwrap_or(class);
     let path = crate::root().join(format!("benches/models/{file}.mo"));
     let failed = |_| format!("{class} is refused");
@@ -54,7 +54,7 @@ fn compiled(class: &str, n: usize) -> Result<acausal_codegen::Compiled, String> 
 
 /// Shortest seconds of a residual, and its bits.
 fn times(
-    model: &Arc<acausal_codegen::Compiled>,
+    model: &Arc<acausal_compiled::Compiled>,
     threads: usize,
 ) -> Result<(f64, Vec<u64>), String> {
     let backend = acausal_jit::default_backend();

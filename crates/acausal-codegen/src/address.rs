@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use acausal_compiled::{Loc, Locations, Piece, Place, Run};
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, Exprs, Node};
 use acausal_jit::kernel::{Address, Bank};
@@ -17,7 +18,6 @@ pub use acausal_index1::element::{Domain, domain_len, for_each_point};
 use acausal_index1::element::{flat_affine, flatten_strides};
 
 use crate::CodegenError;
-use crate::layout::{Loc, Piece, Place};
 
 /// Calls `f` with the flattened element (from 0) that the access means at each point of the domain.
 pub fn for_each_element(
@@ -43,80 +43,8 @@ pub fn is_static(exprs: &Exprs, access: Access) -> bool {
     })
 }
 
-/// The locations that an access means over a domain.
-#[derive(Clone, Debug)]
-pub enum Locations {
-    /// One bank, constant stride over the flattened domain.
-    Strided {
-        /// Bank.
-        bank: Bank,
-        /// Location at the first point.
-        base: usize,
-        /// Distance between points.
-        stride: isize,
-    },
-    /// Some runs of points with a stride each; they cover all points.
-    Runs(Vec<Run>),
-    /// Point by point.
-    List(Vec<Loc>),
-}
-
-/// Points `first..first + count` lie in one bank with a constant stride.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The first point.
-    pub first: usize,
-    /// Number of points.
-    pub count: usize,
-    /// Bank.
-    pub bank: Bank,
-    /// Location at the first point.
-    pub base: usize,
-    /// Distance between points.
-    pub stride: isize,
-}
-
-impl Run {
-    /// The location at point `j`.
-    pub fn at(&self, j: usize) -> Loc {
-        let steps = j as isize - self.first as isize;
-        Loc::new(
-            self.bank,
-            (self.base as isize + self.stride * steps) as usize,
-        )
-    }
-}
-
 /// Runs with fewer points on average are written as a list.
 const FEW_POINTS: usize = 16;
-
-impl Locations {
-    /// The runs of the first `count` points, if there are such.
-    pub fn runs(&self, count: usize) -> Option<Vec<Run>> {
-        match self {
-            Locations::Strided { bank, base, stride } => Some(vec![Run {
-                first: 0,
-                count,
-                bank: *bank,
-                base: *base,
-                stride: *stride,
-            }]),
-            Locations::Runs(runs) => Some(runs.clone()),
-            Locations::List(_) => None,
-        }
-    }
-
-    /// The location at point `j`.
-    pub fn at(&self, j: usize) -> Loc {
-        match self {
-            Locations::Strided { bank, base, stride } => {
-                Loc::new(*bank, (*base as isize + stride * j as isize) as usize)
-            }
-            Locations::Runs(runs) => runs[runs.partition_point(|r| r.first <= j) - 1].at(j),
-            Locations::List(l) => l[j],
-        }
-    }
-}
 
 /// A strided address if the list is an arithmetic progression, else the table.
 pub fn compress(bank: Bank, list: Vec<u32>) -> Address {

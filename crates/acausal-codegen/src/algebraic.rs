@@ -2,10 +2,10 @@
 //!
 //! States are continuous over a step, and their error changes slowly. Algebraic unknowns are solved for anew in every step,
 //! each time with an error up to what the corrector allows, so a gap that depends on them is a little wrong at every
-//! point in another way: such relations need a wider hysteresis ([`crate::RelationCode::algebraic`]). Worse are the
+//! point in another way: such relations need a wider hysteresis ([`acausal_compiled::RelationCode::algebraic`]). Worse are the
 //! derivatives: those of the integrator's polynomial are wrong by the step size times the curvature, and jump from step to step. A
 //! relation of the acceleration that keeps a brake locked can only be watched at values that satisfy the equations for
-//! the given states ([`crate::RelationCode::slopes`]).
+//! the given states ([`acausal_compiled::RelationCode::slopes`]).
 //!
 //! In: the unknowns, the local assignments in their order, and the pattern of the residuals with separate columns for `x`
 //! and `x'`. Out: the marks. A derivative in one row only follows from this row when everything else is known (`C*der(v)
@@ -15,11 +15,12 @@
 //! Example: with `der(v) = a; a*m = f; s := a + v` the relation `s > 0` is algebraic, `v > 0` is not.
 
 use acausal_expr::flat::FlatModel;
+use acausal_expr::unknown::{Role, Unknown};
 use acausal_expr::{ExprId, Kind, VarId};
-use acausal_index1::{Local, Role, Unknown};
+use acausal_index1::Local;
 use rustc_hash::FxHashSet;
 
-use crate::{EventCode, Jacobian, Sparsity};
+use acausal_compiled::{EventCode, Jacobian, Sparsity};
 
 /// Marks the relations. The first `n` rows of the Jacobian are the residuals; its columns are `x`, `x'` and others.
 pub(crate) fn mark_relations(

@@ -9,8 +9,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use crate::CodegenError;
 use crate::address::Domain;
 use crate::cells::{CellKey, CellKind};
-use crate::layout::fixed;
 use crate::lower::{Leaf, Lowered, Lowering};
+use acausal_compiled::fixed;
 
 /// Builds one kernel.
 pub(crate) struct Builder<'c, 'a, 'd> {

@@ -8,9 +8,10 @@ use acausal_expr::{IterId, Node};
 use acausal_jit::kernel::{Address, Bank, Call, Store};
 
 use crate::CodegenError;
-use crate::address::{Domain, Locations, check_table, domain_len, for_each_point, locate};
-use crate::layout::Loc;
+use crate::address::{Domain, check_table, domain_len, for_each_point, locate};
 use crate::lower::{Leaf, Lowered, Lowering};
+use acausal_compiled::Loc;
+use acausal_compiled::Locations;
 
 impl Lowering<'_> {
     /// The locations of a leaf over a domain, unless it is a counter.

@@ -13,8 +13,9 @@ use acausal_jit::kernel::Bank;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::address::{Domain, Locations, domain_len, for_each_point};
-use crate::layout::{Layout, Loc};
+use crate::address::{Domain, domain_len, for_each_point};
+use acausal_compiled::Locations;
+use acausal_compiled::{Layout, Loc};
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

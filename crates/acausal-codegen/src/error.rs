@@ -6,7 +6,7 @@ use acausal_expr::limits::bytes_text;
 use acausal_expr::{Access, ExprId, Printer};
 use acausal_index1::element::ElementError;
 
-use crate::layout::Loc;
+use acausal_compiled::Loc;
 
 /// Why a model cannot be turned into code.
 #[derive(Clone, Debug)]

@@ -7,35 +7,17 @@
 //!
 //! By runs of unknowns, not by elements; what is evaluated fills one place in `Mem` for each element.
 
+use acausal_compiled::{GivenStart, GivenValues};
 use acausal_expr::flat::Equation;
 use acausal_expr::{Access, Builtin, ExprId, Kind, Node};
 use acausal_jit::kernel::Bank;
 
 use crate::CodegenError;
-use crate::address::{Run, domain_len, locate};
-use crate::initial::InitialCode;
+use crate::address::{domain_len, locate};
 use crate::items::{Item, Target};
 use crate::lower::Lowering;
-
-/// Values of unknowns that an initial equation gives.
-#[derive(Clone, Debug)]
-pub struct GivenStart {
-    /// The group among the rows of the start.
-    pub group: usize,
-    /// Where the unknowns lie in `Y`: first, number, distance; in the order of the rows.
-    pub places: Vec<(usize, usize, isize)>,
-    /// Their values.
-    pub values: GivenValues,
-}
-
-/// The values of a [`GivenStart`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum GivenValues {
-    /// All the same.
-    Literal(f64),
-    /// In `Mem` from here on, when [`InitialCode::given_values`] has run.
-    Mem(usize),
-}
+use acausal_compiled::InitialCode;
+use acausal_compiled::Run;
 
 impl Lowering<'_> {
     /// Adds the given values of an initial equation whose rows are the next group, if it is of this kind.

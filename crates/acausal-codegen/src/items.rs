@@ -7,9 +7,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::CodegenError;
-use crate::address::{Locations, compress, domain_len, locate};
-use crate::layout::Place;
+use crate::address::{compress, domain_len, locate};
 use crate::lower::{Lowered, Lowering};
+use acausal_compiled::Locations;
+use acausal_compiled::Place;
 
 /// Where the value of an item goes.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +126,7 @@ impl Lowering<'_> {
             Target::Consecutive(bank, base) if x.neutral.is_some() => {
                 let inner = x.domain.last().map_or(1, |(_, r)| r.count as usize);
                 let list = (0..domain_len(&x.domain))
-                    .map(|k| crate::layout::Loc::new(bank, base + k / inner))
+                    .map(|k| acausal_compiled::Loc::new(bank, base + k / inner))
                     .collect();
                 Locations::List(list)
             }

@@ -18,8 +18,8 @@ use crate::CodegenError;
 use crate::address::{Domain, for_each_point, is_static};
 use crate::body::Builder;
 use crate::cells::Cells;
-use crate::layout::Layout;
 use crate::plan::Shapes;
+use acausal_compiled::Layout;
 
 /// Arrays up to this length may be indexed by a variable.
 const DYNAMIC_INDEX_LIMIT: usize = 1024;

@@ -10,12 +10,13 @@
 //! Example: `v := p - n; i := G*v; loss := v*i; 0 = i - C*der(u)` needs `v` and `i`; `loss` is of the rest.
 
 use acausal_expr::flat::FlatModel;
+use acausal_expr::unknown::Quantity;
 use acausal_expr::{ExprId, Kind};
-use acausal_index1::{Local, Quantity};
+use acausal_index1::Local;
 use rustc_hash::FxHashSet;
 
 use crate::items::{Item, Target};
-use crate::layout::Layout;
+use acausal_compiled::Layout;
 
 /// The assignments that the residuals need, and the others.
 pub(crate) fn split_locals(

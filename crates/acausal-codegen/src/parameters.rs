@@ -8,9 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::items::{Item, Target};
-use crate::layout::Place;
 use crate::lower::Lowering;
 use crate::plan::Order;
+use acausal_compiled::Place;
 
 impl Lowering<'_> {
     /// Assigns parameters and constants, in the order of their dependencies. A parameter without a value takes its

@@ -21,9 +21,9 @@ use rustc_hash::FxBuildHasher;
 use crate::CodegenError;
 use crate::address::compress;
 use crate::items::{Item, Target};
-use crate::layout::{Loc, fixed};
 use crate::lower::{Leaf, Lowering};
 use crate::shape::{ShapeLeaf, Shaped};
+use acausal_compiled::{Loc, fixed};
 
 /// Work in order.
 #[derive(Clone, Debug, Default)]

@@ -6,27 +6,15 @@
 //! In: local assignments. Out: for each such `v` with a written start, which element belongs to which place. Linear in
 //! the number of these elements.
 
-use acausal_expr::{Kind, Node, VarId};
+use acausal_compiled::StartAlias;
+use acausal_expr::{Kind, Node};
 use acausal_index1::Local;
 use acausal_jit::kernel::Bank;
 
 use crate::CodegenError;
 use crate::address::{domain_len, for_each_element, locate};
-use crate::layout::Loc;
 use crate::lower::Lowering;
-
-/// The start values of `var` are guesses for unknowns.
-#[derive(Clone, Debug)]
-pub struct StartAlias {
-    /// The variable whose start is written.
-    pub var: VarId,
-    /// It is the negative of the unknown.
-    pub negative: bool,
-    /// Elements of the variable (from 0).
-    pub elements: Vec<u32>,
-    /// The place of the unknown for each of them, in `Y` or `Yp`.
-    pub places: Vec<Loc>,
-}
+use acausal_compiled::Loc;
 
 impl Lowering<'_> {
     /// The aliases among local assignments.

@@ -20,6 +20,7 @@
 //! Example: `b = time > 1; c = b and on; y = if c then 2 else x`: the cell of `time > 1` is known, so `b` is, and with a parameter `on`
 //! also `c`; `y` reads an unknown and stays where it is.
 
+use acausal_compiled::TimetableCode;
 use std::collections::VecDeque;
 
 use acausal_expr::flat::OriginId;
@@ -29,31 +30,14 @@ use acausal_jit::points;
 
 use crate::CodegenError;
 use crate::cells::CellGroup;
-use crate::compile::Compiled;
-use crate::events::{ActionCode, RelationCode};
-use crate::layout::Place;
 use crate::lower::Lowering;
+use acausal_compiled::Compiled;
+use acausal_compiled::Place;
+use acausal_compiled::{ActionCode, RelationCode};
 
 /// Repetitions of an assignment that are evaluated together: where one changes, so many are evaluated. Enough that a piece costs little
 /// memory per element (a bound call takes about two hundred bytes), few enough that it costs little time.
 const PIECE: usize = 16;
-
-/// See the module.
-#[derive(Clone, Debug, Default)]
-pub struct TimetableCode {
-    /// The relations; their cells are numbered in this order, apart from those of [`crate::EventCode::relations`].
-    pub relations: Vec<RelationCode>,
-    /// Number of their cells.
-    pub cells: usize,
-    /// Computes what each cell holds at the time in `Mem`, into `Out`; no piece is longer than a few repetitions.
-    pub values: Program,
-    /// Computes the instant of each cell, into `Out`.
-    pub instants: Program,
-    /// What follows from the cells, in an order in which it can be evaluated; pieces of a few repetitions each.
-    pub assignments: Program,
-    /// Local assignments among them: first place in `Mem`, number of values, and the equation.
-    pub local_values: Vec<(usize, usize, OriginId)>,
-}
 
 impl Lowering<'_> {
     /// Whether a relation of `time` depends on nothing else than constants and parameters that are known before the start.

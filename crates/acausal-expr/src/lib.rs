@@ -39,6 +39,7 @@ pub mod subscripts;
 mod substitute;
 mod table;
 mod text;
+pub mod unknown;
 mod var_name;
 mod visit;
 

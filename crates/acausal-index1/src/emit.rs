@@ -22,9 +22,10 @@ use crate::jumps::{may_jump, visible_jump};
 use crate::nodes::Nodes;
 use crate::solvable::{Order, Solvable};
 use crate::{
-    Continuity, Dae, DiscreteEquation, FormReport, Local, Part, Residual, Role, RowKind, Unknown,
-    hoist_reductions, linear, stabilise,
+    Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions, linear,
+    stabilise,
 };
+use acausal_expr::unknown::{Part, Role, RowKind, Unknown};
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
 const SMALL: u64 = 500;
@@ -684,7 +685,7 @@ pub(crate) fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<P
     let dims = &flat.var(var).dims;
     let whole = |(s, &d): (&Span, &usize)| s.lo == 1 && s.hi == d as i64;
     let all = spans.iter().zip(dims).all(whole);
-    (!all).then(|| Part::new(dims, spans))
+    (!all).then(|| Part::new(dims, spans.iter().map(|s| (s.lo, s.hi))))
 }
 
 /// A state with its derivative; `derivative` overrides what the derivative is called.

@@ -27,9 +27,7 @@ mod transform;
 mod vanishing;
 mod zeros;
 
-pub use dae::{
-    Continuity, Dae, DiscreteEquation, Local, Part, Quantity, Residual, Role, RowKind, Unknown,
-};
+pub use dae::{Continuity, Dae, DiscreteEquation, Local, Residual};
 pub use discrete::overlap;
 pub use discrete_start::{discrete_start, discrete_target};
 pub use hoist::{auxiliary, hoist_reductions};

@@ -13,7 +13,8 @@ use acausal_structure::{EqId, VarId as NodeId};
 use acausal_base::Diagnostic;
 
 use crate::nodes::{Nodes, VariableNode};
-use crate::{Dae, Regularised, Role, RowKind, Unknown};
+use crate::{Dae, Regularised};
+use acausal_expr::unknown::{Role, RowKind, Unknown};
 
 /// Facts about the transformation.
 #[derive(Clone, Debug, Default)]
@@ -269,7 +270,7 @@ fn looped(exprs: &Exprs, domain: &Domain, text: String) -> String {
 
 /// What a component of `x` is; the integrals of multipliers are called after what they integrate.
 fn unknown_name(flat: &FlatModel, u: &Unknown) -> String {
-    let quantity = |(var, kind): crate::Quantity| {
+    let quantity = |(var, kind): acausal_expr::unknown::Quantity| {
         let v = flat.var(var);
         let name = match (&u.elements, v.dims.len()) {
             (Some(part), _) if part.len() == 1 => {

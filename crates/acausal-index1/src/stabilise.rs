@@ -21,7 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::emit::{Written, state};
 use crate::incidence::{kind_of, order_of};
 use crate::nodes::Nodes;
-use crate::{Local, Residual, Role, RowKind, Unknown, auxiliary, hoist_reductions};
+use crate::{Local, Residual, auxiliary, hoist_reductions};
+use acausal_expr::unknown::{Role, RowKind, Unknown};
 
 /// Adds the states with slope relations, the multipliers, and the relations as residuals. `explicit` are the variables
 /// that are known explicitly, in the order of evaluation, whether or not they became local assignments. Gives the

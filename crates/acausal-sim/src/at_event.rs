@@ -134,7 +134,7 @@ impl Run {
     /// slope would look like a large error in the first steps. Also a bound for the first step, if a relation needs one.
     pub(crate) fn slopes(&mut self, settings: &Settings, crossings: &[usize]) -> Option<f64> {
         let roles = roles(&self.machine.model);
-        let algebraic = roles.contains(&acausal_index1::Role::Algebraic);
+        let algebraic = roles.contains(&acausal_expr::unknown::Role::Algebraic);
         let relations = !crossings.is_empty() || self.machine.shifts.iter().any(|s| *s != 0.0);
         if !algebraic && !relations {
             return None;
@@ -146,7 +146,7 @@ impl Run {
             first_step = events.first_step(&mut ctx, ahead, crossings);
         }
         for (k, role) in roles.iter().enumerate() {
-            if *role == acausal_index1::Role::Algebraic {
+            if *role == acausal_expr::unknown::Role::Algebraic {
                 // Without a solution nearby the slopes stay zero, which is safe but slow.
                 self.yp[k] = ahead.as_ref().map_or(0.0, |a| a.slope[k]);
             }

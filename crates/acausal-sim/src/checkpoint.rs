@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_expr::fingerprint::Fnv;
 
 use crate::delay::Line;

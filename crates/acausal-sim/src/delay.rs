@@ -17,7 +17,7 @@ pub(crate) mod pieces;
 
 use std::collections::VecDeque;
 
-use acausal_codegen::DelayCode;
+use acausal_compiled::DelayCode;
 
 use pieces::Piece;
 

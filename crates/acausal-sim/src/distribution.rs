@@ -17,7 +17,7 @@
 
 use std::collections::VecDeque;
 
-use acausal_codegen::{SpatialCode, SpatialOutput};
+use acausal_compiled::{SpatialCode, SpatialOutput};
 
 /// All distributions of a model.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Why a simulation failed, in the user's own terms.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Printer, RelOp};
 use acausal_solver::{EvalReason, PatternError, SolverError, StepLimit};
@@ -482,7 +482,7 @@ pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
 
 /// Which of the equations of a group row `k` is: the values of the iterators, or of an equation between whole arrays,
 /// whose iterators are the compiler's own, the element.
-pub(crate) fn point_text(model: &Compiled, group: &acausal_codegen::RowGroup, k: usize) -> String {
+pub(crate) fn point_text(model: &Compiled, group: &acausal_compiled::RowGroup, k: usize) -> String {
     let mut rest = k as i64;
     let mut values = Vec::new();
     for (iter, range) in group.domain.iter().rev() {

@@ -9,8 +9,8 @@
 //! Only where nobody else looks at the variables between two steps (nothing discrete, no assertions). What is not computed is not watched
 //! for values that are not finite either, before the last row, in which everything is computed.
 
-use acausal_codegen::Loc;
-use acausal_index1::Role;
+use acausal_compiled::Loc;
+use acausal_expr::unknown::Role;
 use acausal_jit::kernel::Bank;
 use acausal_jit::{BoundProgram, demand};
 use acausal_solver::Integrator;

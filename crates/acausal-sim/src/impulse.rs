@@ -1,6 +1,6 @@
 //! Equations that were differentiated must not jump at an event: the derivative would be an impulse.
 //!
-//! In: the discrete values before an event, and the model after it. Out: an error if the sides of such an equation ([`acausal_codegen::ContinuityCode`]) move against each other when its
+//! In: the discrete values before an event, and the model after it. Out: an error if the sides of such an equation ([`acausal_compiled::ContinuityCode`]) move against each other when its
 //! conditions and discrete variables change while everything continuous stays. Both evaluations are made at the values after the event, so that nothing
 //! but the change of branches is seen, whatever the errors of the integrator are. What is assigned moves with the conditions: `mod(time, 2)` jumps, a triangle
 //! that is computed from it does not, and only what the model itself differentiates must not.
@@ -10,7 +10,7 @@
 //! Example: `w = if time < 0.5 then 0 else a` with a = 1: at t = 0.5 the sides are (1, 1) with the condition after and (1, 0) with the condition
 //! before the event; the difference jumps by 1. `y = if x > 0 then x^2 else 0` at x = 1e-16: (1e-32, 1e-32) and (1e-32, 0).
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 
 use crate::SimError;
 use crate::event::EventState;

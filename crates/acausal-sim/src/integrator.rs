@@ -1,6 +1,6 @@
 //! The integrator of a run: which one, and its tolerances.
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 use acausal_solver::{Bdf, BdfOptions, Integrator};
 
 use crate::initial::roles;

@@ -24,7 +24,7 @@
 
 use std::ops::Range;
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 use acausal_solver::{Dae, StepFactors};
 
 use crate::bordered::Bordered;

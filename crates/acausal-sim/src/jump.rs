@@ -6,7 +6,7 @@
 //! unknowns, and the run continues there as after an event. Where there is no solution, or where such jumps follow each
 //! other without end, the integrator's error stands.
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;

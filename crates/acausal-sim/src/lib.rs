@@ -1,6 +1,6 @@
 //! Initialisation, integration and events of compiled models.
 //!
-//! [`simulate`] runs a [`Compiled`](acausal_codegen::Compiled) model and gives each output row to a [`Sink`]. A compiled
+//! [`simulate`] runs a [`Compiled`](acausal_compiled::Compiled) model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
 
 mod at_event;
@@ -36,7 +36,7 @@ pub use machine::Machine;
 pub use output::gather;
 pub use simulate::{resume, simulate};
 
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 
 /// Settings of a simulation.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@
 //! A large model of which few signals are wanted ([`crate::few`]) corrects one row per step, in its middle, if some of them are algebraic or depend on derivatives; if that
 //! one was consistent before, as exactly as a corrected one is, its other rows in the step are interpolated.
 
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_codegen::{Compiled, fixed};
+use acausal_compiled::{Compiled, fixed};
 use acausal_cpu::FlushSubnormals;
 use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, StepOutcome};
@@ -95,7 +95,7 @@ fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Sum
         unknowns: model.n - stand_in(&model),
         states: roles(&model)
             .iter()
-            .filter(|r| **r == acausal_index1::Role::State)
+            .filter(|r| **r == acausal_expr::unknown::Role::State)
             .count()
             - stand_in(&model),
         ..Summary::default()
@@ -109,9 +109,10 @@ fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Sum
 
 /// Number of unknowns that stand in for those of a model without any.
 fn stand_in(model: &Compiled) -> usize {
-    let is = |u: &&acausal_index1::Unknown| {
-        u.value
-            .is_some_and(|q| model.flat.var(q.0).auxiliary && u.role == acausal_index1::Role::State)
+    let is = |u: &&acausal_expr::unknown::Unknown| {
+        u.value.is_some_and(|q| {
+            model.flat.var(q.0).auxiliary && u.role == acausal_expr::unknown::Role::State
+        })
     };
     model.unknowns.iter().filter(is).map(|u| u.len).sum()
 }
@@ -269,7 +270,10 @@ impl Run {
             functions_warn: machine.functions_warn(),
             printed: Vec::new(),
             recent: Recent::default(),
-            corrects_rows: roles.iter().any(|r| *r != acausal_index1::Role::State) || slopes,
+            corrects_rows: roles
+                .iter()
+                .any(|r| *r != acausal_expr::unknown::Role::State)
+                || slopes,
             slopes,
             interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
             astray: None,
@@ -639,7 +643,7 @@ pub(crate) const UNKNOWN_REACH: f64 = 1.0;
 /// A time that is long for the model before it has made a step: in which its fastest state would change by its own size.
 fn reach(machine: &Machine, nominal: &[f64], y: &[f64], yp: &[f64]) -> Option<f64> {
     let roles = roles(&machine.model);
-    let states = (0..y.len()).filter(|&k| roles[k] == acausal_index1::Role::State);
+    let states = (0..y.len()).filter(|&k| roles[k] == acausal_expr::unknown::Role::State);
     let times = states.map(|k| (y[k].abs() + nominal[k]) / yp[k].abs());
     let shortest = times.fold(f64::INFINITY, f64::min);
     // Or nothing moves, or what moves is no number.

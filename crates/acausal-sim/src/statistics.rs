@@ -1,6 +1,6 @@
 //! What the integrator did, in the names of the model.
 
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_solver::Integrator;
 
 use crate::Summary;

@@ -7,7 +7,7 @@
 //! event at 0.31: `h <= 0` is now true; 2 rounds
 //! ```
 
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_solver::{EvalReason, Integrator, Move};
 
 use crate::Sink;

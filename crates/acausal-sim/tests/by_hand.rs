@@ -40,7 +40,7 @@ fn equation(
 
 #[derive(Default)]
 struct Rows {
-    places: Vec<acausal_codegen::Loc>,
+    places: Vec<acausal_compiled::Loc>,
     rows: Vec<(f64, Vec<f64>)>,
 }
 

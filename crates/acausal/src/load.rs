@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_base::{Diagnostic, SourceMap, Span};
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_expr::Limits;
 use acausal_expr::flat::{Experiment, FlatModel};
 use acausal_model::class::Libraries;

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use acausal_codegen::{Compiled, Loc, Output};
+use acausal_compiled::{Compiled, Loc, Output};
 use acausal_expr::{Kind, VarId};
 
 /// A choice of signals.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acausal_codegen::{Compiled, Loc};
+use acausal_compiled::{Compiled, Loc};
 use acausal_expr::flat::VarType;
 use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
 use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};

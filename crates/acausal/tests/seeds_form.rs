@@ -6,7 +6,8 @@
 mod common;
 
 use acausal::{Load, Model};
-use acausal_index1::{Options, Role, RowKind};
+use acausal_expr::unknown::{Role, RowKind};
+use acausal_index1::Options;
 use acausal_sim::Machine;
 use acausal_solver::Dae;
 use common::{at, digits, near};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_base::{Diagnostic, Span};
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 use acausal_model::class::Libraries;
 use acausal_sim::{Machine, Sink};
 use acausal_syntax::parse_expression;
@@ -178,11 +178,11 @@ pub fn run(
 }
 
 fn simulate(
-    compiled: acausal_codegen::Compiled,
+    compiled: acausal_compiled::Compiled,
     stop: Option<f64>,
     threads: Option<usize>,
     m: &mut Measured,
-) -> Result<(), (Arc<acausal_codegen::Compiled>, acausal_sim::SimError)> {
+) -> Result<(), (Arc<acausal_compiled::Compiled>, acausal_sim::SimError)> {
     let model = Arc::new(compiled);
     let mut settings = acausal::experiment_settings(&model.flat.experiment);
     settings.stop = stop.unwrap_or(settings.stop);

@@ -1,13 +1,13 @@
 //! Large systems in which every equation has its own unknown: the derivative of a state, or an algebraic one.
 //!
 //! All of them have as many equations as components of `x`, and column `k` of their matrix is that of `x'[k]` or `x[k]`
-//! ([`acausal_codegen::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal up to the order of rows, as that of explicit
+//! ([`acausal_compiled::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal up to the order of rows, as that of explicit
 //! differential equations is, the solution is a division: two corrections by the same matrix, the second of which tells
 //! that the first was good, as in [`acausal_solver::newton`] and with the same bits. Where it is not, or where that does not
 //! converge, the lists are made and the general solution takes over.
 
-use acausal_codegen::{Compiled, Schedule, Sparsity};
-use acausal_index1::{Role, RowKind};
+use acausal_compiled::{Compiled, Schedule, Sparsity};
+use acausal_expr::unknown::{Role, RowKind};
 use acausal_solver::{NewtonOptions, Pattern, PatternError};
 
 use super::{BLOCKS_FIRST, ConsistentSystem, Point};

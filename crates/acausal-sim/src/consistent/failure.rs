@@ -1,7 +1,7 @@
 //! What is said when no consistent values are found: which block, its equations and residuals, guesses and values of its
 //! unknowns, and where the equations are singular the dependent set and the direction that nothing determines.
 
-use acausal_codegen::Loc;
+use acausal_compiled::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::linear::{RankDeficiency, rank_deficiency};
 use acausal_solver::newton::Nonlinear;

@@ -17,7 +17,7 @@
 //!
 //! Example: `tau1 + tau2 = 4` and nothing else about them, from 0 and 0: tau1 = tau2 = 2, u = (1, -1).
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 
 use super::{ConsistentSystem, Point};
 use crate::error::InitialFailure;

@@ -1,6 +1,6 @@
 //! The model at a point, and as a nonlinear system of the unknowns that are solved for.
 
-use acausal_codegen::Schedule;
+use acausal_compiled::Schedule;
 use acausal_solver::newton::Nonlinear;
 use acausal_solver::{EvalError, Pattern};
 

@@ -4,7 +4,7 @@
 //! simplified equations to the actual ones (MLS 3.6 §3.7.4.4) by [`acausal_solver::newton::continuation`], whose steps adapt
 //! to what can be solved. At last unknowns without a written start get other guesses than zero, of which the user is told.
 
-use acausal_codegen::fixed;
+use acausal_compiled::fixed;
 use acausal_solver::newton::continuation::continuation;
 use acausal_solver::{NewtonError, NewtonOptions};
 

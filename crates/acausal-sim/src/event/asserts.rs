@@ -8,7 +8,7 @@
 //! A failure ends the run; one of level `warning` is told once, when the condition becomes false. Assertions that ask for
 //! `initial()` are looked at when the start has been solved as well; those of initial equations hold only there.
 
-use acausal_codegen::{AssertCode, Compiled};
+use acausal_compiled::{AssertCode, Compiled};
 use acausal_expr::flat::VarType;
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Range, Value};
 

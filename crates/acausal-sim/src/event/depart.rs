@@ -13,8 +13,8 @@
 //! - [`EventState::first_step`]: the second-order Taylor polynomial says when a relation that is near its threshold comes
 //!   back to it; the first step of the integrator ends well before, so that its dense output sees both crossings.
 
-use acausal_codegen::fixed;
-use acausal_index1::Role;
+use acausal_compiled::fixed;
+use acausal_expr::unknown::Role;
 
 use super::{EventContext, EventOutcome, EventState, Forced, relation};
 use crate::SimError;

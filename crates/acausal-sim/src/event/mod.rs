@@ -44,7 +44,7 @@ mod whens;
 
 pub(crate) use relations::{numbered, relation};
 
-use acausal_codegen::{ActionCode, Loc, fixed};
+use acausal_compiled::{ActionCode, Loc, fixed};
 use acausal_expr::flat::{OriginId, VarType};
 use acausal_expr::{Kind, LARGEST_INTEGER};
 use acausal_jit::kernel::Bank;
@@ -415,14 +415,14 @@ impl EventState {
 }
 
 /// The clause or equation that determines what lies at a place of `Mem`, for the place of a message.
-fn definition(model: &acausal_codegen::Compiled, place: usize) -> Option<OriginId> {
+fn definition(model: &acausal_compiled::Compiled, place: usize) -> Option<OriginId> {
     let at = Loc::new(Bank::Mem, place);
     let sets = |a: &ActionCode| match a {
         ActionCode::Set { targets, .. } => targets.contains(&at),
         _ => false,
     };
     let clause =
-        |w: &&acausal_codegen::WhenCode| w.branches.iter().flat_map(|b| &b.actions).any(sets);
+        |w: &&acausal_compiled::WhenCode| w.branches.iter().flat_map(|b| &b.actions).any(sets);
     if let Some(when) = model.events.whens.iter().find(clause) {
         return Some(when.origin);
     }

@@ -15,8 +15,8 @@
 //! Example: `h <= 0` is true at h = 0 after `reinit(h, 0)`; side = -1, gap = 0, so the indicator is `-h + 1e-10`. Should h
 //! rise, the relation becomes false at h = 1e-10.
 
-use acausal_codegen::{Compiled, RelationCode};
-use acausal_index1::Role;
+use acausal_compiled::{Compiled, RelationCode};
+use acausal_expr::unknown::Role;
 
 use super::{EventContext, EventState, Forced};
 use crate::error::true_above;

@@ -9,7 +9,7 @@
 //! instant itself `time > 1` is not true yet; what holds after the event is found a little later. Here are those whose instants
 //! may change at events (`time >= next`); the others are in a timetable ([`crate::machine::timetable`]).
 
-use acausal_codegen::fixed;
+use acausal_compiled::fixed;
 
 use super::EventState;
 use crate::SimError;
@@ -115,7 +115,7 @@ impl EventState {
             return false;
         }
         machine.run(Which::Times, y, yp);
-        let instants = |c: &acausal_codegen::TimeEventCode| c.out..c.out + c.len;
+        let instants = |c: &acausal_compiled::TimeEventCode| c.out..c.out + c.len;
         let events = &model.events.time_events;
         events.iter().any(|c| {
             machine.out[instants(c)]

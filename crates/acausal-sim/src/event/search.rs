@@ -14,7 +14,7 @@
 //! A relation whose gap is within the hysteresis of its threshold agrees with both values. When nothing is found, the
 //! relations involved are reported as never settling, or, if no combination could be solved, the first failure is.
 
-use acausal_codegen::RelationCode;
+use acausal_compiled::RelationCode;
 
 use super::{EventContext, EventState, Forced};
 use crate::SimError;

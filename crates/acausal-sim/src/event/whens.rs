@@ -5,7 +5,7 @@
 //! `v = if active then e else pre(v)`, evaluated as often as the iteration needs. `reinit`, `assert` and `terminate`
 //! are acts: they happen once, when the iteration has settled.
 
-use acausal_codegen::ActionCode;
+use acausal_compiled::ActionCode;
 use acausal_jit::kernel::Bank;
 
 use super::asserts::{message_text, report};

@@ -12,8 +12,8 @@
 //! Example: `x = y; x(start = 1, fixed = true); y(start = 1, fixed = true); der(x) = 1`. Columns x, y, der(x); the rows of
 //! the model take y and der(x), the start of x takes x, the start of y finds nothing: redundant.
 
-use acausal_codegen::InitialRow;
-use acausal_index1::Role;
+use acausal_compiled::InitialRow;
+use acausal_expr::unknown::Role;
 use acausal_structure::{Rows, VarId, matching::maximum_matching};
 
 use super::{StartData, has_slope, roles};

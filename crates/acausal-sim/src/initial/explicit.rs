@@ -1,13 +1,13 @@
 //! The start of a large model whose states are all known.
 //!
-//! In: the attributes, fixed starts of other names, and the initial equations that only give values ([`acausal_codegen::GivenStart`]). Out: a system in
+//! In: the attributes, fixed starts of other names, and the initial equations that only give values ([`acausal_compiled::GivenStart`]). Out: a system in
 //! which every state has its value, or nothing where a condition is of another kind or two of them are about the same
 //! state; then the conditions are matched with unknowns ([`super::conditions`]). Linear in the number of unknowns, without
 //! looking at the pattern.
 
-use acausal_codegen::{GivenValues, InitialRow, Loc};
+use acausal_compiled::{GivenValues, InitialRow, Loc};
 use acausal_expr::Kind;
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 use acausal_jit::kernel::Bank;
 
 use super::conditions::{Condition, by_rank};

@@ -5,7 +5,7 @@
 //! determines by the names of variables.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_codegen::{Compiled, InitialRow};
+use acausal_compiled::{Compiled, InitialRow};
 
 use crate::error::row_text;
 

@@ -8,7 +8,7 @@
 //! Relations follow along the path: at each point the branches are those of the solution there. Each point of
 //! [`acausal_solver::newton::continuation`] costs at least one solution of the start, and a path has four points or more.
 
-use acausal_codegen::fixed;
+use acausal_compiled::fixed;
 use acausal_solver::newton::continuation::continuation;
 
 use super::{InitialSystem, StartData};

@@ -35,8 +35,8 @@ pub(crate) use parameters::check_parameters;
 pub(crate) use reinit::after_reinit;
 pub(crate) use start::{StartData, roles, start_data};
 
-use acausal_codegen::Compiled;
-use acausal_index1::Role;
+use acausal_compiled::Compiled;
+use acausal_expr::unknown::Role;
 
 use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{derivative_text, unknown_text};

@@ -1,7 +1,7 @@
 //! Values after `reinit` where constraints restrict the states.
 //!
 //! `reinit(vx, 0)` of a pendulum in Cartesian coordinates leaves `x*vx + y*vy = 0` violated: the velocity vy has to follow. What follows and what stays is decided level by level
-//! ([`acausal_index1::RowKind`]): first the positions with the constraints between them, then, the positions being known, the velocities with the derivatives of these constraints.
+//! ([`acausal_expr::unknown::RowKind`]): first the positions with the constraints between them, then, the positions being known, the velocities with the derivatives of these constraints.
 //! In each level the constraints come first, then the new values, then the values before the event, each if it is independent of those before it
 //! ([`super::elimination`]). So a new velocity never moves a position, whatever it is; nobody asked for that, and a position is continuous. What is then not
 //! determined follows from the equations.
@@ -11,7 +11,7 @@
 //! Example: pendulum, x = 0.6, y = -0.8. `reinit(vx, 1)`: of the positions x is kept and y follows (where it was), then vx = 1 is kept and vy becomes 0.75. With `reinit(vy, 1)`
 //! beside it there is no room for the second one: vy = 0.75 is not 1, an error.
 
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 
 use super::conditions::Condition;
 use super::elimination::{Elimination, INDEPENDENT, PIVOT, Row, scale_row};

@@ -1,8 +1,8 @@
 //! Values of the attributes `start`, `fixed` and `nominal` before the start.
 
-use acausal_codegen::Compiled;
+use acausal_compiled::Compiled;
 use acausal_expr::Kind;
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;

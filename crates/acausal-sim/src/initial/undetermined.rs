@@ -15,7 +15,7 @@
 use super::conditions::Condition;
 use super::{StartData, roles};
 use crate::consistent::{ConsistentSystem, NullSpace, Point};
-use acausal_index1::Role;
+use acausal_expr::unknown::Role;
 
 /// Start values within this fraction of the best pivot are chosen by preference.
 const AS_GOOD: f64 = 0.05;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use acausal_codegen::fixed;
+use acausal_compiled::fixed;
 use acausal_cpu::Pair;
 use acausal_jit::{Banks, Places};
 use acausal_solver::{Dae, EvalError, Pattern, Predicted};

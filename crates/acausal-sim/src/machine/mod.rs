@@ -17,7 +17,7 @@ pub(crate) mod timetable;
 use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_codegen::{Compiled, Loc, fixed};
+use acausal_compiled::{Compiled, Loc, fixed};
 use acausal_cpu::{LEAST_LARGE, LEAST_SHARED, Pair};
 use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
@@ -239,14 +239,14 @@ impl Machine {
                 let mut list = Vec::new();
                 for action in &branch.actions {
                     list.push(match action {
-                        acausal_codegen::ActionCode::Set { values, .. } => {
+                        acausal_compiled::ActionCode::Set { values, .. } => {
                             Some(bind(values, out_len)?)
                         }
-                        acausal_codegen::ActionCode::Assert(a) => {
+                        acausal_compiled::ActionCode::Assert(a) => {
                             Some(bind(&a.conditions, out_len)?)
                         }
-                        acausal_codegen::ActionCode::Terminate { .. }
-                        | acausal_codegen::ActionCode::Print { .. } => None,
+                        acausal_compiled::ActionCode::Terminate { .. }
+                        | acausal_compiled::ActionCode::Print { .. } => None,
                     });
                 }
                 branches.push(list);

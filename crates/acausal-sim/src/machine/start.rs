@@ -1,6 +1,6 @@
 //! What holds at the start, and the matrix with columns for `x`, `x'` and free parameters.
 
-use acausal_codegen::Schedule;
+use acausal_compiled::Schedule;
 use acausal_jit::Banks;
 
 use super::Machine;

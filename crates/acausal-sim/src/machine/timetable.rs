@@ -1,7 +1,7 @@
 //! Relations of `time` whose instants are known before the start, at run time.
 //!
 //! The instants are sorted once. At an event those relations are evaluated whose instant has come, and of the assignments that follow from
-//! relations of the timetable ([`acausal_codegen::TimetableCode`]) those that read something that has changed, in the order
+//! relations of the timetable ([`acausal_compiled::TimetableCode`]) those that read something that has changed, in the order
 //! in which they depend on each other: each at most once. With n relations the instants of a run cost O(n log n) together, and an
 //! event costs what depends on its relations, however many others there are.
 //!
@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use acausal_codegen::{Compiled, fixed};
+use acausal_compiled::{Compiled, fixed};
 use acausal_expr::flat::{OriginId, VarType};
 use acausal_expr::{Kind, LARGEST_INTEGER};
 use acausal_jit::kernel::{Bank, Call};

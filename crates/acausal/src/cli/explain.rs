@@ -6,7 +6,8 @@
 use std::fmt::Write;
 
 use acausal::{Activity, Failure, flatten_target};
-use acausal_index1::{FinalForm, Report, Role, RowKind, transform_with};
+use acausal_expr::unknown::{Role, RowKind};
+use acausal_index1::{FinalForm, Report, transform_with};
 use clap::Args;
 use serde_json::json;
 

@@ -6,10 +6,10 @@
 //! ```
 
 use acausal_expr::Kind;
-use acausal_index1::Quantity;
+use acausal_expr::unknown::Quantity;
 use rustc_hash::FxHashMap;
 
-use crate::layout::Place;
+use crate::location::Place;
 
 /// The places of all quantities.
 #[derive(Clone, Debug, Default)]

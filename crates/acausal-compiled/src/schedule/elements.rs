@@ -14,7 +14,7 @@ use acausal_jit::kernel::Bank;
 
 use super::regular::Block;
 use super::{Columns, ItemRows, LocalRows, MulAdds, Row, Schedule, UNITS};
-use crate::layout::Loc;
+use crate::location::Loc;
 
 /// A walk over rows.
 pub(super) struct Walk<'a> {

@@ -1,8 +1,8 @@
 //! The schedule against rows that are put together densely.
 
 use super::*;
-use crate::address::Locations;
 use crate::jacobian::Partials;
+use crate::locations::Locations;
 
 fn strided(bank: Bank, base: usize, stride: isize) -> Locations {
     Locations::Strided { bank, base, stride }
@@ -211,7 +211,7 @@ impl Dice {
                 let cut = 1 + self.below(count - 1);
                 let run = |dice: &mut Dice, first, count| {
                     let (base, stride) = dice.fit(size, count);
-                    crate::address::Run {
+                    crate::locations::Run {
                         first,
                         count,
                         bank,

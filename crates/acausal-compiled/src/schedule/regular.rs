@@ -14,7 +14,7 @@
 use acausal_jit::kernel::Bank;
 
 use super::{Columns, ItemRows, LocalRows, Row};
-use crate::address::Run;
+use crate::locations::Run;
 
 /// Rows with more entries are walked element by element.
 const MOST_COLUMNS: usize = 64;

@@ -26,7 +26,7 @@ use acausal_cpu::{LEAST_SHARED, Pair, Shared};
 use acausal_jit::kernel::Bank;
 
 use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
-use crate::layout::Loc;
+use crate::location::Loc;
 use elements::Walk;
 use pattern::Numbering;
 use regular::Block;
@@ -120,7 +120,7 @@ const MOST_RUNS: usize = 256;
 
 /// The size of a matrix.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Size {
+pub struct Size {
     /// Unknowns.
     pub n: usize,
     /// Rows.
@@ -382,7 +382,7 @@ fn reads_itself(item: &ItemRows) -> bool {
 }
 
 /// The smallest and largest place in `Mem`.
-fn extent(locations: &crate::address::Locations, count: usize) -> Option<(usize, usize)> {
+fn extent(locations: &crate::locations::Locations, count: usize) -> Option<(usize, usize)> {
     let join = |e: Option<(usize, usize)>, l: Loc| {
         if l.bank() != Bank::Mem {
             return e;
