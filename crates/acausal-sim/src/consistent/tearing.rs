@@ -2,7 +2,7 @@
 //!
 //! In: the pattern of a block and which of its entries are constant: there an equation is linear in an unknown with a
 //! coefficient that cannot vanish. Out: pairs (equation, unknown) in order of evaluation. The choice is that of
-//! [`acausal_structure::tearing::cellier::tear_in_order`], with the unknowns in the order in which their guesses deserve
+//! [`acausal_graph::cellier::tear_in_order`], with the unknowns in the order in which their guesses deserve
 //! trust: first those with a written start value, then others, then derivatives, whose guess is zero because nobody can write
 //! one, and at last unknowns at whose guess an equation is not defined. Among equals those that enter most equations
 //! nonlinearly, then those that enter most equations. Linear in the size of the block, up to sorting.
@@ -14,9 +14,9 @@
 //! Example: `i = is*(exp(u/vt) - 1); u + v = 5; v = r*i`: u enters nonlinearly and is torn; v follows from the second
 //! equation, i from the third, and the first one is left for u. A guess for i or v is not needed.
 
+use acausal_graph::cellier::tear_in_order;
+use acausal_graph::{EqId, Rows, VarId};
 use acausal_solver::newton::{Probed, Tearing};
-use acausal_structure::tearing::cellier::tear_in_order;
-use acausal_structure::{EqId, Rows, VarId};
 
 /// Tearing by structure and by what the user has given.
 pub(super) struct ByTrust<'a> {

@@ -14,7 +14,7 @@
 
 use acausal_compiled::InitialRow;
 use acausal_expr::unknown::Role;
-use acausal_structure::{Rows, VarId, matching::maximum_matching};
+use acausal_graph::{Rows, VarId, matching::maximum_matching};
 
 use super::{StartData, has_slope, roles};
 use crate::SimError;

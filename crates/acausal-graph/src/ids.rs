@@ -54,7 +54,7 @@ id!(
 /// A list of lists in compressed form; rows are appended, never changed.
 ///
 /// ```
-/// use acausal_structure::{Rows, VarId};
+/// use acausal_graph::{Rows, VarId};
 /// let rows: Rows<VarId> = [[0, 1].as_slice(), &[2]].iter().map(|r| r.iter().map(|&v| VarId::new(v))).collect();
 /// assert_eq!(rows.row(0), [VarId(0), VarId(1)]);
 /// assert_eq!(rows.len(), 2);
@@ -109,7 +109,7 @@ impl<T> Rows<T> {
     }
 
     /// Makes room for more rows and items.
-    pub(crate) fn reserve(&mut self, rows: usize, items: usize) {
+    pub fn reserve(&mut self, rows: usize, items: usize) {
         self.start.reserve(rows);
         self.items.reserve(items);
     }

@@ -7,14 +7,14 @@
 //!
 //! Every candidate is tried by peeling, so the cost is about the square of the size per torn variable: use
 //! [`tear_greedily`] for small sets. [`tear_some`] takes the first candidate instead and gives up after a number of torn
-//! variables, each of which costs a pass over the set: for large sets, of which it may leave parts to [`super::tear`].
+//! variables, each of which costs a pass over the set: for large sets, of which it may leave parts to tearing in a given order.
 //!
 //! Which pairs may be solved is asked twice ([`Pivots`]): whether a pair is one at all, and, when its turn has come and all other variables of the equation are
 //! known, whether it is taken. The second answer may depend on what has been solved before: errors must not grow along the chain.
 //!
 //! Worked example, three resistors in a loop: the six equations need one tearing variable.
 //! ```
-//! use acausal_structure::{EqId, Rows, VarId, tearing::cellier::tear_greedily};
+//! use acausal_graph::{EqId, Rows, VarId, cellier::tear_greedily};
 //! // 0..3 = u1 u2 u3, 3..6 = i1 i2 i3
 //! let g = Rows::of(&[&[0, 3], &[1, 4], &[2, 5], &[0, 2], &[1, 2], &[3, 4, 5]]);
 //! let (e, v): (Vec<EqId>, Vec<VarId>) = ((0..6).map(EqId).collect(), (0..6).map(VarId).collect());
@@ -23,8 +23,7 @@
 //! torn.check(&g, &v, &e).unwrap();
 //! ```
 
-use super::Torn;
-use crate::{EqId, Rows, VarId};
+use crate::{EqId, Rows, Torn, VarId};
 
 /// Which equations may be solved for which variables.
 pub trait Pivots {

@@ -2,7 +2,7 @@
 //!
 //! In: the incidence (per equation the variables it contains) and which variables are unknown. Out: for every equation
 //! the variable assigned to it, as many assignments as possible. The array form, where an equation of length 9 may
-//! share a variable of length 9 with others, is [`crate::flow`].
+//! share a variable of length 9 with others, is a flow with capacities (`acausal-structure`).
 //!
 //! Invariant: after each phase the assignments are a matching, and the next phase only follows shortest alternating
 //! paths, so at most O(sqrt(n)) phases are needed; each walks the incidence once: O(E sqrt(n)), without recursion. A
@@ -11,7 +11,7 @@
 //! Worked example: `e0: x0, x1`, `e1: x0`. The greedy start gives x0 to e0 and leaves e1 alone; the alternating path
 //! e1 - x0 - e0 - x1 then moves e0 to x1.
 //! ```
-//! use acausal_structure::{Rows, VarId, matching::maximum_matching};
+//! use acausal_graph::{Rows, VarId, matching::maximum_matching};
 //! let m = maximum_matching(&Rows::of(&[&[0, 1], &[0]]), 2, |_| true);
 //! assert_eq!(m.var_of_eq, [Some(VarId(1)), Some(VarId(0))]);
 //! assert!(m.is_complete());
