@@ -226,7 +226,7 @@ impl Sink for Last<'_> {
         let model = machine.model();
         let mut all = BTreeMap::new();
         for output in &model.outputs {
-            for k in 0..model.flat.var(output.var).len() {
+            for k in 0..model.symbols.var(output.var).len() {
                 let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
                 let nominal = model.nominal_of.get(&output.var).map(|b| {
                     let place = Loc::new(acausal_jit::kernel::Bank::Mem, b + k);

@@ -290,7 +290,7 @@ impl Sink for Watch {
             if !first.starts_with(stem) || self.place.is_some() {
                 continue;
             }
-            self.place = (0..model.flat.var(output.var).len())
+            self.place = (0..model.symbols.var(output.var).len())
                 .find(|&k| {
                     model.element_name(output.var, acausal_expr::Kind::Value, k) == self.name
                 })

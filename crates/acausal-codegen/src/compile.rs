@@ -208,9 +208,10 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         .collect();
     let mem_len = low.layout.mem_len;
     let layout = std::mem::take(&mut low.layout);
-    let flat = std::mem::take(low.flat);
+    events.prints = std::mem::take(&mut low.flat.prints);
+    let symbols = std::mem::take(low.flat).into();
     let mut compiled = Compiled {
-        flat,
+        symbols,
         unknowns: dae.unknowns,
         layout,
         n,

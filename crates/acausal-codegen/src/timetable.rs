@@ -139,7 +139,7 @@ fn constants(c: &Compiled) -> Vec<bool> {
         known[base..base + count].fill(true);
     }
     let before = !c.initial.parameters_wait();
-    for (id, var) in c.flat.var_ids().filter(|(_, v)| v.is_parameter()) {
+    for (id, var) in c.symbols.var_ids().filter(|(_, v)| v.is_parameter()) {
         if let Some(Place::Whole(Bank::Mem, base)) = c.layout.place((id, Kind::Value)) {
             known[*base..base + var.len()].fill(before);
         }
@@ -175,13 +175,13 @@ fn taken(c: &Compiled) -> Vec<bool> {
             }
         }
     }
-    for e in c.flat.exprs.ids() {
-        if let Node::Var(a) = c.flat.exprs.node(e)
+    for e in c.symbols.exprs.ids() {
+        if let Node::Var(a) = c.symbols.exprs.node(e)
             && a.kind == Kind::Pre
-            && c.flat.var(a.var).is_discrete()
+            && c.symbols.var(a.var).is_discrete()
             && let Some(base) = c.region(a.var, Kind::Value)
         {
-            taken[base..base + c.flat.var(a.var).len()].fill(true);
+            taken[base..base + c.symbols.var(a.var).len()].fill(true);
         }
     }
     taken

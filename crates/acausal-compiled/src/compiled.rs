@@ -1,6 +1,7 @@
 //! The compiled model.
 
-use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::Symbols;
+use acausal_expr::flat::OriginId;
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
@@ -16,8 +17,8 @@ use crate::schedule::Schedule;
 /// A compiled model: programs, layout and sparsity.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The model, for names and messages.
-    pub flat: FlatModel,
+    /// Names, declarations and origins.
+    pub symbols: Symbols,
     /// Groups of unknowns; `x` is their concatenation.
     pub unknowns: Vec<Unknown>,
     /// Where every scalar lives.
@@ -190,7 +191,7 @@ impl Compiled {
     /// The name of what lies at a location, for messages.
     pub fn name_of(&self, loc: Loc) -> String {
         for output in &self.outputs {
-            let len = self.flat.var(output.var).len();
+            let len = self.symbols.var(output.var).len();
             if let Some(k) = (0..len).find(|&k| output.place.at(k) == loc) {
                 return self.element_name(output.var, Kind::Value, k);
             }
@@ -200,7 +201,7 @@ impl Compiled {
 
     /// Name of one element of a variable or its derivative.
     pub fn element_name(&self, var: VarId, kind: Kind, element: usize) -> String {
-        let v = self.flat.var(var);
+        let v = self.symbols.var(var);
         let name = v.name.element(&subscripts(&v.dims, element));
         match kind {
             Kind::Value => name,
@@ -261,7 +262,7 @@ impl Compiled {
     pub fn auxiliaries(&self) -> Vec<bool> {
         let mut all = Vec::with_capacity(self.n);
         for u in &self.unknowns {
-            let auxiliary = u.value.is_none_or(|q| self.flat.var(q.0).auxiliary);
+            let auxiliary = u.value.is_none_or(|q| self.symbols.var(q.0).auxiliary);
             all.extend(std::iter::repeat_n(auxiliary, u.len));
         }
         all

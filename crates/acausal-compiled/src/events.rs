@@ -1,6 +1,6 @@
 //! What happens at events, as programs and tables.
 
-use acausal_expr::flat::OriginId;
+use acausal_expr::flat::{OriginId, Print};
 use acausal_expr::{Access, ExprId, IterId, Range, RelOp, VarId};
 use acausal_jit::kernel::Program;
 
@@ -45,6 +45,8 @@ pub struct EventCode {
     pub indexed: Vec<IndexCode>,
     /// Equations that were differentiated and must not jump.
     pub continuous: Vec<ContinuityCode>,
+    /// What is printed outside of `when`.
+    pub prints: Vec<Print>,
     /// `terminal()` occurs somewhere.
     pub uses_terminal: bool,
 }

@@ -164,7 +164,7 @@ impl Compiled {
         let mut first = 0;
         for u in &self.unknowns {
             if i < first + u.len {
-                return u.value.map_or(Span::NONE, |q| self.flat.var(q.0).span);
+                return u.value.map_or(Span::NONE, |q| self.symbols.var(q.0).span);
             }
             first += u.len;
         }

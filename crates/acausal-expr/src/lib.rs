@@ -37,6 +37,7 @@ mod run_function;
 mod solve;
 pub mod subscripts;
 mod substitute;
+mod symbols;
 mod table;
 mod text;
 pub mod unknown;
@@ -55,6 +56,7 @@ pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,
 };
-pub use print::{Printer, identifier, print_real, string_literal};
+pub use print::{Printer, Scope, identifier, print_real, string_literal};
 pub use run_function::{FunctionError, Functions, run_function};
+pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

@@ -4,12 +4,36 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::flat::{Equation, FlatModel, VarType};
-use crate::{Access, Builtin, ExprId, Exprs, Kind, Node, Range, ReduceOp, RelOp};
+use crate::flat::{Equation, FlatModel, VarType, Variable};
+use crate::{Access, Builtin, ExprId, Exprs, FuncId, Kind, Node, Range, ReduceOp, RelOp};
 
-/// Prints expressions of a flat model with Modelica names and `der()`.
+/// Where the names in expressions are declared.
+pub trait Scope {
+    /// The arena of the expressions.
+    fn exprs(&self) -> &Exprs;
+    /// All variables.
+    fn variables(&self) -> &[Variable];
+    /// The name of a function.
+    fn function_name(&self, id: FuncId) -> Option<&str>;
+}
+
+impl Scope for FlatModel {
+    fn exprs(&self) -> &Exprs {
+        &self.exprs
+    }
+
+    fn variables(&self) -> &[Variable] {
+        &self.vars
+    }
+
+    fn function_name(&self, id: FuncId) -> Option<&str> {
+        self.functions.get(id.0 as usize).map(|f| f.name.as_str())
+    }
+}
+
+/// Prints expressions with Modelica names and `der()`.
 pub struct Printer<'a> {
-    model: &'a FlatModel,
+    scope: &'a dyn Scope,
     exprs: &'a Exprs,
     /// All iterators are called alike.
     nameless: bool,
@@ -44,11 +68,11 @@ enum Level {
 }
 
 impl<'a> Printer<'a> {
-    /// A printer for the expressions of `model`.
-    pub fn new(model: &'a FlatModel) -> Printer<'a> {
+    /// A printer for the expressions of a model.
+    pub fn new(scope: &'a dyn Scope) -> Printer<'a> {
         Printer {
-            model,
-            exprs: &model.exprs,
+            scope,
+            exprs: scope.exprs(),
             nameless: false,
             limit: LONGEST,
             source: None,
@@ -87,9 +111,9 @@ impl<'a> Printer<'a> {
     }
 
     /// A printer for expressions in an arena that has grown since the model was made.
-    pub fn with_exprs(model: &'a FlatModel, exprs: &'a Exprs) -> Printer<'a> {
+    pub fn with_exprs(scope: &'a dyn Scope, exprs: &'a Exprs) -> Printer<'a> {
         Printer {
-            model,
+            scope,
             exprs,
             nameless: false,
             limit: LONGEST,
@@ -145,7 +169,7 @@ impl<'a> Printer<'a> {
             .iter()
             .map(|&s| self.expr(s))
             .collect();
-        let name = match self.model.vars.get(a.var.index()) {
+        let name = match self.scope.variables().get(a.var.index()) {
             Some(v) if self.source.is_some() => {
                 let name = identifier(&v.name.plain());
                 match subs.is_empty() {
@@ -321,11 +345,7 @@ impl<'a> Printer<'a> {
                 output,
                 wrt,
             } => {
-                let name = self
-                    .model
-                    .functions
-                    .get(func.0 as usize)
-                    .map_or("function", |f| &f.name);
+                let name = self.scope.function_name(func).unwrap_or("function");
                 if !self.exprs.list(wrt).is_empty() {
                     out.push_str("der:");
                 }

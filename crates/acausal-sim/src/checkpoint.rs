@@ -90,7 +90,7 @@ impl Run {
             numbers
         };
         Checkpoint {
-            model: machine.model.flat.name.to_string(),
+            model: machine.model.symbols.name.to_string(),
             t: self.t,
             fingerprint: fingerprint(&machine.model),
             origin: [self.origin, settings.interval, self.reach.unwrap_or(0.0)],
@@ -132,7 +132,7 @@ impl Run {
         if !fits {
             return Err(SimError::Settings(format!(
                 "the checkpoint is of `{}` with other variables or equations and does not fit `{}`",
-                c.model, machine.model.flat.name
+                c.model, machine.model.symbols.name
             )));
         }
         let parameters = parameter_values(&machine);
@@ -194,7 +194,7 @@ fn numbers(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
     let model = &machine.model;
     let mut values = Vec::new();
-    for (id, var) in model.flat.var_ids().filter(|(_, v)| v.is_parameter()) {
+    for (id, var) in model.symbols.var_ids().filter(|(_, v)| v.is_parameter()) {
         let Some(base) = model.region(id, acausal_expr::Kind::Value) else {
             continue;
         };
@@ -254,17 +254,17 @@ fn restore_distribution(line: &mut Distribution, stored: &[f64]) {
 /// The equations, and names and sizes of everything that has a place in memory.
 fn fingerprint(model: &Compiled) -> u64 {
     let mut hash = Fnv::default();
-    model.flat.fingerprint.hash(&mut hash);
+    model.symbols.fingerprint.hash(&mut hash);
     let relations = [model.events.cells, model.events.timetable.cells];
     let sizes = [model.n, model.mem_len, relations[0], relations[1]];
     (sizes, model.events.conditions_len).hash(&mut hash);
     for u in &model.unknowns {
         if let Some((var, _)) = u.value {
-            (model.flat.var(var).name.element(&[]), u.len).hash(&mut hash);
+            (model.symbols.var(var).name.element(&[]), u.len).hash(&mut hash);
         }
     }
     for o in &model.outputs {
-        let v = model.flat.var(o.var);
+        let v = model.symbols.var(o.var);
         (v.name.element(&[]), &v.dims).hash(&mut hash);
     }
     hash.finish()

@@ -241,7 +241,7 @@ impl SimError {
             SimError::Initialisation(f) => f.diagnostic(model),
             SimError::Integrator(e) => integrator(e, model),
             SimError::Chattering { t, what, origin } => {
-                let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
+                let span = origin.map_or(Span::NONE, |o| model.symbols.origin(o).span);
                 let keep = match &what[..] {
                     [] => "a discrete value keeps changing".to_string(),
                     [one] => format!("{one} keeps changing"),
@@ -260,12 +260,12 @@ impl SimError {
                 what,
                 origin,
             } => {
-                let span = origin.map_or(Span::NONE, |o| model.flat.origin(o).span);
+                let span = origin.map_or(Span::NONE, |o| model.symbols.origin(o).span);
                 standstill(*t, why, what, span)
             }
             SimError::Impulse { t, jump, origin } => Diagnostic::error(
                 "impulse",
-                model.flat.origin(*origin).span,
+                model.symbols.origin(*origin).span,
                 format!(
                     "this equation jumps by {jump} at time = {t}, but its derivative is needed, which is an impulse there"
                 ),
@@ -273,7 +273,7 @@ impl SimError {
             .hint("let the quantity change continuously, e.g. by a ramp or a filter, or give new values to the states it depends on with `reinit`"),
             SimError::InitialPoints { place, origin } => Diagnostic::error(
                 "initial-points",
-                model.flat.origin(*origin).span,
+                model.symbols.origin(*origin).span,
                 format!("the point {place} of the profile at the start is not between the one before it and 1"),
             )
             .hint("`initialPoints` must ascend from 0 to 1"),
@@ -283,7 +283,7 @@ impl SimError {
                 longest,
                 origin,
             } => {
-                let span = model.flat.origin(*origin).span;
+                let span = model.symbols.origin(*origin).span;
                 let (text, hint) = if *delay < 0.0 {
                     (
                         format!("the delay time is {delay} at time = {t}; it must not be negative"),
@@ -305,7 +305,7 @@ impl SimError {
                 values,
                 origin,
             } => {
-                let place = model.flat.origin(*origin);
+                let place = model.symbols.origin(*origin);
                 let mut d = Diagnostic::error(
                     "assertion",
                     place.span,
@@ -329,7 +329,7 @@ impl SimError {
                     let message = format!("`{name}` is {value} at time = {t}");
                     return Diagnostic::error("not-a-number", Span::NONE, message);
                 };
-                let place = model.flat.origin(*origin);
+                let place = model.symbols.origin(*origin);
                 let d = match value.is_finite() {
                     true => Diagnostic::error(
                         "integer-overflow",
@@ -380,7 +380,7 @@ impl SimError {
                 origin,
             } => Diagnostic::error(
                 "subscript-bounds",
-                model.flat.origin(*origin).span,
+                model.symbols.origin(*origin).span,
                 format!("subscript {index} of {array} is outside of 1:{size} at time = {t}"),
             ),
             SimError::Output(m) => Diagnostic::error("output", Span::NONE, m.clone()),
@@ -469,7 +469,7 @@ pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
     let Some((group, k)) = model.row_group(row) else {
         return (Span::NONE, format!("equation {}", row + 1));
     };
-    let origin = model.flat.origin(group.origin);
+    let origin = model.symbols.origin(group.origin);
     let mut text = equation_text(model, row);
     if !group.domain.is_empty() {
         text.push_str(&format!(" for {}", point_text(model, group, k)));
@@ -490,10 +490,10 @@ pub(crate) fn point_text(model: &Compiled, group: &acausal_compiled::RowGroup, k
         rest /= range.count;
     }
     values.reverse();
-    let own = |iter| model.flat.exprs.is_fresh_iter(iter);
+    let own = |iter| model.symbols.exprs.is_fresh_iter(iter);
     let (fresh, named): (Vec<_>, Vec<_>) = values.into_iter().partition(|v| own(v.0));
     let mut parts: Vec<String> = (named.iter())
-        .map(|(iter, v)| format!("{} = {v}", model.flat.exprs.iter_name(*iter)))
+        .map(|(iter, v)| format!("{} = {v}", model.symbols.exprs.iter_name(*iter)))
         .collect();
     if !fresh.is_empty() {
         let subscripts: Vec<String> = fresh.iter().map(|(_, v)| v.to_string()).collect();
@@ -524,9 +524,9 @@ const LONGEST: usize = 160;
 /// A residual as an equation: what is added on the left, what is subtracted on the right.
 fn residual_text(model: &Compiled, residual: acausal_expr::ExprId) -> String {
     use acausal_expr::Node;
-    let printer = Printer::new(&model.flat);
-    let terms = match model.flat.exprs.node(residual) {
-        Node::Add(list) => model.flat.exprs.list(list).to_vec(),
+    let printer = Printer::new(&model.symbols);
+    let terms = match model.symbols.exprs.node(residual) {
+        Node::Add(list) => model.symbols.exprs.list(list).to_vec(),
         _ => vec![residual],
     };
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -571,7 +571,7 @@ fn in_words(name: String) -> String {
 
 /// The condition as written, for messages.
 pub fn condition_text(model: &Compiled, expr: acausal_expr::ExprId) -> String {
-    let text = Printer::new(&model.flat).expr(expr);
+    let text = Printer::new(&model.symbols).expr(expr);
     // A sum or another reduction in it has a name of the compiler's own.
     match text.contains('$') {
         true => "this condition".to_string(),

@@ -99,7 +99,7 @@ impl Run {
         let mut max_step = self.machine.delays.shortest();
         if self.machine.model.unknowns.iter().all(|u| {
             u.value
-                .is_none_or(|q| self.machine.model.flat.var(q.0).auxiliary)
+                .is_none_or(|q| self.machine.model.symbols.var(q.0).auxiliary)
         }) {
             max_step = max_step.min((settings.stop - self.origin) / LEAST_STEPS);
         }

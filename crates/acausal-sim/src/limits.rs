@@ -73,7 +73,7 @@ pub(crate) fn check_samples(
         let mut codes = model.events.samples.iter();
         let code = codes.find(|c| (c.base..c.base + c.len).contains(&clock.cell));
         let span = code.map_or(acausal_base::Span::NONE, |c| {
-            model.flat.origin(c.origin).span
+            model.symbols.origin(c.origin).span
         });
         return Err(SimError::SampleTooOften {
             interval,

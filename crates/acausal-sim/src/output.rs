@@ -82,13 +82,13 @@ impl Run {
     /// Adds what is printed outside of `when`, each text where it is another one than before.
     pub(crate) fn note_prints(&mut self, summary: &mut Summary) {
         let model = self.machine.model.clone();
-        if model.flat.prints.is_empty() {
+        if model.events.prints.is_empty() {
             return;
         }
         self.machine.update_all(self.t, &self.y, &self.yp);
         let begins = self.printed.is_empty();
         let mut place = 0;
-        for print in &model.flat.prints {
+        for print in &model.events.prints {
             for point in 0..print
                 .domain
                 .iter()

@@ -111,7 +111,7 @@ fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Sum
 fn stand_in(model: &Compiled) -> usize {
     let is = |u: &&acausal_expr::unknown::Unknown| {
         u.value.is_some_and(|q| {
-            model.flat.var(q.0).auxiliary && u.role == acausal_expr::unknown::Role::State
+            model.symbols.var(q.0).auxiliary && u.role == acausal_expr::unknown::Role::State
         })
     };
     model.unknowns.iter().filter(is).map(|u| u.len).sum()
@@ -564,7 +564,7 @@ impl Run {
             || !model.events.spatials.is_empty()
             || model.initial.branching
             || self.functions_warn
-            || !model.flat.prints.is_empty()
+            || !model.events.prints.is_empty()
     }
 
     /// Takes the state of the integrator over. In a large model without anything discrete nobody looks at it after each

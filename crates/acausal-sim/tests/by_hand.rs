@@ -49,7 +49,7 @@ impl Sink for Rows {
         let c = machine.model();
         for o in &c.outputs {
             self.places
-                .extend((0..c.flat.var(o.var).len()).map(|k| o.place.at(k)));
+                .extend((0..c.symbols.var(o.var).len()).map(|k| o.place.at(k)));
         }
         Ok(())
     }

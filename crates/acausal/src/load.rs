@@ -99,7 +99,7 @@ impl Model {
 
     /// The settings of the model's `experiment` annotation, with defaults for what it leaves open.
     pub fn settings(&self) -> Settings {
-        experiment_settings(&self.compiled.flat.experiment)
+        experiment_settings(&self.compiled.symbols.experiment)
     }
 }
 

@@ -82,7 +82,7 @@ impl Observe {
     /// The elements of a variable that are chosen, ascending.
     pub fn elements(&self, model: &Compiled, var: VarId) -> Vec<usize> {
         if self.everything {
-            return (0..model.flat.var(var).len()).collect();
+            return (0..model.symbols.var(var).len()).collect();
         }
         self.matching(model, var, Kind::Value)
     }
@@ -100,7 +100,7 @@ impl Observe {
     }
 
     fn matching(&self, model: &Compiled, var: VarId, kind: Kind) -> Vec<usize> {
-        let v = model.flat.var(var);
+        let v = model.symbols.var(var);
         let name = kind_name(v.name.plain(), kind);
         let candidates: Vec<&Pattern> = self
             .patterns
@@ -306,7 +306,7 @@ mod tests {
             let chosen = Observe::patterns([pattern]);
             let text: String = pattern.split_whitespace().collect();
             for o in &model.outputs {
-                let v = model.flat.var(o.var);
+                let v = model.symbols.var(o.var);
                 let named = |k: &usize| matches(&text, &model.element_name(o.var, Kind::Value, *k));
                 let whole = !text.contains('[') && matches(&text, &v.name.plain());
                 let expected: Vec<usize> = (0..v.len()).filter(|k| whole || named(k)).collect();

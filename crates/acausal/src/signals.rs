@@ -9,7 +9,7 @@ impl Model {
     pub fn signal_names(&self) -> impl Iterator<Item = String> + '_ {
         let c = &self.compiled;
         c.outputs.iter().flat_map(move |o| {
-            let len = c.flat.var(o.var).len();
+            let len = c.symbols.var(o.var).len();
             (0..len).map(move |k| c.element_name(o.var, Kind::Value, k))
         })
     }
@@ -49,7 +49,7 @@ impl Model {
             .collect();
         let mut candidates: Vec<(u8, usize, String)> = Vec::new();
         for (position, o) in c.outputs.iter().enumerate() {
-            let v = c.flat.var(o.var);
+            let v = c.symbols.var(o.var);
             if v.is_parameter() || v.is_empty() {
                 continue;
             }

@@ -102,7 +102,7 @@ fn signals(
     let mut signals = Vec::new();
     let mut places = Vec::new();
     for output in &model.outputs {
-        let var = model.flat.var(output.var);
+        let var = model.symbols.var(output.var);
         let kind = match var.ty {
             VarType::Real | VarType::String => Kind::Real,
             VarType::Integer => Kind::Integer,
@@ -147,7 +147,7 @@ impl Sink for ResultSink<'_> {
     fn begin(&mut self, machine: &Machine, y: &[f64], yp: &[f64]) -> Result<(), String> {
         let model = machine.model();
         Activity::Simulating.begin();
-        let info = RunInfo::new(visible(&model.flat.name).into_owned());
+        let info = RunInfo::new(visible(&model.symbols.name).into_owned());
         let (kept, places) = signals(model, machine, &self.kept, y, yp);
         self.kept_places = places;
         self.memory.begin(&kept, &info).map_err(|e| e.to_string())?;

@@ -468,7 +468,7 @@ fn other_names_cost_nothing_in_a_residual() {
         program.iter().map(|c| c.count * c.outputs.len()).sum()
     };
     let needed = values(&model.compiled.locals);
-    let flat = &model.compiled.flat;
+    let flat = &model.compiled.symbols;
     let all: usize = flat
         .vars
         .iter()

@@ -184,7 +184,7 @@ fn simulate(
     m: &mut Measured,
 ) -> Result<(), (Arc<acausal_compiled::Compiled>, acausal_sim::SimError)> {
     let model = Arc::new(compiled);
-    let mut settings = acausal::experiment_settings(&model.flat.experiment);
+    let mut settings = acausal::experiment_settings(&model.symbols.experiment);
     settings.stop = stop.unwrap_or(settings.stop);
     settings.threads = threads;
     let mut sink = Begin::default();

@@ -144,7 +144,7 @@ impl ConsistentSystem {
             let model = &at.machine.model;
             if let Some((place, origin)) = at.machine.not_finite() {
                 let name = model.name_of(Loc::new(Bank::Mem, place));
-                let span = model.flat.origin(origin).span;
+                let span = model.symbols.origin(origin).span;
                 // Names of the compiler say nothing, and neither does an equation that is shown already.
                 let shown = model.row_group(self.rows[row] as usize);
                 if !name.starts_with('$') && shown.is_none_or(|(g, _)| g.origin != origin) {

@@ -129,7 +129,7 @@ impl<'a> At<'a> {
                 .find(|a| a.0 == i)
                 .map(|a| Value::Int(a.1)),
             Node::Var(a) if a.kind == Kind::Value => {
-                let var = model.flat.var(a.var);
+                let var = model.symbols.var(a.var);
                 let k = element(&var.dims, subs)?;
                 let output = model.outputs.iter().find(|o| o.var == a.var)?;
                 let v = self.machine.value(output.place.at(k), self.y, self.yp);
@@ -145,7 +145,7 @@ impl<'a> At<'a> {
 
     /// The text of a message with the values that it has now. What cannot be evaluated is shown as it is written.
     fn text(&self, message: ExprId) -> String {
-        let flat = &self.machine.model.flat;
+        let flat = &self.machine.model.symbols;
         flat.exprs
             .text(message, &mut |x, e, subs| self.leaf(x, e, subs))
             .unwrap_or_else(|_| Printer::new(flat).expr(message))
@@ -154,7 +154,7 @@ impl<'a> At<'a> {
     /// The variables of the condition with their values.
     fn values(&self, code: &AssertCode) -> Vec<String> {
         let model = &self.machine.model;
-        let exprs = &model.flat.exprs;
+        let exprs = &model.symbols.exprs;
         let mut shown: Vec<String> = Vec::new();
         for (e, access) in exprs.accesses(code.condition) {
             if shown.len() == SHOWN {
@@ -164,7 +164,7 @@ impl<'a> At<'a> {
             let mut leaf = |x: &Exprs, n: ExprId, subs: &[i64]| {
                 let value = self.leaf(x, n, subs);
                 if n == e {
-                    let var = model.flat.var(access.var);
+                    let var = model.symbols.var(access.var);
                     found = element(&var.dims, subs).zip(value);
                 }
                 value

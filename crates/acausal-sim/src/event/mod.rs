@@ -160,7 +160,7 @@ impl EventState {
         let model = machine.model.clone();
         let (mut regions, mut reals, mut integers) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = model.events.cells;
-        for (id, var) in model.flat.var_ids() {
+        for (id, var) in model.symbols.var_ids() {
             if var.is_parameter()
                 || !var.is_discrete()
                 || var.ty == VarType::String
@@ -342,7 +342,7 @@ impl EventState {
         let model = machine.model.clone();
         for &(var, base) in &model.left_limits {
             if let Some(place) = model.layout.place((var, Kind::Value)) {
-                for k in 0..model.flat.var(var).len() {
+                for k in 0..model.symbols.var(var).len() {
                     machine.mem[base + k] = machine.value(place.at(k), y, yp);
                 }
             }
@@ -429,7 +429,7 @@ fn definition(model: &acausal_compiled::Compiled, place: usize) -> Option<Origin
     let determined = model.events.determined.iter();
     let lies = |&&(var, _): &&(acausal_expr::VarId, OriginId)| {
         let first = model.region(var, Kind::Value);
-        first.is_some_and(|f| (f..f + model.flat.var(var).len()).contains(&place))
+        first.is_some_and(|f| (f..f + model.symbols.var(var).len()).contains(&place))
     };
     determined.clone().find(lies).map(|d| d.1)
 }

@@ -208,8 +208,8 @@ impl EventState {
         let mut errors = vec![0.0; model.events.cells];
         for r in model.events.relations.iter().filter(|r| !r.by_time) {
             let (mut continuous, mut written) = (false, 0.0f64);
-            for (_, access) in model.flat.exprs.accesses(r.expr) {
-                let var = model.flat.var(access.var);
+            for (_, access) in model.symbols.exprs.accesses(r.expr) {
+                let var = model.symbols.var(access.var);
                 if var.is_parameter() || var.is_discrete() || var.is_empty() {
                     continue;
                 }

@@ -56,7 +56,7 @@ pub(super) fn clocks(machine: &mut Machine, t0: f64) -> Result<Vec<SampleClock>,
         for j in 0..code.len {
             let (start, interval) = (machine.out[j], machine.out[code.len + j]);
             if interval <= 0.0 || !interval.is_finite() || !start.is_finite() {
-                let span = model.flat.origin(code.origin).span;
+                let span = model.symbols.origin(code.origin).span;
                 return Err(SimError::Sample {
                     start,
                     interval,

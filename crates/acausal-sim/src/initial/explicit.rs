@@ -81,7 +81,7 @@ fn fixed_starts(machine: &Machine, mut f: impl FnMut(usize, f64)) -> bool {
         let InitialRow::Start(var) = kind else {
             continue;
         };
-        let len = model.flat.var(*var).len();
+        let len = model.symbols.var(*var).len();
         let Some(&base) = model.fixed_of.get(var) else {
             continue;
         };

@@ -357,7 +357,7 @@ fn describe(model: &Compiled, row: usize) -> Vec<String> {
         };
         parts.push(format!("{word}{point}"));
     }
-    let component = &model.flat.origin(group.origin).component;
+    let component = &model.symbols.origin(group.origin).component;
     if !component.is_empty() {
         parts.push(format!("in component {component}"));
     }

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 /// relation with it is false, whatever it says.
 pub(crate) fn check_parameters(machine: &Machine) -> Result<(), SimError> {
     let model = &machine.model;
-    for (id, var) in model.flat.var_ids() {
+    for (id, var) in model.symbols.var_ids() {
         if !var.is_parameter() || var.auxiliary || var.is_empty() {
             continue;
         }

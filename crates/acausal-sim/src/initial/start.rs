@@ -47,12 +47,12 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
         if let Some((var, Kind::Value)) = u.value {
             let pick = |base: Option<&usize>, k: usize| base.map(|b| machine.mem[b + k]);
             let by_row = model.has_start_rows(var);
-            let preference = model.flat.var(var).state_select as u8;
+            let preference = model.symbols.var(var).state_select as u8;
             for j in 0..u.len {
                 let k = u.elements.as_ref().map_or(j, |e| e.at(j));
                 if let Some(v) = pick(model.start_of.get(&var), k) {
                     if !v.is_finite() {
-                        let span = model.flat.var(var).span;
+                        let span = model.symbols.var(var).span;
                         return Err(SimError::StartNotFinite {
                             name: model.unknown_name(i + j),
                             span,

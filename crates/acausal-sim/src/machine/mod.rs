@@ -330,7 +330,8 @@ impl Machine {
         let pattern = Pattern::new(m.n, s.col_ptr.clone(), s.row_idx.clone());
         let pattern = pattern.map_err(SimError::Pattern)?;
         let functions = UserFunctions {
-            functions: acausal_expr::Functions::new(&m.flat).map_err(SimError::Function)?,
+            functions: acausal_expr::Functions::compile(&m.symbols.exprs, &m.symbols.functions)
+                .map_err(SimError::Function)?,
             failed: FunctionFailure::default(),
         };
         let mut partials = vec![0.0; m.jacobian.partials_len];
@@ -417,7 +418,8 @@ impl Machine {
     /// The external objects that could not be made, such as a table whose file does not exist: everything that uses one would fail
     /// with a message about something else.
     pub(crate) fn check_objects(&self) -> Result<(), SimError> {
-        let objects = (self.model.flat.var_ids()).filter(|(_, v)| v.auxiliary && v.is_parameter());
+        let objects =
+            (self.model.symbols.var_ids()).filter(|(_, v)| v.auxiliary && v.is_parameter());
         for (id, var) in objects {
             let place = self.model.region(id, acausal_expr::Kind::Value);
             let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());

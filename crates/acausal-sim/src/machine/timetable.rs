@@ -174,7 +174,7 @@ fn variables(model: &Compiled, targets: &[Vec<u32>]) -> Vec<(usize, usize, usize
     let mut written: Vec<u32> = targets.iter().flatten().copied().collect();
     written.sort_unstable();
     let mut found = Vec::new();
-    for (id, var) in model.flat.var_ids() {
+    for (id, var) in model.symbols.var_ids() {
         if var.is_parameter() || !var.is_discrete() || var.is_empty() {
             continue;
         }

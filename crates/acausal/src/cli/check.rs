@@ -42,14 +42,14 @@ pub fn run(options: &Options) -> u8 {
             print_diagnostics(&model.warnings, &model.sources);
             out(&format!(
                 "{}: no errors, {}\n",
-                c.flat.name,
+                c.symbols.name,
                 count(c.n as u64, "unknown")
             ));
         }
         Format::Json => {
             let object = serde_json::json!({
                 "ok": true,
-                "model": c.flat.name,
+                "model": c.symbols.name,
                 "unknowns": c.n,
                 "diagnostics": json_diagnostics(&model.warnings, &model.sources),
             });

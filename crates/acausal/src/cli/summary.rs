@@ -42,7 +42,7 @@ impl Finished<'_> {
         }
         line(format!(
             "{}: {}, {}; {}, {}, {}, {}",
-            self.model.compiled.flat.name,
+            self.model.compiled.symbols.name,
             count(s.unknowns as u64, "unknown"),
             count(s.states as u64, "state"),
             count(s.steps, "step"),
@@ -87,7 +87,7 @@ impl Finished<'_> {
             .collect();
         serde_json::json!({
             "ok": !s.interrupted,
-            "model": self.model.compiled.flat.name,
+            "model": self.model.compiled.symbols.name,
             "unknowns": s.unknowns,
             "states": s.states,
             "start": self.settings.start,

@@ -92,7 +92,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     }
     let writer = match early {
         None if !o.no_output => {
-            let stem = file_stem(&model.compiled.flat.name);
+            let stem = file_stem(&model.compiled.symbols.name);
             Some(open_result(Path::new(&format!("{stem}.csv")), o.format)?)
         }
         early => early,
@@ -188,7 +188,10 @@ fn keep_partial(
 ) -> u8 {
     let kept = writer.and_then(|w| w.finish_incomplete().ok());
     let mut more = serde_json::Map::new();
-    more.insert("model".into(), model.compiled.flat.name.to_string().into());
+    more.insert(
+        "model".into(),
+        model.compiled.symbols.name.to_string().into(),
+    );
     more.insert(
         "partial_result".into(),
         kept.as_ref().map(|p| p.display().to_string()).into(),

@@ -182,7 +182,7 @@ pub fn check_numbers(o: &Options) -> Result<(), String> {
 
 /// What to simulate: options, then the checkpoint, then the annotation of the model.
 pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settings {
-    let mut experiment = model.compiled.flat.experiment;
+    let mut experiment = model.compiled.symbols.experiment;
     if o.start.is_some() || o.stop.is_some() {
         experiment.start = o.start.or(experiment.start);
         experiment.stop = o.stop.or(experiment.stop);
