@@ -14,8 +14,10 @@
 
 use std::ops::{Deref, DerefMut};
 
+use serde::{Deserialize, Serialize};
+
 /// A list that is empty in most places.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::box_collection)] // one word is the point
 pub struct Few<T>(Option<Box<Vec<T>>>);
 

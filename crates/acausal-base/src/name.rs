@@ -84,6 +84,20 @@ impl Name {
     }
 }
 
+/// As a text.
+impl serde::Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Ok(Name::new(&text))
+    }
+}
+
 impl Deref for Name {
     type Target = str;
     fn deref(&self) -> &str {

@@ -4,13 +4,14 @@
 //! Lines and columns are computed only when a message is shown, by binary search in a line
 //! index that [`SourceMap::add_file`] builds once.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 
 /// Index of a file in its [`SourceMap`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
 impl FileId {
@@ -19,7 +20,7 @@ impl FileId {
 }
 
 /// A half-open range of bytes `start..end` in one file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// The file the range lies in.
     pub file: FileId,
@@ -238,6 +239,21 @@ impl SourceMap {
         (file, Some(diagnostic))
     }
 
+    /// The same files, without the texts of those that none of the places lies in.
+    pub fn excerpt(&self, places: impl IntoIterator<Item = Span>) -> SourceMap {
+        let mut used = vec![false; self.files.len()];
+        for place in places {
+            if let Some(used) = used.get_mut(place.file.0 as usize) {
+                *used = true;
+            }
+        }
+        let mut files = self.files.clone();
+        for (file, _) in files.iter_mut().zip(used).filter(|(_, used)| !used) {
+            *file = SourceFile::new(file.name.clone(), Arc::from(""), file.truncated);
+        }
+        SourceMap { files }
+    }
+
     /// The file with this identifier.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
         self.files.get(file.0 as usize)
@@ -269,6 +285,24 @@ impl SourceMap {
             }
             None => "<generated>".to_string(),
         }
+    }
+}
+
+/// Names and texts; where lines begin is found again.
+impl Serialize for SourceMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let file = |f: &'_ SourceFile| (Arc::clone(&f.name), Arc::clone(&f.text), f.truncated);
+        serializer.collect_seq(self.files.iter().map(file))
+    }
+}
+
+impl<'de> Deserialize<'de> for SourceMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SourceMap, D::Error> {
+        let files = Vec::<(Arc<str>, Arc<str>, bool)>::deserialize(deserializer)?;
+        let file = |(name, text, truncated)| SourceFile::new(name, text, truncated);
+        Ok(SourceMap {
+            files: files.into_iter().map(file).collect(),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use acausal_expr::unknown::{Role, RowKind, Unknown};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::events::EventCode;
 use crate::initial::InitialCode;
@@ -15,7 +16,7 @@ use crate::location::{Loc, Place};
 use crate::schedule::Schedule;
 
 /// A compiled model: programs, layout and sparsity.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Compiled {
     /// Names, declarations and origins.
     pub symbols: Symbols,
@@ -40,10 +41,13 @@ pub struct Compiled {
     /// Evaluates start and nominal attributes; runs after `parameters`.
     pub starts: Program,
     /// Where the start values of a variable lie in `Mem`, one after the other.
+    #[serde(with = "crate::sorted")]
     pub start_of: FxHashMap<VarId, usize>,
     /// Where the nominal values lie.
+    #[serde(with = "crate::sorted")]
     pub nominal_of: FxHashMap<VarId, usize>,
     /// Where the `fixed` attributes lie.
+    #[serde(with = "crate::sorted")]
     pub fixed_of: FxHashMap<VarId, usize>,
     /// Local assignments that the residuals need.
     pub locals: Program,
@@ -75,7 +79,7 @@ pub struct Compiled {
 }
 
 /// A group of rows that came from one equation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RowGroup {
     /// First row.
     pub first: usize,
@@ -90,7 +94,7 @@ pub struct RowGroup {
 }
 
 /// A variable and the places of its elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Output {
     /// The variable.
     pub var: VarId,

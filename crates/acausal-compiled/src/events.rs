@@ -3,11 +3,12 @@
 use acausal_expr::flat::{OriginId, Print};
 use acausal_expr::{Access, ExprId, IterId, Range, RelOp, VarId};
 use acausal_jit::kernel::Program;
+use serde::{Deserialize, Serialize};
 
 use crate::location::Loc;
 
 /// Programs and tables for events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EventCode {
     /// Relations and steps; their cells are numbered through all groups in this order.
     pub relations: Vec<RelationCode>,
@@ -52,7 +53,7 @@ pub struct EventCode {
 }
 
 /// An equation that was differentiated although it has parts that change at events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ContinuityCode {
     /// Computes left sides, then right sides, into `Out`.
     pub sides: Program,
@@ -63,7 +64,7 @@ pub struct ContinuityCode {
 }
 
 /// A subscript that is known at run time only, over its points.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IndexCode {
     /// Computes the subscripts, into `Out`.
     pub values: Program,
@@ -78,7 +79,7 @@ pub struct IndexCode {
 }
 
 /// A group of relations or steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RelationCode {
     /// First cell in `Mem`.
     pub base: usize,
@@ -105,7 +106,7 @@ pub struct RelationCode {
 }
 
 /// Event instants of a group of relations of `time`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct TimeEventCode {
     /// First instant in the output of [`EventCode::times`].
     pub out: usize,
@@ -114,7 +115,7 @@ pub struct TimeEventCode {
 }
 
 /// A group of `sample(start, interval)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SampleCode {
     /// First cell in `Mem`.
     pub base: usize,
@@ -127,7 +128,7 @@ pub struct SampleCode {
 }
 
 /// A group of `delay(x, time, longest)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DelayCode {
     /// First cell in `Mem`.
     pub base: usize,
@@ -142,7 +143,7 @@ pub struct DelayCode {
 }
 
 /// A group of one output of `spatialDistribution`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SpatialCode {
     /// First cell in `Mem`.
     pub base: usize,
@@ -170,7 +171,7 @@ impl SpatialCode {
 }
 
 /// What a cell of `spatialDistribution` holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SpatialOutput {
     /// The value at the end of `in0`.
     Left,
@@ -181,7 +182,7 @@ pub enum SpatialOutput {
 }
 
 /// A `when` clause over its points.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WhenCode {
     /// Number of points of its domain; each has its own conditions.
     pub points: usize,
@@ -192,7 +193,7 @@ pub struct WhenCode {
 }
 
 /// A branch of a `when` clause.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BranchCode {
     /// Per condition: number of its first point in the output of [`EventCode::conditions`].
     pub conditions: Vec<usize>,
@@ -203,7 +204,7 @@ pub struct BranchCode {
 }
 
 /// An action of a `when` clause.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ActionCode {
     /// New values for discrete variables (`Mem`) or states (`Y`).
     Set {
@@ -239,7 +240,7 @@ pub enum ActionCode {
 }
 
 /// An assertion over its points.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AssertCode {
     /// Computes the conditions, into `Out`.
     pub conditions: Program,
@@ -263,7 +264,7 @@ type DomainVec = Vec<(IterId, Range)>;
 
 /// Relations of `time` with what is known before the start, and what follows from them alone: step functions of time that take no part in
 /// the event iteration.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TimetableCode {
     /// The relations; their cells are numbered in this order, apart from those of [`EventCode::relations`].
     pub relations: Vec<RelationCode>,

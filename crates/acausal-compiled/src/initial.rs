@@ -3,13 +3,14 @@
 use acausal_base::Span;
 use acausal_expr::{Kind, VarId};
 use acausal_jit::kernel::Program;
+use serde::{Deserialize, Serialize};
 
 use crate::compiled::{Compiled, RowGroup};
 use crate::jacobian::Jacobian;
 use crate::location::Loc;
 
 /// What is evaluated at the start only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InitialCode {
     /// The rows after the residual rows, into `Out`.
     pub residuals: Program,
@@ -47,7 +48,7 @@ pub struct InitialCode {
 }
 
 /// A parameter that may be unknown at the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeParameter {
     /// The parameter.
     pub var: VarId,
@@ -58,7 +59,7 @@ pub struct FreeParameter {
 }
 
 /// Kinds of rows after the residual rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InitialRow {
     /// Highest derivative of a constraint.
     Hidden,
@@ -92,7 +93,7 @@ impl InitialCode {
 }
 
 /// Values of unknowns that an initial equation gives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GivenStart {
     /// The group among the rows of the start.
     pub group: usize,
@@ -103,7 +104,7 @@ pub struct GivenStart {
 }
 
 /// The values of a [`GivenStart`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GivenValues {
     /// All the same.
     Literal(f64),
@@ -112,7 +113,7 @@ pub enum GivenValues {
 }
 
 /// The start values of `var` are guesses for unknowns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StartAlias {
     /// The variable whose start is written.
     pub var: VarId,

@@ -8,6 +8,7 @@
 //! derivative that is the same for all points of an array equation (a literal, a parameter) is kept and computed once. The
 //! pattern is exact and the cost of an evaluation is the number of these operations.
 
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
 use acausal_jit::kernel::{Bank, Program};
@@ -36,7 +37,7 @@ impl Sparsity {
 }
 
 /// How a Jacobian is put together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Jacobian {
     /// Computes the partial derivatives that change, into bank `Out`.
     pub partials: Program,
@@ -55,6 +56,7 @@ pub struct Jacobian {
     /// Place of a partial derivative that is 1, where there are unknowns in `Mem`.
     pub one: usize,
     /// Made when it is first asked for.
+    #[serde(skip)]
     schedule: OnceLock<Schedule>,
 }
 
@@ -82,7 +84,7 @@ pub struct MulAdds {
 }
 
 /// What the columns of a Jacobian are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Columns {
     /// `dF/dx + cj*dF/dx'`: n columns.
     #[default]
@@ -132,7 +134,7 @@ impl Columns {
 }
 
 /// Rows of one item: where its target lies and which partials belong to which access.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ItemRows {
     /// Where the value lies, point by point.
     pub target: Locations,
@@ -145,7 +147,7 @@ pub struct ItemRows {
 }
 
 /// The partial derivatives of one access, point by point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partials {
     /// The first.
     pub first: usize,

@@ -3,6 +3,7 @@
 use acausal_expr::VarId;
 use acausal_expr::unknown::Quantity;
 use acausal_jit::kernel::Bank;
+use serde::{Deserialize, Serialize};
 
 use crate::location::{Loc, Piece, Place, fixed};
 use crate::places::Places;
@@ -11,7 +12,7 @@ use crate::places::Places;
 const MOST_PIECES: usize = 64;
 
 /// All places.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Layout {
     places: Places,
     /// Length of `Mem`.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | the model, names of its unknowns and rows | [`compiled`]: [`Compiled`] |
 //! | events | [`events`]: [`EventCode`] |
+//! | the model as bytes | [`file`] |
 //! | the start | [`initial`]: [`InitialCode`] |
 //! | partial derivatives and the rows they make | [`jacobian`]: [`Jacobian`] |
 //! | where all quantities lie | [`layout`]: [`Layout`] |
@@ -13,9 +14,11 @@
 //! | where the points of a domain lie | [`locations`]: [`Locations`] |
 //! | a table of places by quantity | `places` |
 //! | patterns and the multiply-adds that fill them | [`schedule`]: [`Schedule`] |
+//! | hash tables in files | `sorted` |
 
 pub mod compiled;
 pub mod events;
+pub mod file;
 pub mod initial;
 pub mod jacobian;
 pub mod layout;
@@ -23,6 +26,7 @@ pub mod location;
 pub mod locations;
 mod places;
 pub mod schedule;
+mod sorted;
 
 pub use compiled::{Compiled, Output, RowGroup, subscripts};
 pub use events::{

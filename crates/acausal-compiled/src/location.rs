@@ -5,6 +5,7 @@
 //! for each part ([`Place::Pieces`]), and only one whose parts are strewn over it needs a table of its elements.
 
 use acausal_jit::kernel::Bank;
+use serde::{Deserialize, Serialize};
 
 /// Fixed addresses in `Mem`.
 pub mod fixed {
@@ -21,7 +22,7 @@ pub mod fixed {
 }
 
 /// A bank and an element of it, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Loc(u32);
 
 impl Loc {
@@ -55,7 +56,7 @@ impl Loc {
 }
 
 /// The elements of one quantity. There is one for each variable, and most are whole: the others have their lists elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// Consecutive in one bank.
     Whole(Bank, usize),
@@ -66,7 +67,7 @@ pub enum Place {
 }
 
 /// Elements `first..first + len` lie side by side from `at` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
     /// The first element.
     pub first: usize,

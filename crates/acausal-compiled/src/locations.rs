@@ -1,11 +1,12 @@
 //! Where the points of an iteration domain lie: with one stride, in runs, or one by one.
 
 use acausal_jit::kernel::Bank;
+use serde::{Deserialize, Serialize};
 
 use crate::location::Loc;
 
 /// The locations that an access means over a domain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Locations {
     /// One bank, constant stride over the flattened domain.
     Strided {
@@ -23,7 +24,7 @@ pub enum Locations {
 }
 
 /// Points `first..first + count` lie in one bank with a constant stride.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The first point.
     pub first: usize,

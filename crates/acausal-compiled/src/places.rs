@@ -8,13 +8,15 @@
 use acausal_expr::Kind;
 use acausal_expr::unknown::Quantity;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::location::Place;
 
 /// The places of all quantities.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Places {
     values: Vec<Option<Place>>,
+    #[serde(with = "crate::sorted")]
     others: FxHashMap<Quantity, Place>,
 }
 

@@ -5,26 +5,30 @@
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
 
 use crate::packed::{Packed, Rare};
 use crate::table::{Home, Mix, Table};
 use crate::{Access, ExprId, IterId, Limits, List, Node, StrId, Ty};
 
-/// All expressions of one model.
-#[derive(Clone, Debug)]
+/// All expressions of one model. Read from a file it needs [`Exprs::restore_tables`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exprs {
     nodes: Vec<Packed>,
     types: Vec<Ty>,
     rare: Rare,
+    #[serde(skip)]
     node_table: Table,
     /// The members of all lists, one list after the other.
     members: Vec<ExprId>,
     /// Where the members of each list end. The first list is the empty one, which is in no table.
     ends: Vec<u32>,
+    #[serde(skip)]
     list_table: Table,
     strings: IndexSet<Box<str>, FxBuildHasher>,
     iterators: Vec<acausal_base::Name>,
     /// What the model may cost.
+    #[serde(skip)]
     pub limits: Limits,
 }
 
@@ -72,6 +76,12 @@ impl Exprs {
     /// The text of a string.
     pub fn string(&self, s: StrId) -> &str {
         &self.strings[s.0 as usize]
+    }
+
+    /// What a file does not hold of an arena: where expressions are found that are built again.
+    pub(crate) fn restore_tables(&mut self) {
+        self.node_table = Table::later(self.nodes.len());
+        self.list_table = Table::later(self.ends.len().saturating_sub(1));
     }
 
     /// Number of distinct expressions so far.

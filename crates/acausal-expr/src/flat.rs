@@ -3,6 +3,7 @@
 //! Everything that is repeated stays one item: a variable has a shape, an equation an iteration domain. The equation
 //! of class `Resistor` in `Resistor r[N]` is one [`Equation`] over a domain of N; `connect` in a `for` likewise.
 
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
 
 use acausal_base::{Diagnostic, Name, Span};
@@ -71,7 +72,7 @@ impl FlatModel {
 }
 
 /// The settings of `annotation(experiment(...))`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Experiment {
     pub start: Option<f64>,
@@ -81,7 +82,7 @@ pub struct Experiment {
 }
 
 /// Type of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum VarType {
     Real,
@@ -93,7 +94,7 @@ pub enum VarType {
 }
 
 /// An enumeration type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enumeration {
     /// Full name of the type.
     pub name: String,
@@ -102,7 +103,7 @@ pub struct Enumeration {
 }
 
 /// When a variable may change (MLS 3.6 §3.8). For Real variables `Discrete` means: assigned in a `when`, or declared so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Variability {
     Constant,
@@ -112,7 +113,7 @@ pub enum Variability {
 }
 
 /// Causality at the top level of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Causality {
     Local,
@@ -121,7 +122,9 @@ pub enum Causality {
 }
 
 /// The `stateSelect` attribute, in increasing preference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 #[allow(missing_docs)]
 pub enum StateSelect {
     Never,
@@ -133,7 +136,7 @@ pub enum StateSelect {
 }
 
 /// An array value: element `(i1, .., in)` is `body` with the iterators set to `i1 .. in` (from 1). A scalar has none.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Comprehension {
     /// One iterator per dimension.
     pub iters: Few<IterId>,
@@ -156,15 +159,17 @@ impl Comprehension {
 /// A model has as many of them as equations, and every pass reads them: what every variable has lies here, what few have in
 /// [`Attributes`], which are read as if they were fields of the variable (`v.start`) and written through
 /// [`Variable::attributes_mut`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Variable {
-    /// Its name.
+    /// Its name. In a file the names of all variables are one tree (`symbols`).
+    #[serde(skip)]
     pub name: VarName,
     /// Its shape; empty for a scalar.
     pub dims: Box<[usize]>,
     /// The binding of a parameter or constant. The binding of a variable is an [`Equation`] instead.
     pub binding: Option<Comprehension>,
     /// What is said about it beyond that; nothing for most. Variables about which the same is said share it.
+    #[serde(skip)]
     pub attributes: Option<Arc<Attributes>>,
     /// The declaration.
     pub span: Span,
@@ -189,7 +194,7 @@ pub struct Variable {
 }
 
 /// What is said about some variables only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attributes {
     /// Start attribute.
     pub start: Option<Comprehension>,
@@ -281,22 +286,23 @@ impl Variable {
 }
 
 /// Index into [`FlatModel::origins`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OriginId(pub u32);
 
 /// Where an equation came from: what the user wrote and in which component.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The source text.
     pub span: Span,
     /// Instance path of the component whose class holds it, empty for the model itself.
+    #[serde(skip)]
     pub component: Arc<str>,
     /// What it is.
     pub kind: OriginKind,
 }
 
 /// Kinds of origins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum OriginKind {
     /// An equation.
     Equation,
@@ -406,7 +412,7 @@ pub enum Action {
 }
 
 /// `Modelica.Utilities.Streams.print(message)` outside of `when`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Print {
     /// Iterators.
     pub domain: Vec<(IterId, Range)>,
@@ -435,7 +441,7 @@ pub struct Assert {
 ///
 /// Its frame is a row of scalars: the inputs first, then outputs and protected variables. [`crate::Node::Local`]
 /// refers to it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Function {
     /// Full Modelica name.
     pub name: String,
@@ -454,7 +460,7 @@ pub struct Function {
 }
 
 /// A statement of a run-time function. Indices are checked when executed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Statement {
     /// `local := value`; the target is a [`crate::Node::Local`].
     Assign {

@@ -4,28 +4,32 @@
 //! ([`crate::flat::Comprehension`]): `n*s` with a vector `n` is `n[k]*s` for `k in 1:3`. One mechanism then serves
 //! array equations, `for` equations and arrays of components alike, and no pass needs to know array operations.
 
+use serde::{Deserialize, Serialize};
+
 /// An expression: an index into [`crate::Exprs`]. Children always have smaller indices than their parents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct ExprId(pub(crate) u32);
 
 /// An interned list of expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct List(pub(crate) u32);
 
 /// An interned string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StrId(pub(crate) u32);
 
 /// A loop iterator. Each binding occurrence has an iterator of its own, so substitution never captures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IterId(pub u32);
 
 /// A flat variable (scalar or array): an index into [`crate::flat::FlatModel::vars`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct VarId(pub u32);
 
 /// A user function that could not be inlined: an index into [`crate::flat::FlatModel::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FuncId(pub u32);
 
 impl VarId {
@@ -43,7 +47,7 @@ impl ExprId {
 }
 
 /// The numeric class of an expression. Enumerations are integers (their ordinals, from 1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Ty {
     Real,
@@ -53,7 +57,7 @@ pub enum Ty {
 }
 
 /// Which value of a variable is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// The value now.
     Value,
@@ -64,7 +68,7 @@ pub enum Kind {
 }
 
 /// One element of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Access {
     /// The variable.
     pub var: VarId,
@@ -75,7 +79,7 @@ pub struct Access {
 }
 
 /// Relations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum RelOp {
     Lt,
@@ -87,7 +91,7 @@ pub enum RelOp {
 }
 
 /// Reductions over an iterator (MLS 3.6 §10.3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum ReduceOp {
     Sum,
@@ -97,7 +101,7 @@ pub enum ReduceOp {
 }
 
 /// The integers `start, start+step, ...`, `count` of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Range {
     /// First value.
     pub start: i64,
@@ -149,7 +153,7 @@ impl Range {
 }
 
 /// Built-in functions with scalar arguments (MLS 3.6 §3.7). Array functions are expanded by the front end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Builtin {
     Abs,

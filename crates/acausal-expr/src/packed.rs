@@ -6,13 +6,14 @@
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
 
 use crate::table::{Home, Mix};
 use crate::{Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp};
 use crate::{RelOp, StrId, VarId};
 
 /// A node; see [`Node`] for what the variants mean. 64-bit numbers are in two halves, so that four bytes are all the alignment needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Packed {
     Real([u32; 2]),
     Int([u32; 2]),
@@ -40,7 +41,7 @@ pub(crate) enum Packed {
 }
 
 /// What packed nodes keep a number of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rare {
     ranges: IndexSet<Range, FxBuildHasher>,
     /// Function, output, derivatives.

@@ -33,6 +33,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A table of so many keys whose slots are made when it is first asked.
+    pub(crate) fn later(len: usize) -> Table {
+        Table {
+            slots: Vec::new(),
+            len: len as u32,
+        }
+    }
+
     /// The number of a key, or else the new one that it gets: as many as there are keys. `home` gives the keys of all numbers anew.
     pub(crate) fn number(
         &mut self,
@@ -84,7 +92,10 @@ impl Table {
 
     #[cold]
     fn grow(&mut self, home: impl Fn(u32) -> Home) {
-        let slots = (2 * self.slots.len()).max(16);
+        let mut slots = (2 * self.slots.len()).max(16);
+        while (self.len as usize + 1) * 8 > slots * 5 {
+            slots *= 2;
+        }
         // The old ones go first: those of a large model take tens of megabytes, and the numbers suffice to make the new ones.
         self.slots = Vec::new();
         self.slots = vec![0; slots];

@@ -4,12 +4,13 @@
 //! constraints differently.
 
 use crate::{Kind, VarId};
+use serde::{Deserialize, Serialize};
 
 /// A quantity: a variable or one of its derivatives (or left limits).
 pub type Quantity = (VarId, Kind);
 
 /// A group of unknowns of the integrator: elements of one variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Unknown {
     /// What a component of `x` is. `None` for the integrals λ_int and μ_int, which occur in no equation.
     pub value: Option<Quantity>,
@@ -30,7 +31,7 @@ pub struct Unknown {
 /// computed when they are asked for, so that a box costs the same whatever its length.
 ///
 /// Example: `x[2:3, 1:2]` of `x[4, 5]` has the elements 5, 6, 10, 11.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Part {
     /// The first element.
     first: usize,
@@ -81,7 +82,7 @@ impl Part {
 }
 
 /// The parts of `x` in form (17).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// `x_d`: its derivative occurs.
     State,
@@ -94,7 +95,7 @@ pub enum Role {
 }
 
 /// The parts of the residual in form (17).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RowKind {
     /// A row of `f_d`: derivatives of unknowns occur.
     Dynamic,

@@ -22,6 +22,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use acausal_base::Name;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// A name such as `r[3].p.v`: each part with the number of array dimensions declared at it.
 ///
@@ -68,6 +70,72 @@ impl NameTree {
             tree: Some(Arc::clone(&tree)),
             at,
         })
+    }
+}
+
+/// The names of all variables of a model for a file: one tree, whose parts name their texts by number.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredNames {
+    texts: Vec<Name>,
+    /// Per part: its text, the part before it plus one or 0, its dimensions.
+    parts: Vec<(u32, u32, u8)>,
+    /// Per variable: its last part plus one; 0 for the name without parts.
+    ends: Vec<u32>,
+}
+
+impl StoredNames {
+    /// Takes trees over as they are, one behind the other: names of one component share their parts.
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n VarName>) -> StoredNames {
+        let mut stored = StoredNames::default();
+        let mut number: FxHashMap<Name, u32> = FxHashMap::default();
+        let mut first: FxHashMap<*const NameTree, u32> = FxHashMap::default();
+        for name in names {
+            let Some(tree) = &name.tree else {
+                stored.ends.push(0);
+                continue;
+            };
+            let base = *first.entry(Arc::as_ptr(tree)).or_insert_with(|| {
+                let base = stored.parts.len() as u32;
+                for node in &tree.nodes {
+                    let text = *number.entry(node.name).or_insert_with(|| {
+                        stored.texts.push(node.name);
+                        stored.texts.len() as u32 - 1
+                    });
+                    let parent = if node.parent == 0 {
+                        0
+                    } else {
+                        node.parent + base
+                    };
+                    stored.parts.push((text, parent, node.dims));
+                }
+                base
+            });
+            stored.ends.push(base + name.at + 1);
+        }
+        stored
+    }
+
+    /// The names, in order; nothing if the numbers do not fit together.
+    pub(crate) fn names(self) -> Option<Vec<VarName>> {
+        let mut nodes = Vec::with_capacity(self.parts.len());
+        for (k, (text, parent, dims)) in self.parts.into_iter().enumerate() {
+            // A part stands behind the one before it, so that no name is endless.
+            if parent as usize > k {
+                return None;
+            }
+            let name = *self.texts.get(text as usize)?;
+            nodes.push(Node { name, parent, dims });
+        }
+        let tree = Arc::new(NameTree { nodes });
+        let name = |end: u32| match end {
+            0 => Some(VarName::default()),
+            end if end as usize <= tree.nodes.len() => Some(VarName {
+                tree: Some(Arc::clone(&tree)),
+                at: end - 1,
+            }),
+            _ => None,
+        };
+        self.ends.into_iter().map(name).collect()
     }
 }
 

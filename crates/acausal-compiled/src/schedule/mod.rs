@@ -19,6 +19,7 @@ mod elements;
 mod pattern;
 mod regular;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -119,7 +120,7 @@ const ROWS: u32 = 512;
 const MOST_RUNS: usize = 256;
 
 /// The size of a matrix.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Size {
     /// Unknowns.
     pub n: usize,

@@ -35,6 +35,7 @@ mod time_table;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
 use crate::run_function::Number;
@@ -48,7 +49,7 @@ pub use file::{matrix_size, read_matrix};
 macro_rules! natives {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
         /// A function that is provided natively.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Native { $($(#[$doc])* $variant),* }
 
@@ -111,7 +112,7 @@ impl Native {
 }
 
 /// A native function with what is known of its arguments at compile time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct External {
     /// The function.
     pub native: Native,
