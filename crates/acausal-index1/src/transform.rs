@@ -21,7 +21,7 @@ use crate::vanishing::remove_vanishing;
 use crate::{Dae, singular};
 
 /// Choices of the user.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Work on single elements instead of arrays: the oracle for the array passes.
     pub scalarise: bool,

@@ -19,6 +19,7 @@ mod load;
 mod observe;
 mod signals;
 mod sink;
+mod stored;
 
 pub use acausal_expr::Limits;
 pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
@@ -26,3 +27,4 @@ pub use activity::Activity;
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};
+pub use stored::{EXTENSION, is_stored};

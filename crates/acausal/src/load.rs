@@ -32,6 +32,15 @@ pub struct Load {
     pub limits: Limits,
 }
 
+impl Load {
+    /// Whether something is said that decides about the equations.
+    pub(crate) fn changes_equations(&self) -> bool {
+        self.class.is_some()
+            || !self.set.is_empty()
+            || self.structure != acausal_index1::Options::default()
+    }
+}
+
 /// What went wrong, with the sources that the messages point into.
 #[derive(Debug)]
 pub struct Failure {
@@ -76,8 +85,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// Loads `target`: a file ending in `.mo`, or the name of a class in a library.
+    /// Loads `target`: a file ending in `.mo`, the name of a class in a library, or a compiled model in a file ending in `.acm`.
     pub fn load(target: &str, load: &Load) -> Result<Model, Failure> {
+        if crate::stored::is_stored(target) {
+            return Model::from_file(target, load);
+        }
         let clock = Instant::now();
         let (mut libraries, class) = open(target, load)?;
         let parse = clock.elapsed().as_secs_f64();

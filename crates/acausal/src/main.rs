@@ -26,6 +26,8 @@ struct Arguments {
 enum Verb {
     /// Compile and simulate a model, show and store its trajectories.
     Simulate(Box<cli::simulate::Options>),
+    /// Compile a model into a file that can be simulated anywhere, as often as needed.
+    Compile(cli::compile::Options),
     /// Report every error of a model without simulating it.
     Check(cli::check::Options),
     /// Print the flat model: all variables and equations, arrays whole.
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
     let interruption = Interruption::install();
     let verb = move || match arguments.verb {
         Verb::Simulate(o) => cli::simulate::run(&o, &interruption),
+        Verb::Compile(o) => cli::compile::run(&o),
         Verb::Check(o) => cli::check::run(&o),
         Verb::Flatten(o) => cli::flatten::run(&o),
         Verb::Explain(o) => cli::explain::run(&o),
@@ -111,6 +114,7 @@ impl Verb {
     fn memory(&self) -> u64 {
         let target = match self {
             Verb::Simulate(o) => &o.target,
+            Verb::Compile(o) => &o.target,
             Verb::Check(o) => &o.target,
             Verb::Flatten(o) => &o.target,
             Verb::Explain(o) => &o.target,

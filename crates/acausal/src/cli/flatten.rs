@@ -19,7 +19,7 @@ pub struct Options {
 
 /// Runs the verb.
 pub fn run(options: &Options) -> u8 {
-    if let Err(d) = options.target.check() {
+    if let Err(d) = (options.target.check()).and_then(|()| options.target.expect_text()) {
         return misuse(d, options.format);
     }
     let progress = Progress::start(options.format == Format::Human);

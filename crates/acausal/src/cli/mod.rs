@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod check;
 pub mod compare;
+pub mod compile;
 pub mod explain;
 pub mod flatten;
 pub mod interrupt;
@@ -33,8 +34,9 @@ const BINARY_PROBE_BYTES: u64 = 8192;
 /// What to load.
 #[derive(Args, Debug)]
 pub struct Target {
-    /// A file (Circuit.mo) or the name of a class in a library (Modelica.Blocks.Examples.PID_Controller)
-    #[arg(value_name = "FILE.mo|CLASS")]
+    /// A file (Circuit.mo, or compiled: Circuit.acm) or the name of a class in a library
+    /// (Modelica.Blocks.Examples.PID_Controller)
+    #[arg(value_name = "FILE.mo|FILE.acm|CLASS")]
     pub target: String,
     /// The class to take; without it the last one of the file
     #[arg(long, value_name = "CLASS")]
@@ -104,6 +106,16 @@ impl Target {
         }
     }
 
+    /// Refuses a compiled model where its text is needed.
+    pub fn expect_text(&self) -> Result<(), Diagnostic> {
+        if !acausal::is_stored(&self.target) {
+            return Ok(());
+        }
+        let message = format!("{} is compiled: it has no text any more", self.target);
+        Err(Diagnostic::error("compiled-model", Span::NONE, message)
+            .hint("name the Modelica file that it was made from"))
+    }
+
     /// Mistakes that are plain before anything is parsed: no such file, a directory, no text.
     pub fn check(&self) -> Result<(), Diagnostic> {
         let complain = |code, message: String| Err(Diagnostic::error(code, Span::NONE, message));
@@ -116,6 +128,15 @@ impl Target {
             }
         }
         let path = Path::new(&self.target);
+        if acausal::is_stored(&self.target) {
+            return match path.is_file() {
+                true => Ok(()),
+                false => complain(
+                    "no-file",
+                    format!("there is no file {}{}", self.target, similar_file(path)),
+                ),
+            };
+        }
         if !self.target.ends_with(".mo") {
             if path.is_dir() {
                 let d = Diagnostic::error(
@@ -338,4 +359,23 @@ pub fn misuse(diagnostic: Diagnostic, format: Format) -> u8 {
 /// The same for a plain sentence.
 pub fn usage(code: &'static str, message: impl Into<String>, format: Format) -> u8 {
     misuse(Diagnostic::error(code, Span::NONE, message), format)
+}
+
+/// The last part of a class name is the stem of its default files.
+pub fn file_stem(class: &str) -> String {
+    let last = class.rsplit('.').next().unwrap_or(class).trim_matches('\'');
+    last.chars()
+        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_stem_is_a_file_name() {
+        assert_eq!(file_stem("Modelica.Blocks.PID"), "PID");
+        assert_eq!(file_stem("'a/b'"), "a_b");
+    }
 }

@@ -15,7 +15,8 @@ use super::pending::PendingFile;
 use super::progress::Progress;
 use super::summary::Finished;
 use super::{
-    misuse, note, out, out_json, print_diagnostics, report, report_with, usage, write_out,
+    file_stem, misuse, note, out, out_json, print_diagnostics, report, report_with, usage,
+    write_out,
 };
 use crate::{Format, exit};
 use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
@@ -239,23 +240,4 @@ fn read_checkpoint(path: &Path, format: Format) -> Result<Checkpoint, u8> {
 
 fn cannot_write(path: &Path, e: &std::io::Error) -> String {
     format!("{} cannot be written: {e}", path.display())
-}
-
-/// The last part of a class name is the stem of its default files.
-fn file_stem(class: &str) -> String {
-    let last = class.rsplit('.').next().unwrap_or(class).trim_matches('\'');
-    last.chars()
-        .map(|c| if c == '/' || c.is_control() { '_' } else { c })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_stem_is_a_file_name() {
-        assert_eq!(file_stem("Modelica.Blocks.PID"), "PID");
-        assert_eq!(file_stem("'a/b'"), "a_b");
-    }
 }
