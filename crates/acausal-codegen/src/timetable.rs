@@ -175,16 +175,75 @@ fn taken(c: &Compiled) -> Vec<bool> {
             }
         }
     }
-    for e in c.symbols.exprs.ids() {
-        if let Node::Var(a) = c.symbols.exprs.node(e)
-            && a.kind == Kind::Pre
-            && c.symbols.var(a.var).is_discrete()
-            && let Some(base) = c.region(a.var, Kind::Value)
-        {
-            taken[base..base + c.symbols.var(a.var).len()].fill(true);
+    let limits: Vec<(usize, usize, usize)> = (c.symbols.var_ids())
+        .filter(|(_, v)| v.is_discrete() && !v.is_parameter() && !v.is_empty())
+        .filter_map(|(id, v)| {
+            Some((
+                c.region(id, Kind::Pre)?,
+                c.region(id, Kind::Value)?,
+                v.len(),
+            ))
+        })
+        .collect();
+    let low = limits.iter().map(|l| l.0).min().unwrap_or(0);
+    let high = limits.iter().map(|l| l.0 + l.2).max().unwrap_or(0);
+    // What is read is asked of the code: operators such as `edge` read a left limit that no expression names.
+    let mut read = vec![false; high - low];
+    for call in programs(c).into_iter().flatten() {
+        for slot in call.slots.iter().filter(|a| a.bank() == Some(Bank::Mem)) {
+            let last = call.count.saturating_sub(1);
+            if let Address::Affine { .. } = slot
+                && let (Some(a), Some(b)) = (slot.element(0), slot.element(last))
+                && (a.max(b) < low || a.min(b) >= high)
+            {
+                continue;
+            }
+            let places = (0..call.count).filter_map(|j| slot.element(j));
+            for place in places.filter(|p| (low..high).contains(p)) {
+                read[place - low] = true;
+            }
+        }
+    }
+    for (pre, value, len) in limits {
+        if read[pre - low..pre - low + len].contains(&true) {
+            taken[value..value + len].fill(true);
         }
     }
     taken
+}
+
+/// All programs that run after the parameters are known.
+fn programs(c: &Compiled) -> Vec<&Program> {
+    let (i, e) = (&c.initial, &c.events);
+    let mut all = vec![
+        &c.locals,
+        &c.other_locals,
+        &c.residuals,
+        &c.jacobian.partials,
+        &i.residuals,
+        &i.jacobian.partials,
+        &i.dependent,
+        &i.given_values,
+        &i.discrete,
+        &e.values,
+        &e.indicators,
+        &e.times,
+        &e.discrete,
+        &e.conditions,
+    ];
+    all.extend(e.samples.iter().map(|s| &s.arguments));
+    all.extend(e.delays.iter().map(|d| &d.arguments));
+    all.extend(e.spatials.iter().map(|s| &s.arguments));
+    all.extend(e.asserts.iter().map(|a| &a.conditions));
+    all.extend(e.indexed.iter().map(|i| &i.values));
+    all.extend(e.continuous.iter().map(|c| &c.sides));
+    let branches = e.whens.iter().flat_map(|w| &w.branches);
+    all.extend(branches.flat_map(|b| &b.actions).filter_map(|a| match a {
+        ActionCode::Set { values, .. } => Some(values),
+        ActionCode::Assert(a) => Some(&a.conditions),
+        ActionCode::Print { .. } | ActionCode::Terminate { .. } => None,
+    }));
+    all
 }
 
 /// Sets marks at all places of `Mem` that a program writes.

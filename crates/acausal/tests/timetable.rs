@@ -160,7 +160,7 @@ fn left_limits_of_the_timetable() {
 #[test]
 fn thresholds_that_the_start_determines() {
     let text = "model M
-        parameter Real T(fixed = false); parameter Real k = 2;
+        parameter Real T(fixed = false, start = 1); parameter Real k = 2;
         Boolean b = time > T; Boolean c = time > k*T; Boolean d = time > 0.1;
         Real x(start = 0, fixed = true), y(start = 0, fixed = true);
       initial equation

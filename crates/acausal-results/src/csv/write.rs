@@ -139,14 +139,23 @@ fn push_name(out: &mut Vec<u8>, name: &str) {
     }
 }
 
+#[inline]
 fn push_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
     // The conversion saturates, and gives zero for what is no number: only an integer comes back as it was.
     let integer = value as i64;
+    if kind != Kind::Real && integer as f64 == value && (0..=9).contains(&integer) {
+        out.push(b'0' + integer as u8);
+    } else {
+        push_long_number(out, value, kind);
+    }
+}
+
+/// What has more than one digit. (Apart, so that the digits of thousands of Booleans need no call.)
+#[inline(never)]
+fn push_long_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
+    let integer = value as i64;
     if kind != Kind::Real && integer as f64 == value && value.abs() <= EXACT_INTEGER {
-        match integer {
-            small @ 0..=9 => out.push(b'0' + small as u8),
-            other => out.extend(other.to_string().bytes()),
-        }
+        out.extend(integer.to_string().bytes());
     } else {
         // Spells the non-finite ones NaN, inf and -inf.
         out.extend_from_slice(ryu::Buffer::new().format(value).as_bytes());
