@@ -345,12 +345,14 @@ fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Loca
     )
 }
 
-/// All equations with their derivatives, symbolically; and those that are differentiated although they may jump.
+/// All equations with their derivatives, symbolically; and those that are differentiated, if any of them may jump. All of them, because a jump goes on from one
+/// to the next: `u = if b then 1 else 0; w = u; f = der(w)`.
 fn write_equations(
     flat: &mut FlatModel,
     nodes: &Nodes,
 ) -> Result<(Vec<Written>, Vec<EqId>), Vec<Diagnostic>> {
-    let mut continuous = Vec::new();
+    let mut differentiated = Vec::new();
+    let mut jumps = false;
     let d = &nodes.differentiated;
     let mut written: Vec<Option<Written>> = vec![None; d.graph.elen.len()];
     let mut errors = Vec::new();
@@ -369,11 +371,10 @@ fn write_equations(
             written[id.index()] = Some(w.clone());
             let Some(n) = next else { break };
             if may_jump(flat, w.lhs) || may_jump(flat, w.rhs) {
-                match visible_jump(flat, &w) {
-                    Some(message) => errors.push(message),
-                    None => continuous.push(id),
-                }
+                jumps = true;
+                errors.extend(visible_jump(flat, &w));
             }
+            differentiated.push(id);
             match differentiate(flat, &w) {
                 Ok((lhs, rhs)) => {
                     w = Written {
@@ -391,7 +392,10 @@ fn write_equations(
     if !errors.is_empty() {
         return Err(errors);
     }
-    Ok((written.into_iter().flatten().collect(), continuous))
+    if !jumps {
+        differentiated.clear();
+    }
+    Ok((written.into_iter().flatten().collect(), differentiated))
 }
 
 fn differentiate(flat: &mut FlatModel, w: &Written) -> Result<(ExprId, ExprId), Diagnostic> {

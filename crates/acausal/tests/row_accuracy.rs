@@ -211,6 +211,21 @@ fn impulses_are_errors() {
             "Real r = if time < 0.3 then 0 else time - 0.3, v, f; equation v = der(r); f = 3*der(v);",
             &["impulse", "time < 0.3"],
         ),
+        // A jump goes on through other variables to the one that is differentiated,
+        (
+            "Integer n = if time < 0.3 then 0 else 1; Real u = 2*n, e[2] = {7*u, u}, f; equation f = der(e[2]);",
+            &["jumps by 2", "time = 0.3"],
+        ),
+        // and through its own derivatives.
+        (
+            "discrete Real d(start = 0, fixed = true); Real u = d*(time - 0.4), e, x, v, f; equation
+             when time >= 0.4 then d = 5; end when; e = u; x = e; v = der(x); f = 3*der(v);",
+            &["jumps by 5", "time = 0.4"],
+        ),
+        (
+            "parameter Real a = 3; Boolean b = time >= 0.2; Real u = if b then a else 0, e, g, f; equation 2*e + g = 3*u; e + 2*g = 3*u; f = der(e);",
+            &["impulse", "time = 0.2"],
+        ),
     ] {
         let text = message(&format!("model M {model} end M;"), &settings(1.0, 0.1, 1e-6));
         for word in words {

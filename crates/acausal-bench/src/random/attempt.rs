@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use acausal::{Failure, InMemory, Load, Model, Observe, ResultSink, Settings};
 use acausal_base::Severity;
+use acausal_results::ResultSet;
 use acausal_sim::SimError;
 
+use super::case::Case;
 use crate::cpu;
 
 /// Options of the compiler that must not change what comes out.
@@ -73,6 +75,22 @@ pub struct Job {
     pub restart: Option<f64>,
 }
 
+impl Job {
+    /// The simulation of a case.
+    pub fn of(case: &(impl Case + ?Sized), limits: &Limits) -> Job {
+        Job {
+            text: case.text(),
+            settings: Settings {
+                tolerance: limits.tolerance,
+                threads: Some(1),
+                ..case.settings()
+            },
+            form: limits.form,
+            restart: None,
+        }
+    }
+}
+
 /// What became of it.
 #[derive(Debug)]
 pub enum Ran {
@@ -84,6 +102,8 @@ pub enum Ran {
         code: &'static str,
         /// The whole message.
         text: String,
+        /// Rows that were written before, if there was a simulation.
+        rows: Option<Box<ResultSet>>,
     },
     /// Took longer than allowed.
     Slow(f64),
@@ -119,7 +139,7 @@ pub fn attempt(job: &Job, slow: f64) -> Ran {
         match take.recv_timeout(Duration::from_secs_f64(LOOK)) {
             Ok((_, seconds)) if seconds > slow => return Ran::Slow(seconds),
             Ok((Ok(done), _)) => return Ran::Done(Box::new(done)),
-            Ok((Err(failure), _)) => return refused(&failure),
+            Ok((Err((failure, rows)), _)) => return refused(&failure, rows),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Ran::Crashed(match worker.join() {
                     Ok(()) => "ended without an answer".to_string(),
@@ -140,7 +160,7 @@ pub fn attempt(job: &Job, slow: f64) -> Ran {
     }
 }
 
-fn refused(failure: &Failure) -> Ran {
+fn refused(failure: &Failure, rows: Option<Box<ResultSet>>) -> Ran {
     let first = failure
         .diagnostics
         .iter()
@@ -149,6 +169,7 @@ fn refused(failure: &Failure) -> Ran {
     Ran::Refused {
         code: first.map_or("no message", |d| d.code),
         text: failure.to_string(),
+        rows,
     }
 }
 
@@ -160,21 +181,28 @@ fn said(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic without a text").to_string()
 }
 
-fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Failure> {
+/// A failure, with the rows before it.
+type Ended = (Failure, Option<Box<ResultSet>>);
+
+fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Ended> {
     let load = Load {
         structure: job.form.structure(),
         ..Load::default()
     };
-    let compile = || Model::from_text("Random.mo", &job.text, &load);
+    let compile = || Model::from_text("Random.mo", &job.text, &load).map_err(|f| (f, None));
     let model = compile()?;
     let sink = || {
         ResultSink::new(None, Observe::nothing(), Observe::everything()).interrupt_by(flag.clone())
     };
     let Some(at) = job.restart else {
         let mut sink = sink();
-        let summary = acausal_sim::simulate(model.compiled.clone(), &job.settings, &mut sink)
-            .map_err(|e| model.failed(&e))?;
-        let result = kept(sink).map_err(|e| model.failed(&e))?;
+        let done = acausal_sim::simulate(model.compiled.clone(), &job.settings, &mut sink);
+        let rows = kept(sink);
+        let summary = match done {
+            Ok(summary) => summary,
+            Err(e) => return Err((model.failed(&e), rows.ok().map(Box::new))),
+        };
+        let result = rows.map_err(|e| (model.failed(&e), None))?;
         return Ok(InMemory { result, summary });
     };
     let first = Settings {
@@ -184,8 +212,8 @@ fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Failure> {
     };
     let mut before = sink();
     let summary = acausal_sim::simulate(model.compiled.clone(), &first, &mut before)
-        .map_err(|e| model.failed(&e))?;
-    let before = kept(before).map_err(|e| model.failed(&e))?;
+        .map_err(|e| (model.failed(&e), None))?;
+    let before = kept(before).map_err(|e| (model.failed(&e), None))?;
     let Some(checkpoint) = summary.checkpoint else {
         return Ok(InMemory {
             result: before,
@@ -200,11 +228,11 @@ fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Failure> {
         &job.settings,
         &mut after,
     )
-    .map_err(|e| model.failed(&e))?;
-    let result = kept(after).map_err(|e| model.failed(&e))?;
+    .map_err(|e| (model.failed(&e), None))?;
+    let result = kept(after).map_err(|e| (model.failed(&e), None))?;
     Ok(InMemory { result, summary })
 }
 
-fn kept(sink: ResultSink<'_>) -> Result<acausal_results::ResultSet, SimError> {
+fn kept(sink: ResultSink<'_>) -> Result<ResultSet, SimError> {
     sink.into_parts().1.map_err(SimError::Output)
 }

@@ -28,24 +28,19 @@ pub trait Case {
 
     /// Simulates and judges.
     fn attempt(&self, limits: &Limits) -> Outcome {
-        let job = Job {
-            text: self.text(),
-            settings: Settings {
-                tolerance: limits.tolerance,
-                threads: Some(1),
-                ..self.settings()
-            },
-            form: limits.form,
-            restart: None,
-        };
-        match (attempt(&job, limits.slow), self.singular()) {
+        self.outcome(attempt(&Job::of(self, limits), limits.slow), limits)
+    }
+
+    /// What came of a run.
+    fn outcome(&self, ran: Ran, limits: &Limits) -> Outcome {
+        match (ran, self.singular()) {
             (Ran::Done(_), true) => Outcome::Accepted,
             (Ran::Refused { .. }, true) => Outcome::Right { ratio: 0.0 },
             (Ran::Done(run), false) => match self.judge(&run, limits.tolerance) {
                 Ok(ratio) => Outcome::Right { ratio },
                 Err(deviation) => Outcome::Wrong { deviation },
             },
-            (Ran::Refused { code, text }, false) => Outcome::Refused { code, text },
+            (Ran::Refused { code, text, .. }, false) => Outcome::Refused { code, text },
             (Ran::Slow(seconds), _) => Outcome::Slow { seconds },
             (Ran::Crashed(text), _) => Outcome::Crashed { text },
         }

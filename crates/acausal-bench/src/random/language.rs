@@ -255,8 +255,8 @@ impl Case for Changed {
                 }
             }
             (Ran::Refused { .. }, Ran::Refused { .. }) => Outcome::Right { ratio: 0.0 },
-            (Ran::Refused { code, text }, Ran::Done(_)) => Outcome::Refused { code, text },
-            (Ran::Done(_), Ran::Refused { code, text }) => Outcome::Refused { code, text },
+            (Ran::Refused { code, text, .. }, Ran::Done(_)) => Outcome::Refused { code, text },
+            (Ran::Done(_), Ran::Refused { code, text, .. }) => Outcome::Refused { code, text },
             (Ran::Crashed(text), _) | (_, Ran::Crashed(text)) => Outcome::Crashed { text },
             (Ran::Slow(seconds), _) | (_, Ran::Slow(seconds)) => Outcome::Slow { seconds },
         }

@@ -19,6 +19,7 @@
 //! | [`circuit`] | linear circuits, regular and singular, grounded or not |
 //! | [`functions`] | functions with algorithms |
 //! | [`hybrid`] | automata with exact event times |
+//! | [`impulse`] | what is differentiated and may jump |
 //! | [`initial`] | initial conditions of many kinds |
 //! | [`language`] | what must not change results |
 //! | [`loops`] | linear and mildly nonlinear algebraic loops, also sampled |
@@ -32,6 +33,7 @@ pub mod circuit;
 pub mod draw;
 pub mod functions;
 pub mod hybrid;
+pub mod impulse;
 pub mod initial;
 pub mod language;
 pub mod loops;
@@ -107,6 +109,8 @@ pub enum Kind {
     Initial,
     /// Networks of pipes with stream connectors
     Streams,
+    /// What is differentiated and may jump
+    Impulse,
 }
 
 impl Kind {
@@ -130,6 +134,7 @@ impl Kind {
             Kind::Language => language::case(&mut draw),
             Kind::Initial => initial::case(&mut draw),
             Kind::Streams => streams::case(&mut draw),
+            Kind::Impulse => impulse::case(&mut draw),
         }
     }
 }

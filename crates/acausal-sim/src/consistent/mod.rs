@@ -219,7 +219,7 @@ impl ConsistentSystem {
             self.scatter(at, &x);
             return true;
         }
-        let found = match self.at_once(at, &options, &mut x) {
+        let found = match self.solve_near(at, &options, &mut x) {
             Ok(_) => true,
             Err(trouble) => trouble.solved && self.loose.is_some(),
         };

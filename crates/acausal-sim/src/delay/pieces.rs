@@ -2,16 +2,19 @@
 //!
 //! The jumps of a history cut it into smooth pieces. A jump at the instant s comes out when `t - d(t) = s`, and no more can be said in advance: the delay may
 //! shrink, grow, depend on states, and, where it grows faster than time, give the same jump several times, to and fro. So it is treated as a relation is:
-//! between events the piece is frozen, and two indicators per delay watch `t - d(t)` against both ends of it ([`DelayLines::indicators`]). The integrator
+//! between events the piece is frozen, and two indicators per delay watch `t - d(t)` against both ends of it ([`DelayLines::indicators`]); two more watch that the
+//! delay is neither negative nor too long, so that the error is one of the instant at which it becomes so. The integrator
 //! steps on a smooth expression, beyond the ends of the piece on a straight line, and finds the instants as those of other indicators; at the event the
 //! neighbouring piece takes over ([`DelayLines::pass`]). Where the delay itself jumps at an event, its piece is the one it points at.
 //!
 //! Example: u jumps at 1, d = 1.5 - 0.5*t. At t = 5/3 the instant 5/3 - 2/3 = 1 is reached. The present delay at the jump, 1, would have said t = 2.
 //!
-//! Costs: two numbers per delay and look at the indicators; reading takes the logarithm of the number of samples.
+//! Costs: four numbers per delay and look at the indicators; reading takes the logarithm of the number of samples.
 
 use super::{DelayLines, LEFT, Line, NOW, POINTS, neville, neville_slope};
 
+/// Indicators of a delay.
+pub(crate) const INDICATORS: usize = 4;
 /// What the difference of time and delay may be wrong by, in units of [`NOW`]: wider than the bracket of an instant that was found (100 rounding errors).
 const BAND: f64 = 16.0;
 /// A delay that events change by less than this many tolerances is still the same: what the solution of the equations leaves.
@@ -36,14 +39,16 @@ impl Piece {
 impl DelayLines {
     /// Number of indicators.
     pub fn indicators_len(&self) -> usize {
-        2 * self.lines.iter().filter(|l| l.variable).count()
+        INDICATORS * self.lines.iter().filter(|l| l.variable).count()
     }
 
     /// The indicators of a group of delays from its arguments: positive while the instant lies inside of the piece.
     pub fn indicators(&self, t: f64, first: usize, arguments: &[f64], len: usize, g: &mut [f64]) {
-        for (k, g) in g.chunks_exact_mut(2).enumerate().take(len) {
+        for (k, g) in g.chunks_exact_mut(INDICATORS).enumerate().take(len) {
             let line = &self.lines[first + k];
-            let instant = t - arguments[len + k];
+            let (delay, longest) = (arguments[len + k], arguments[2 * len + k]);
+            let instant = t - delay;
+            let band = BAND * NOW * t.abs().max(longest.abs()).max(self.unit);
             let Piece { after, slack } = line.piece;
             // Without an end there is nothing to watch.
             g.fill(self.unit);
@@ -53,22 +58,25 @@ impl DelayLines {
             if let Some(end) = line.end_of(after) {
                 g[1] = end - instant + slack[1];
             }
+            (g[2], g[3]) = (delay + band, longest - delay + band);
         }
     }
 
     /// An indicator has become negative: its delay goes on in the neighbouring piece.
     pub fn pass(&mut self, indicator: usize) {
         let mut variable = self.lines.iter_mut().filter(|l| l.variable);
-        let Some(line) = variable.nth(indicator / 2) else {
+        let Some(line) = variable.nth(indicator / INDICATORS) else {
             return;
         };
         let after = line.piece.after;
-        line.piece.after = match indicator % 2 {
+        line.piece.after = match indicator % INDICATORS {
             0 => {
                 let before = line.jumps.iter().rev().find(|j| **j < after);
                 before.copied().unwrap_or(f64::NEG_INFINITY)
             }
-            _ => line.end_of(after).unwrap_or(after),
+            1 => line.end_of(after).unwrap_or(after),
+            // The delay is out of its range, which is said when it is recorded.
+            _ => after,
         };
     }
 }

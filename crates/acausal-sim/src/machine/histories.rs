@@ -1,6 +1,7 @@
 //! Cells of delays and distributions, whose values depend on histories.
 
 use super::{Machine, Which};
+use crate::delay::pieces::INDICATORS;
 
 impl Machine {
     /// Writes the cells of delays and distributions. Where they depend on this point, so do local assignments that their arguments need, and these may need
@@ -45,7 +46,7 @@ impl Machine {
         for (k, code) in model.events.delays.iter().enumerate() {
             if code.variable {
                 self.run(Which::Delay(k), y, yp);
-                let own = g.split_off_mut(..2 * code.len).unwrap_or(&mut []);
+                let own = g.split_off_mut(..INDICATORS * code.len).unwrap_or(&mut []);
                 (self.delays).indicators(t, first, &self.out, code.len, own);
             }
             first += code.len;

@@ -129,7 +129,7 @@ impl Bdf {
         let mut error_failures = 0;
         let mut first_failures = 0;
         let mut other_failures = 0;
-        self.corrector_failures = 0;
+        self.note_failures();
         if !self.fresh {
             let left = t_stop - self.tn;
             if self.h * (1.0 + STRETCH) >= left {

@@ -13,6 +13,10 @@
 //! the other side, however small the step. After [`PATIENCE`] failures in one step the matrix is therefore renewed in
 //! every iteration, without a test of the rate: on piecewise linear equations this goes from piece to piece and ends
 //! after a few of them.
+//!
+//! Nor need a kink be passed for that: where streams mix at rest, `max(m, 1e-8)`, a predicted flow is on the wrong side of it unless the step is so short that
+//! the prediction is right to 1e-8. Such a step succeeds after one failure, the next ones are twice as long, and so on: one of two steps fails, for ever. So
+//! failures are counted over steps, too ([`Bdf::note_failures`]).
 
 use super::options::{
     CHEAP_RENEWAL, CJ_RATIO_MIN, HOPELESS, MAX_RATE, OLD_FAILURES, RENEWAL_SHARE, RENEWALS_AHEAD,
@@ -35,6 +39,13 @@ const PATIENCE: u32 = 2;
 
 /// Most iterations with a new matrix each.
 const MAX_PIECES: u32 = 20;
+
+/// The same where only steps before this one have failed: the next piece and a correction that confirms it. More of them is no kink but curvature, which
+/// shorter steps are for.
+const FEW_PIECES: u32 = 4;
+
+/// After so many steps without a failure those before do not count any more. (A step that was made four times shorter is as long again after two.)
+const CLEAN_STEPS: u32 = 8;
 
 /// A correction below this fraction of the tolerance ends the iteration with new matrices.
 const LAST_PIECE: f64 = 0.1;
@@ -97,9 +108,15 @@ impl Bdf {
                 // Repeat with a check after each evaluation, to find out which row is to blame.
                 Iteration::NotFinite if !careful => careful = true,
                 _ => {
-                    if self.corrector_failures >= PATIENCE {
+                    let pieces = match (self.corrector_failures, self.failing_steps) {
+                        (PATIENCE.., _) => MAX_PIECES,
+                        (_, PATIENCE..) => FEW_PIECES,
+                        _ => 0,
+                    };
+                    if pieces > 0 {
                         self.predict_again(dae.pair());
-                        if self.iterate_anew(dae, t)? {
+                        if self.iterate_anew(dae, t, pieces)? {
+                            self.clean_steps = 0;
                             return Ok(());
                         }
                     }
@@ -298,9 +315,28 @@ impl Bdf {
         }
     }
 
+    /// Counts steps in which the corrector fails, at the beginning of another one.
+    pub(super) fn note_failures(&mut self) {
+        if self.corrector_failures > 0 {
+            self.failing_steps += 1;
+            self.clean_steps = 0;
+        } else {
+            self.clean_steps += 1;
+            if self.clean_steps > CLEAN_STEPS {
+                self.failing_steps = 0;
+            }
+        }
+        self.corrector_failures = 0;
+    }
+
     /// The iteration with a new matrix in every turn; true if it converges.
-    fn iterate_anew<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<bool, Failure> {
-        for _ in 0..MAX_PIECES {
+    fn iterate_anew<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+        pieces: u32,
+    ) -> Result<bool, Failure> {
+        for _ in 0..pieces {
             self.apply_held(dae.pair());
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;

@@ -138,6 +138,9 @@ pub struct Bdf {
     iterations_lost: f64,
     /// Failures of the corrector in the present step.
     corrector_failures: u32,
+    /// Steps of late in which it failed, and how many in a row since then in which it did not.
+    failing_steps: u32,
+    clean_steps: u32,
 
     roots: RootFinder,
     stability: StabilityGuard,
@@ -214,6 +217,8 @@ impl Bdf {
             iterations_fresh: 2,
             iterations_lost: 0.0,
             corrector_failures: 0,
+            failing_steps: 0,
+            clean_steps: 0,
             roots: RootFinder::default(),
             stability,
             statistics: Statistics::default(),
