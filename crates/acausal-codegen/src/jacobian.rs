@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range};
 use acausal_jit::kernel::{Address, Bank, Call, Program, Store};
+use acausal_symbolic::Gradient;
 
 use crate::CodegenError;
 use crate::address::{Locations, domain_len};
