@@ -4,6 +4,7 @@
 //! |---|---|
 //! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
 //! | lists that are empty in most places | [`Few`] |
+//! | checksums and fingerprints in files | [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
 //! | control characters made visible | [`visible`] |
@@ -13,11 +14,13 @@
 
 pub mod diagnostic;
 mod few;
+mod fnv;
 pub mod name;
 pub mod span;
 pub mod visible;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use few::Few;
+pub use fnv::Fnv;
 pub use name::Name;
 pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};

@@ -8,6 +8,7 @@ use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
 use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp};
 use acausal_index1::{hoist_reductions, overlap};
 use acausal_jit::kernel::{Bank, Program};
+use acausal_symbolic::{Solve, Substitute};
 
 use crate::CodegenError;
 use crate::address::domain_len;

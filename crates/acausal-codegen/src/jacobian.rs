@@ -14,6 +14,7 @@ use std::sync::Arc;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range};
 use acausal_jit::kernel::{Address, Bank, Call, Store};
+use acausal_symbolic::Gradient;
 
 use crate::CodegenError;
 use crate::address::domain_len;

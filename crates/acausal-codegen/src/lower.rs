@@ -11,6 +11,7 @@ use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
 use acausal_index1::element::ElementError;
 use acausal_jit::kernel::{Kernel, KernelId, Op};
+use acausal_symbolic::{Substitute, checked_integers};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -159,7 +160,7 @@ impl<'a> Lowering<'a> {
             .map(|&r| {
                 let r = self.expand_steps(r);
                 let r = self.resolve_dynamic(r, origin)?;
-                Ok(self.flat.exprs.checked_integers(r))
+                Ok(checked_integers(&mut self.flat.exprs, r))
             })
             .collect::<Result<_, _>>()?;
         self.note_indexed(domain, &roots, origin);

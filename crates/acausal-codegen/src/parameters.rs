@@ -1,9 +1,10 @@
 //! Values of parameters and start attributes: programs that run before the simulation.
 
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId, split_equation};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use acausal_index1::hoist_reductions;
 use acausal_jit::kernel::{Bank, Program};
+use acausal_symbolic::split_equation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;

@@ -11,6 +11,7 @@
 //! One pass takes the outermost ones, so there are as many passes as they are nested.
 
 use acausal_expr::{Builtin, ExprId, Exprs, Node, Ty};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
 use crate::cells::is_continuous;

@@ -46,7 +46,7 @@ const STEP: u64 = 16;
 type Leaf<'a> = dyn FnMut(&Exprs, ExprId, &[i64]) -> Option<Value> + 'a;
 
 /// Compares numbers.
-pub(crate) fn compare(op: RelOp, a: f64, b: f64) -> bool {
+pub fn compare(op: RelOp, a: f64, b: f64) -> bool {
     match op {
         RelOp::Lt => a < b,
         RelOp::Le => a <= b,

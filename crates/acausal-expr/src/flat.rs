@@ -42,7 +42,7 @@ pub struct FlatModel {
     pub experiment: Experiment,
     /// Set when the numbers of equations and unknowns differ. The structural analysis adds which ones do not fit.
     pub imbalance: Option<Diagnostic>,
-    /// Tells models apart by their equations, whatever the values of their parameters are ([`crate::fingerprint`]).
+    /// Tells models apart by their equations, whatever the values of their parameters are; `acausal-symbolic` computes it.
     pub fingerprint: u64,
 }
 

@@ -4,6 +4,24 @@
 //! before parents, so every pass is a loop over ascending indices and none recurses. Arrays are scalar bodies under
 //! iterators (see [`node`]).
 //!
+//! This is the data: nodes, constructors whose normal form is decided by a look at the operands, text and values. A compiled
+//! model carries it to the simulation. What makes new expressions by a walk over old ones (derivatives, substitution,
+//! solve-for) is calculus, which only the compiler needs: `acausal-symbolic`.
+//!
+//! | what | module |
+//! |---|---|
+//! | kinds of nodes | [`node`]; in memory: `packed` |
+//! | the arena | `arena`: [`Exprs`]; its hash table: `table` |
+//! | constructors in normal form | `build`; sums and products: `arithmetic` |
+//! | walks without recursion | [`visit`] |
+//! | affine subscripts, sets of elements | `affine`: [`Affine`], [`subscripts`] |
+//! | the flat model | [`flat`]; names: `var_name` |
+//! | printing | `print`: [`Printer`]; numbers: `text` |
+//! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
+//! | functions of the model, interpreted | `run_function`: [`Functions`] |
+//! | external functions and objects | [`native`] |
+//! | what a model may cost | [`limits`]: [`Limits`], [`memory`] |
+//!
 //! ```
 //! use acausal_expr::{Exprs, Kind, Ty, VarId};
 //! let mut e = Exprs::default();
@@ -17,15 +35,10 @@
 
 mod affine;
 mod arena;
-mod assigned;
+mod arithmetic;
 mod build;
-mod differentiate;
-mod domain;
 mod evaluate;
-pub mod fingerprint;
 pub mod flat;
-mod gradient;
-mod gradient_chain;
 mod integer;
 pub mod limits;
 pub mod memory;
@@ -34,22 +47,19 @@ pub mod node;
 mod packed;
 mod print;
 mod run_function;
-mod solve;
 pub mod subscripts;
-mod substitute;
 mod symbols;
 mod table;
 mod text;
 pub mod unknown;
 mod var_name;
-mod visit;
+pub mod visit;
 
 pub use acausal_base::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
-pub use assigned::{Assigned, AssignedPart};
-pub use domain::{AffineRelation, split_equation};
-pub use evaluate::{EvalError, Value, apply_builtin};
+pub use arithmetic::Num;
+pub use evaluate::{EvalError, Value, apply_builtin, compare};
 pub use integer::LARGEST_INTEGER;
 pub use limits::Limits;
 pub use node::{

@@ -14,15 +14,17 @@
 
 mod compile;
 mod number;
+mod program;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Arc, Mutex};
 
-use compile::{Instr, Program, compile};
+use compile::compile;
 use number::Dual;
 pub(crate) use number::Number;
+use program::{Instr, Program};
 
 use crate::evaluate::compare;
 use crate::flat::{FlatModel, Function};

@@ -8,14 +8,14 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::{Access, ExprId, Exprs, Node};
+use crate::{Access, ExprId, Exprs, IterId, Node};
 
 /// Up to this many nodes a list is faster than a hash table.
 const FEW: usize = 24;
 
 /// A set of expressions.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub struct Seen {
     few: [ExprId; FEW],
     len: usize,
     many: FxHashSet<ExprId>,
@@ -23,7 +23,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Adds an expression; false if it was in the set.
-    pub(crate) fn insert(&mut self, e: ExprId) -> bool {
+    pub fn insert(&mut self, e: ExprId) -> bool {
         if self.len < FEW {
             if self.few[..self.len].contains(&e) {
                 return false;
@@ -41,14 +41,15 @@ impl Seen {
 
 /// Expressions that wait for their turn, the last one first.
 #[derive(Default)]
-pub(crate) struct Stack {
+pub struct Stack {
     few: [ExprId; FEW],
     len: usize,
     many: Vec<ExprId>,
 }
 
 impl Stack {
-    pub(crate) fn push(&mut self, e: ExprId) {
+    /// Adds an expression.
+    pub fn push(&mut self, e: ExprId) {
         if self.len < FEW {
             self.few[self.len] = e;
             self.len += 1;
@@ -57,7 +58,8 @@ impl Stack {
         }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<ExprId> {
+    /// Takes the expression that was added last.
+    pub fn pop(&mut self) -> Option<ExprId> {
         if let Some(e) = self.many.pop() {
             return Some(e);
         }
@@ -67,31 +69,31 @@ impl Stack {
 }
 
 /// What expressions become: a map whose keys are known beforehand and are filled in ascending order.
-pub(crate) struct Images {
+pub struct Images {
     keys: Vec<ExprId>,
     values: Vec<ExprId>,
 }
 
 impl Images {
     /// For these expressions, which must ascend.
-    pub(crate) fn new(keys: Vec<ExprId>) -> Images {
+    pub fn new(keys: Vec<ExprId>) -> Images {
         debug_assert!(keys.is_sorted());
         let values = Vec::with_capacity(keys.len());
         Images { keys, values }
     }
 
     /// The next expression without an image.
-    pub(crate) fn next(&self) -> Option<ExprId> {
+    pub fn next(&self) -> Option<ExprId> {
         self.keys.get(self.values.len()).copied()
     }
 
     /// Gives the next expression its image.
-    pub(crate) fn push(&mut self, image: ExprId) {
+    pub fn push(&mut self, image: ExprId) {
         self.values.push(image);
     }
 
     /// The image of an expression, if it has one.
-    pub(crate) fn get(&self, e: ExprId) -> Option<ExprId> {
+    pub fn get(&self, e: ExprId) -> Option<ExprId> {
         let k = self.keys.binary_search(&e).ok()?;
         self.values.get(k).copied()
     }
@@ -173,6 +175,11 @@ impl Exprs {
             }
         }
         above
+    }
+
+    /// True when the iterator occurs.
+    pub fn depends_on_iter(&self, root: ExprId, iter: IterId) -> bool {
+        self.any(root, |x, e| x.node(e) == Node::Iter(iter))
     }
 
     /// True when `part` is a subexpression of `e`.

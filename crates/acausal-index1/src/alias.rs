@@ -22,6 +22,7 @@
 
 use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
+use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
 

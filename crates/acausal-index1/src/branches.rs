@@ -11,6 +11,7 @@ use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Exprs, Node, Printer, VarId};
 use acausal_structure::blt::Blocks;
+use acausal_symbolic::{Gradient, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::order_of;

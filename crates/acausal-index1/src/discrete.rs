@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 
 use acausal_expr::flat::{Causality, Equation, FlatModel, Variable};
 use acausal_expr::subscripts::intersection;
-use acausal_expr::{Access, Assigned, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_symbolic::Assigned;
 use rustc_hash::FxHashMap;
 
 use crate::DiscreteEquation;

@@ -15,6 +15,7 @@ use acausal_structure::segments::Span;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::tearing::Tear;
 use acausal_structure::{EqId, Rows, VarId as NodeId};
+use acausal_symbolic::{Differentiate, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::incidence::{is_unknown, kind_of, order_of};

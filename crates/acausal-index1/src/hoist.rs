@@ -5,6 +5,7 @@
 
 use acausal_expr::flat::{FlatModel, OriginId, VarType, Variability, Variable};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_symbolic::Substitute;
 
 use crate::Local;
 

@@ -12,6 +12,7 @@
 use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
 use crate::emit::Written;

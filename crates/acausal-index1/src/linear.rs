@@ -7,6 +7,7 @@
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{Access, ExprId, Ty};
 use acausal_structure::state_selection::LinearSet;
+use acausal_symbolic::{Solve, Substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Candidate, Written};

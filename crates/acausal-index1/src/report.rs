@@ -9,6 +9,7 @@ use acausal_structure::blt::Blocks;
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::{EqId, VarId as NodeId};
+use acausal_symbolic::Substitute;
 
 use acausal_base::Diagnostic;
 

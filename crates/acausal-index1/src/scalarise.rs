@@ -3,6 +3,7 @@
 
 use acausal_expr::ExprId;
 use acausal_expr::flat::{Equation, FlatModel};
+use acausal_symbolic::Substitute;
 
 use crate::element::for_each_point;
 

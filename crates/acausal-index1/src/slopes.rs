@@ -13,6 +13,7 @@
 use acausal_base::Name;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
 use acausal_expr::{Access, ExprId, Kind, Range, Ty, VarId};
+use acausal_symbolic::Substitute;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 

@@ -30,6 +30,7 @@ use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
+use acausal_symbolic::Solve;
 
 use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
 use crate::regularise::evaluate;

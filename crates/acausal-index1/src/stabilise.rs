@@ -10,12 +10,11 @@
 //! nearest elements only. Any matrix in place of G' would do for which `G·G'` is regular, since μ is zero in the solution.
 
 use acausal_expr::flat::{Equation, FlatModel, Variability};
-use acausal_expr::{
-    Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId, split_equation,
-};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId};
 use acausal_structure::VarId as NodeId;
 use acausal_structure::segments::Span;
 use acausal_structure::state_selection::Form;
+use acausal_symbolic::{Gradient, Reduce, Substitute, split_equation};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Written, state};

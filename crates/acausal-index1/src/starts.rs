@@ -11,6 +11,7 @@
 
 use acausal_expr::flat::{Comprehension, FlatModel, VarType};
 use acausal_expr::{ExprId, Exprs, Kind, Node, RelOp, VarId};
+use acausal_symbolic::{Solve, Substitute};
 use std::collections::BTreeMap;
 
 use crate::dae::{Dae, Local};

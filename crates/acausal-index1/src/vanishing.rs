@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Printer, Range, VarId};
+use acausal_symbolic::Substitute;
 
 use crate::Regularised;
 use crate::incidence::is_unknown;

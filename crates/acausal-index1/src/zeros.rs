@@ -11,6 +11,7 @@
 
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_expr::{ExprId, Exprs, IterId, Node, Range};
+use acausal_symbolic::Substitute;
 
 /// Largest number of parts that an equation is cut into along one iterator.
 const MOST_RUNS: usize = 64;

@@ -26,8 +26,8 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
+use acausal_base::Fnv;
 use acausal_compiled::Compiled;
-use acausal_expr::fingerprint::Fnv;
 
 use crate::delay::Line;
 use crate::delay::pieces::Piece;

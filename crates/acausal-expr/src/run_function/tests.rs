@@ -130,7 +130,7 @@ fn branches_are_lazy_and_reductions_loop() {
     let k = e.new_iter("k");
     let kk = e.iter(k);
     let body = e.call(Builtin::Max, &[x, kk]);
-    let sum = e.reduce(ReduceOp::Sum, k, Range::upto(100), body);
+    let sum = e.reduction(ReduceOp::Sum, k, Range::upto(100), body);
     let six = e.int(6);
     let bad = e.local(2, 2, six, Ty::Real);
     let zero = e.int(0);

@@ -14,6 +14,7 @@ use acausal_structure::integer_elimination::arrays::{
     ArrayConstraint, ArrayDecisions, ArrayRow, ArrayTerm,
 };
 use acausal_structure::segments::{Index, Span, size_of};
+use acausal_symbolic::{Reduce, Substitute};
 
 use super::Regularised;
 use super::evaluate::value;

@@ -1,5 +1,6 @@
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability, Variable};
 use acausal_expr::{Few, Ty, VarId};
+use acausal_symbolic::Solve;
 
 use super::*;
 

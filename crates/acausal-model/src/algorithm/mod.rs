@@ -33,7 +33,8 @@ mod tests;
 
 use acausal_base::{Name, Span};
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind};
-use acausal_expr::{Builtin, ExprId, Exprs, IterId, Range, VarId, split_equation};
+use acausal_expr::{Builtin, ExprId, Exprs, IterId, Range, VarId};
+use acausal_symbolic::split_equation;
 use acausal_syntax::ast::{Statement, StatementKind};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

@@ -6,6 +6,7 @@
 
 use acausal_expr::flat::{Function, Statement as Run};
 use acausal_expr::{Access, Builtin, ExprId, FuncId, IterId, Kind, Node, Ty, VarId};
+use acausal_symbolic::Substitute;
 use acausal_syntax::ast::Statement;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};

@@ -7,6 +7,7 @@
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Comprehension, Equation, FlatModel, VarType, Variability, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_symbolic::Substitute;
 
 use super::Clocks;
 

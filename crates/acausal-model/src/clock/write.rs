@@ -14,6 +14,7 @@ use acausal_expr::flat::{
     Action, Causality, Comprehension, Equation, FlatModel, OriginId, VarType, Variability, Variable,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
+use acausal_symbolic::{Solve, Substitute};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 

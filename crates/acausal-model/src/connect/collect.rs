@@ -7,6 +7,7 @@
 use acausal_base::Span;
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Affine, ExprId, IterId, Node, Range};
+use acausal_symbolic::Substitute;
 use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability, Visibility};
 
 use super::link::{Connections, End, Face, LeafKind, Link, Port};

@@ -12,6 +12,7 @@
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarType};
 use acausal_expr::{ExprId, IterId, Kind, Range, ReduceOp, RelOp, Ty};
+use acausal_symbolic::Reduce;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 

@@ -6,6 +6,7 @@ use acausal_base::Span;
 use acausal_expr::flat::{FlatModel, Origin, OriginId, OriginKind, VarType};
 use acausal_expr::flat::{Variability, Variable};
 use acausal_expr::{Affine, IterId, Node, Printer, Range, Value, VarId};
+use acausal_symbolic::Substitute;
 use proptest::prelude::*;
 
 use super::*;

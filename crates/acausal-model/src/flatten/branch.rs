@@ -7,7 +7,8 @@
 
 use acausal_base::Span;
 use acausal_expr::flat::{Equation, OriginId, OriginKind};
-use acausal_expr::{ExprId, IterId, Kind, Node, Range, Ty, VarId, split_equation};
+use acausal_expr::{ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_symbolic::{Substitute, split_equation};
 use acausal_syntax::ast::{self, Expr, Variability};
 
 use super::equation::Item;

@@ -5,7 +5,8 @@
 
 use acausal_base::Span;
 use acausal_expr::flat::{Action, Equation, OriginKind, When, WhenBranch};
-use acausal_expr::{ExprId, Kind, Node, split_equation};
+use acausal_expr::{ExprId, Kind, Node};
+use acausal_symbolic::split_equation;
 use acausal_syntax::ast::{self, Expr};
 
 use super::equation::Item;

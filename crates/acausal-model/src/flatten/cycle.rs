@@ -5,6 +5,7 @@
 //! looked for again. What remains is an error that names the way round.
 
 use acausal_expr::{ExprId, Node, VarId};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
 use super::Flattener;

@@ -130,7 +130,7 @@ fn flatten_class(
     dedup(&mut errors);
     dedup(&mut warnings);
     if errors.is_empty() {
-        model.fingerprint = acausal_expr::fingerprint::fingerprint(&model);
+        model.fingerprint = acausal_symbolic::fingerprint(&model);
         no_flow::exchange_without_flow(&mut model, &semi_linear);
         constants::put_in_constants(&mut model);
         texts::put_in_texts(&mut model);
@@ -418,7 +418,7 @@ impl Flattener {
 
     /// Adds an equation, cut where it is irregular.
     pub(crate) fn push(&mut self, initial: bool, equation: Equation) {
-        let pieces = acausal_expr::split_equation(&mut self.ctx.exprs, equation);
+        let pieces = acausal_symbolic::split_equation(&mut self.ctx.exprs, equation);
         if initial {
             self.model.initial_equations.extend(pieces);
         } else {

@@ -17,6 +17,7 @@
 
 use acausal_expr::flat::{FlatModel, VarType};
 use acausal_expr::{ExprId, Exprs, Kind, Node};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
 /// The flow that remains.

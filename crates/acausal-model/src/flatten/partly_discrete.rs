@@ -18,9 +18,8 @@ use acausal_expr::flat::{
     Action, Comprehension, Equation, FlatModel, Origin, OriginId, OriginKind, VarName, Variability,
 };
 use acausal_expr::subscripts::{ElementBox, box_len, difference_all};
-use acausal_expr::{
-    Access, Assigned, AssignedPart, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId,
-};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
+use acausal_symbolic::{Assigned, AssignedPart, Substitute};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 

@@ -6,6 +6,7 @@
 
 use acausal_expr::flat::{Action, FlatModel, VarType, Variable};
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
+use acausal_symbolic::Substitute;
 
 /// Bindings in a row; cyclic ones are refused elsewhere, this only bounds the loop.
 const DEEPEST: usize = 1000;

@@ -10,7 +10,8 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, VarType, Variability};
-use acausal_expr::{Access, Assigned, Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
+use acausal_symbolic::Assigned;
 use rustc_hash::FxHashSet;
 
 use super::Flattener;

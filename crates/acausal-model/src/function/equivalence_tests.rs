@@ -4,6 +4,7 @@
 //! end depends on an argument and that runs once.
 
 use acausal_expr::{Functions, Node, Value, VarId};
+use acausal_symbolic::Substitute;
 use proptest::prelude::*;
 
 use crate::class::Libraries;

@@ -3,6 +3,7 @@
 use acausal_base::Span;
 use acausal_expr::native::strings;
 use acausal_expr::{ExprId, IterId, Node, Range};
+use acausal_symbolic::Substitute;
 
 use super::constant::fold;
 use super::external::text;

@@ -58,6 +58,7 @@ mod tests;
 
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
+use acausal_symbolic::Reduce;
 use rustc_hash::FxHashMap;
 
 use crate::instance::InstId;

@@ -11,6 +11,7 @@
 
 use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp};
+use acausal_symbolic::{Reduce, Substitute};
 use acausal_syntax::ast::{ComponentRef, Expr, ForIndex, Statement, StatementKind};
 
 use super::execute::{Executor, Step, Write, with_locals};

@@ -7,6 +7,7 @@
 
 use acausal_base::Span;
 use acausal_expr::{ExprId, Kind, Ty, VarId};
+use acausal_symbolic::{Differentiate, Substitute};
 use acausal_syntax::ast::{ClassBody, Ident};
 
 use crate::instance::InstId;

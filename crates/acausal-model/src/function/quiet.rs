@@ -2,6 +2,7 @@
 //! arguments belong to the model and stay.
 
 use acausal_expr::{Builtin, ExprId, Exprs, Node};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
 use crate::lower::{Context, Value};

@@ -4,6 +4,7 @@ use crate::class::Libraries;
 use crate::flatten::{flatten, print_flat};
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{Functions, Printer};
+use acausal_symbolic::Substitute;
 
 /// Flattens `model M ... end M` with the given functions in front of it.
 fn model(functions: &str, body: &str) -> Result<FlatModel, Vec<String>> {

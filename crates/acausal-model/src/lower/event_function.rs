@@ -1,6 +1,7 @@
 //! Derivatives, event operators and other functions that depend on the simulation (MLS 3.6 §3.7.2, §3.7.4, §3.7.5).
 
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node};
+use acausal_symbolic::Differentiate;
 use acausal_syntax::ast::{Call, Expr, Variability};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};

@@ -6,6 +6,7 @@
 
 use acausal_base::Span;
 use acausal_expr::{ExprId, IterId, Node, Range};
+use acausal_symbolic::Substitute;
 use acausal_syntax::ast::{ExprKind, Variability};
 use rustc_hash::FxHashMap;
 

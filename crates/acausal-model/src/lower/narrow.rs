@@ -5,7 +5,8 @@
 //!
 //! Example: with `i` in 1:5, `i == 1` narrows to 1:1 where it holds and to 2:5 where it does not.
 
-use acausal_expr::{AffineRelation, ExprId, IterId, Node, Range, RelOp};
+use acausal_expr::{ExprId, IterId, Node, Range, RelOp};
+use acausal_symbolic::{AffineRelation, Substitute};
 use acausal_syntax::ast::Variability;
 use rustc_hash::FxHashMap;
 

@@ -6,6 +6,7 @@
 
 use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Range, ReduceOp};
+use acausal_symbolic::Reduce;
 
 use super::irregular::UNROLL;
 use super::{Arguments, Context, Env, Record, Result, Subscript, Value, error, prepend};

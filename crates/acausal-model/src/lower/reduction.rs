@@ -2,6 +2,7 @@
 
 use acausal_base::Name;
 use acausal_expr::{Builtin, Range, ReduceOp};
+use acausal_symbolic::Reduce;
 use acausal_syntax::ast::{Call, Expr, ForIndex};
 
 use super::comprehension::Under;

@@ -4,6 +4,7 @@
 //! it is negative is a relation among the arguments of the outputs, so that the model has the event.
 
 use acausal_expr::{Builtin, ExprId, Exprs, RelOp};
+use acausal_symbolic::Substitute;
 use acausal_syntax::ast::Call;
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};

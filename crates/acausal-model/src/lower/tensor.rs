@@ -15,6 +15,7 @@
 //! substitution cannot capture; a dimension may be zero (then the body has no meaning).
 
 use acausal_expr::{ExprId, Exprs, IterId, Range, ReduceOp, RelOp};
+use acausal_symbolic::{Reduce, Substitute};
 
 use super::value::Type;
 

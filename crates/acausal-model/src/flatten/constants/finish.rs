@@ -70,7 +70,8 @@ impl Pass<'_> {
             }
             let changed = (entry.equation.lhs, entry.equation.rhs) != entry.original;
             if changed {
-                let pieces = acausal_expr::split_equation(&mut self.model.exprs, entry.equation);
+                let pieces =
+                    acausal_symbolic::split_equation(&mut self.model.exprs, entry.equation);
                 self.model.equations.extend(pieces);
             } else {
                 self.model.equations.push(entry.equation);

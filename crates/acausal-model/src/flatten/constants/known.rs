@@ -8,6 +8,7 @@
 
 use acausal_expr::flat::VarType;
 use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, RelOp, Ty, VarId};
+use acausal_symbolic::Substitute;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Pass, SHORT, SMALL};

@@ -30,6 +30,7 @@ use std::collections::VecDeque;
 
 use acausal_expr::flat::{Causality, Equation, FlatModel, VarType};
 use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Range, VarId};
+use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
 use known::{Piece, Sub, varies};

@@ -2,6 +2,7 @@
 
 use acausal_expr::flat::{FlatModel, VarType};
 use acausal_expr::{Builtin, ExprId, Exprs, Node};
+use acausal_symbolic::Substitute;
 
 /// `start(v)`, what an algorithm section starts from, becomes the start value of `v`.
 pub(super) fn resolve_starts(model: &mut FlatModel) {

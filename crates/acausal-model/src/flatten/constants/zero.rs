@@ -11,6 +11,7 @@
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Kind, Node, Value, VarId};
+use acausal_symbolic::Substitute;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bindings of parameters are followed up to this depth.

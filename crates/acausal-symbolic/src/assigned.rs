@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::flat::{Action, FlatModel, OriginId};
-use crate::subscripts::{ElementBox, difference_all, intersection};
-use crate::{Access, Exprs, IterId, Range, VarId};
+use acausal_expr::flat::{Action, FlatModel, OriginId};
+use acausal_expr::subscripts::{ElementBox, difference_all, intersection};
+use acausal_expr::{Access, Exprs, IterId, Range, VarId};
 
 /// The elements that the `when` clauses of a model assign.
 #[derive(Debug, Default)]
