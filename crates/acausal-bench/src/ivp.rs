@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use acausal::{Load, Model, Settings, Solver, Summary};
 use acausal_compiled::Loc;
-use acausal_sim::{Machine, Sink, simulate};
+use acausal_runtime::{Machine, Sink, simulate};
 
 use crate::cpu;
 

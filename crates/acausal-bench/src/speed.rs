@@ -13,7 +13,7 @@ use std::process::Command;
 
 use acausal::{Load, Model, Settings};
 use acausal_compiled::Loc;
-use acausal_sim::{Machine, Sink, simulate};
+use acausal_runtime::{Machine, Sink, simulate};
 
 use crate::{cpu, root};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_model::class::Libraries;
-use acausal_sim::Machine;
+use acausal_runtime::Machine;
 use acausal_solver::Dae;
 use acausal_syntax::parse_expression;
 

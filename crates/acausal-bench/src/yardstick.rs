@@ -9,7 +9,7 @@ use std::process::Command;
 
 use acausal::{Load, Model, Settings, Summary};
 use acausal_compiled::Loc;
-use acausal_sim::{Machine, Sink, simulate};
+use acausal_runtime::{Machine, Sink, simulate};
 
 use crate::cpu;
 

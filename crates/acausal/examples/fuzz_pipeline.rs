@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use acausal::{Load, Model, Observe, ResultSink, Settings};
-use acausal_sim::Checkpoint;
+use acausal_runtime::Checkpoint;
 use mutate::{Random, mutant};
 
 const MAX_SOURCE_BYTES: usize = 20_000;
@@ -126,7 +126,7 @@ fn check(text: &str, place: usize) -> Result<u32, String> {
     let sink = || {
         ResultSink::new(None, Observe::nothing(), Observe::everything()).interrupt_by(flag.clone())
     };
-    let summary = acausal_sim::simulate(model.compiled.clone(), &settings, &mut sink());
+    let summary = acausal_runtime::simulate(model.compiled.clone(), &settings, &mut sink());
     done.store(true, Ordering::Relaxed);
     let Ok(summary) = summary else {
         return Ok(1);
@@ -148,7 +148,7 @@ fn check(text: &str, place: usize) -> Result<u32, String> {
         ..settings
     };
     // What cannot go on says so.
-    let _ = acausal_sim::resume(model.compiled.clone(), &read, &later, &mut sink());
+    let _ = acausal_runtime::resume(model.compiled.clone(), &read, &later, &mut sink());
     Ok(3)
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use acausal::{Load, Model};
-//! use acausal_sim::Settings;
+//! use acausal_runtime::Settings;
 //!
 //! let text = "model Decay Real x(start = 1, fixed = true); equation der(x) = -x; end Decay;";
 //! let model = Model::from_text("Decay.mo", text, &Load::default()).map_err(|f| f.to_string())?;
@@ -22,7 +22,7 @@ mod sink;
 mod stored;
 
 pub use acausal_expr::Limits;
-pub use acausal_sim::{Checkpoint, Settings, Solver, Summary};
+pub use acausal_runtime::{Checkpoint, Settings, Solver, Summary};
 pub use activity::Activity;
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use observe::Observe;

@@ -13,7 +13,7 @@ use acausal_model::class::Libraries;
 use acausal_syntax::ast::Expr;
 use acausal_syntax::parse_expression;
 
-use acausal_sim::Settings;
+use acausal_runtime::Settings;
 
 use crate::activity::Activity;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use acausal_compiled::{Compiled, Loc};
 use acausal_expr::flat::VarType;
 use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
-use acausal_sim::{Machine, Settings, Sink, Summary, gather, simulate};
+use acausal_runtime::{Machine, Settings, Sink, Summary, gather, simulate};
 
 use acausal_base::visible::visible;
 
@@ -224,12 +224,12 @@ impl Model {
         let result = sink
             .into_parts()
             .1
-            .map_err(|m| self.failed(&acausal_sim::SimError::Output(m)))?;
+            .map_err(|m| self.failed(&acausal_runtime::SimError::Output(m)))?;
         Ok(InMemory { result, summary })
     }
 
     /// A failed simulation as messages in the sources of this model.
-    pub fn failed(&self, e: &acausal_sim::SimError) -> Failure {
+    pub fn failed(&self, e: &acausal_runtime::SimError) -> Failure {
         Failure {
             diagnostics: vec![e.diagnostic(&self.compiled)],
             sources: self.sources.clone(),

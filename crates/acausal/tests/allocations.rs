@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use acausal::{Load, Model, Settings};
-use acausal_sim::{Machine, Sink, simulate};
+use acausal_runtime::{Machine, Sink, simulate};
 
 struct Counting;
 

@@ -549,7 +549,8 @@ fn relations_of_time_have_no_indicators() {
       equation for i in 1:N loop b[i] = time > i/N; end for; der(x) = if b[500] then 1 else 0; end M;";
     let model = acausal::Model::from_text("Test.mo", text, &acausal::Load::default());
     let compiled = model.unwrap().compiled;
-    let machine = acausal_sim::Machine::new(compiled, &*acausal_jit::default_backend()).unwrap();
+    let machine =
+        acausal_runtime::Machine::new(compiled, &*acausal_jit::default_backend()).unwrap();
     assert_eq!(acausal_solver::Dae::roots_len(&machine), 1);
     let run = run_text(text, &until(2.0));
     // x = time - 0.5 from t = 0.5 on: 1,000 instants, and the crossing at t = 1, which is one of them.

@@ -8,7 +8,7 @@ mod common;
 use acausal::{Load, Model};
 use acausal_expr::unknown::{Role, RowKind};
 use acausal_index1::Options;
-use acausal_sim::Machine;
+use acausal_runtime::Machine;
 use acausal_solver::Dae;
 use common::{at, digits, near};
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use acausal::{Failure, Load, Model, Observe, ResultSink};
 use acausal_results::compare::{CompareOptions, SignalVerdict, compare};
 use acausal_results::{normalise_name, read, read_signals};
-use acausal_sim::{Machine, Sink};
+use acausal_runtime::{Machine, Sink};
 
 use super::Stage;
 use crate::cpu;
@@ -105,7 +105,7 @@ fn attempt(o: &One) -> Result<(), String> {
 
     let sink = ResultSink::new(None, Observe::nothing(), Observe::patterns(&wanted));
     let mut sink = Announced(sink);
-    acausal_sim::simulate(model.compiled.clone(), &settings, &mut sink)
+    acausal_runtime::simulate(model.compiled.clone(), &settings, &mut sink)
         .map_err(|e| first_error(&model.failed(&e)))?;
     reached(Stage::Simulated);
 

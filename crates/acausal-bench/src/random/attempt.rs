@@ -9,7 +9,7 @@ use std::time::Duration;
 use acausal::{Failure, InMemory, Load, Model, Observe, ResultSink, Settings};
 use acausal_base::Severity;
 use acausal_results::ResultSet;
-use acausal_sim::SimError;
+use acausal_runtime::SimError;
 
 use super::case::Case;
 use crate::cpu;
@@ -196,7 +196,7 @@ fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Ended> {
     };
     let Some(at) = job.restart else {
         let mut sink = sink();
-        let done = acausal_sim::simulate(model.compiled.clone(), &job.settings, &mut sink);
+        let done = acausal_runtime::simulate(model.compiled.clone(), &job.settings, &mut sink);
         let rows = kept(sink);
         let summary = match done {
             Ok(summary) => summary,
@@ -211,7 +211,7 @@ fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Ended> {
         ..job.settings.clone()
     };
     let mut before = sink();
-    let summary = acausal_sim::simulate(model.compiled.clone(), &first, &mut before)
+    let summary = acausal_runtime::simulate(model.compiled.clone(), &first, &mut before)
         .map_err(|e| (model.failed(&e), None))?;
     let before = kept(before).map_err(|e| (model.failed(&e), None))?;
     let Some(checkpoint) = summary.checkpoint else {
@@ -222,7 +222,7 @@ fn simulate(job: &Job, flag: &Arc<AtomicBool>) -> Result<InMemory, Ended> {
     };
     let model = compile()?;
     let mut after = sink();
-    let summary = acausal_sim::resume(
+    let summary = acausal_runtime::resume(
         model.compiled.clone(),
         &checkpoint,
         &job.settings,

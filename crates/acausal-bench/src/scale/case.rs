@@ -6,7 +6,7 @@ use std::time::Instant;
 use acausal_base::{Diagnostic, Span};
 use acausal_compiled::Loc;
 use acausal_model::class::Libraries;
-use acausal_sim::{Machine, Sink};
+use acausal_runtime::{Machine, Sink};
 use acausal_syntax::parse_expression;
 
 use super::family::{Input, by_name};
@@ -182,7 +182,7 @@ fn simulate(
     stop: Option<f64>,
     threads: Option<usize>,
     m: &mut Measured,
-) -> Result<(), (Arc<acausal_compiled::Compiled>, acausal_sim::SimError)> {
+) -> Result<(), (Arc<acausal_compiled::Compiled>, acausal_runtime::SimError)> {
     let model = Arc::new(compiled);
     let mut settings = acausal::experiment_settings(&model.symbols.experiment);
     settings.stop = stop.unwrap_or(settings.stop);
@@ -190,7 +190,7 @@ fn simulate(
     let mut sink = Begin::default();
     let start = cpu::seconds();
     let summary =
-        acausal_sim::simulate(model.clone(), &settings, &mut sink).map_err(|e| (model, e))?;
+        acausal_runtime::simulate(model.clone(), &settings, &mut sink).map_err(|e| (model, e))?;
     let (begin, clock) = sink.begin.unwrap_or((start, Instant::now()));
     m.integrate = clock.elapsed().as_secs_f64();
     let ready = begin - start;

@@ -111,17 +111,17 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     interruption.listen();
     let compiled = model.compiled.clone();
     let outcome = match &from {
-        None => acausal_sim::simulate(compiled, &settings, &mut sink),
-        Some(c) => acausal_sim::resume(compiled, c, &settings, &mut sink),
+        None => acausal_runtime::simulate(compiled, &settings, &mut sink),
+        Some(c) => acausal_runtime::resume(compiled, c, &settings, &mut sink),
     };
     let (writer, plotted) = sink.into_parts();
     drop(progress);
-    let failed = |e: &acausal_sim::SimError| report(&model.failed(e), o.format);
+    let failed = |e: &acausal_runtime::SimError| report(&model.failed(e), o.format);
     let summary = match outcome {
         Ok(s) => s,
         Err(e) => return Err(keep_partial(&e, writer, &model, o)),
     };
-    let output_error = |m: String| failed(&acausal_sim::SimError::Output(m));
+    let output_error = |m: String| failed(&acausal_runtime::SimError::Output(m));
     let stored = match writer {
         None => None,
         Some(w) if summary.interrupted => {
@@ -131,7 +131,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         Some(mut w) => match w.finish() {
             Ok(path) => Some(path),
             Err(e) => {
-                let error = acausal_sim::SimError::Output(e.to_string());
+                let error = acausal_runtime::SimError::Output(e.to_string());
                 return Err(keep_partial(&error, Some(w), &model, o));
             }
         },
@@ -182,7 +182,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
 
 /// Reports a failed run. What was computed helps to find the cause; its name says that it is not complete.
 fn keep_partial(
-    error: &acausal_sim::SimError,
+    error: &acausal_runtime::SimError,
     writer: Option<Box<dyn acausal_results::ResultWriter>>,
     model: &Model,
     o: &Options,

@@ -1,6 +1,7 @@
-//! Initialisation, integration and events of compiled models.
+//! The runtime: initialisation, integration and events of compiled models.
 //!
-//! [`simulate`] runs a [`Compiled`](acausal_compiled::Compiled) model and gives each output row to a [`Sink`]. A compiled
+//! A model comes from the compiler or from a file ([`file::read`]); this crate knows nothing of how it was made. Without the feature `cranelift` its kernels are
+//! interpreted, with the same bits. [`simulate`] runs a [`Compiled`] model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
 
 mod at_event;
@@ -26,6 +27,7 @@ mod statistics;
 mod trace;
 mod watched;
 
+pub use acausal_compiled::{Compiled, file};
 pub use checkpoint::Checkpoint;
 pub use event::watch::Standstill;
 pub use statistics::Profile;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use acausal_base::Span;
+use acausal_base::{SourceMap, Span};
 use acausal_expr::flat::*;
 use acausal_expr::{ExprId, Kind, Range, Ty, VarId};
-use acausal_sim::{Machine, Settings, Sink, gather, simulate};
+use acausal_runtime::{Machine, Settings, Sink, file, gather, simulate};
 
 fn variable(name: &str, dims: &[usize]) -> Variable {
     let (ty, variability) = (VarType::Real, Variability::Continuous);
@@ -69,8 +69,13 @@ fn run(m: FlatModel, settings: &Settings) -> Rows {
             .map_err(|e| e.1)
             .expect("code"),
     );
-    let mut sink = Rows::default();
+    // As a stranger gets it: through bytes.
+    let bytes = file::write(&compiled, &SourceMap::default()).expect("bytes");
+    let (read, _) = file::read(&bytes).expect("a model");
+    let [mut sink, mut again] = [Rows::default(), Rows::default()];
     simulate(compiled, settings, &mut sink).expect("simulation");
+    simulate(Arc::new(read), settings, &mut again).expect("simulation");
+    assert_eq!(sink.rows, again.rows);
     sink
 }
 
