@@ -15,7 +15,8 @@
 //! | constructors in normal form | `build`; sums and products: `arithmetic` |
 //! | walks without recursion | [`visit`] |
 //! | affine subscripts, sets of elements | `affine`: [`Affine`], [`subscripts`] |
-//! | the flat model | [`flat`]; names: `var_name` |
+//! | the flat model | [`flat`]; names: `var_name`; unknowns and rows of the index-one form: [`unknown`] |
+//! | what is left of it when it is compiled | `symbols`: [`Symbols`] |
 //! | printing | `print`: [`Printer`]; numbers: `text` |
 //! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
 //! | functions of the model, interpreted | `run_function`: [`Functions`] |
