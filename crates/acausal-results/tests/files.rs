@@ -282,6 +282,22 @@ fn mat_normal_layout_is_read() {
             "cut at {cut}"
         );
     }
+    // The same table as numbers of single precision, with something else for the row of the last signal.
+    let name = bytes.windows(8).position(|w| w == b"dataInfo").unwrap();
+    bytes[name - 20..name - 16].copy_from_slice(&10i32.to_le_bytes());
+    for (row, sound) in [
+        (-2.0, true),
+        (-1e30, false),
+        (f32::NAN, false),
+        (1.5, false),
+    ] {
+        let info = [0.0, 1.0, 2.0, 1.0, 2.0, row];
+        let start = name + "dataInfo".len() + 1;
+        bytes[start..start + 24].copy_from_slice(&floats(&info));
+        fs::write(&path, &bytes).unwrap();
+        let found = read(&path);
+        assert_eq!(found.is_ok(), sound, "row {row}: {found:?}");
+    }
 }
 
 #[test]

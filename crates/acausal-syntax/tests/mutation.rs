@@ -1,5 +1,5 @@
-//! Mutants of valid sources neither break the parser nor the printer; `examples/fuzz_parse.rs` runs the
-//! same for as long as one likes.
+//! Mutants of valid sources neither break the parser nor the printer; the target `parse` of `fuzz/` runs the
+//! same for as long as one likes, guided by coverage.
 
 mod common;
 

@@ -28,17 +28,37 @@ fn compile(branches: usize, value: &str) {
     Model::from_text("Test.mo", &text, &Load::default()).unwrap();
 }
 
-/// Ten chains of `elseif` cost as much as one of ten times the length, both in one run; if the cost were quadratic one would cost ten times as much. Three times
-/// leaves room for caches, and half a second for what is too short to be measured.
-#[test]
-fn a_long_chain_of_conditions_is_compiled_in_linear_time() {
-    for value in ["", "*x", "*x^2 + sin(x)"] {
-        let begin = processor_seconds();
-        (0..10).for_each(|_| compile(300, value));
-        let middle = processor_seconds();
-        compile(3000, value);
-        let (short, long) = (middle - begin, processor_seconds() - middle);
-        println!("ten short {short:.2} s, one long {long:.2} s");
-        assert!(long < 3.0 * short + 0.5, "{short} s and {long} s");
+/// A record of 2^(depth + 1) numbers that takes its values from another one.
+fn compile_records(depth: usize) {
+    let mut text = "record R0 Real a = 1; Real b = 2; end R0;\n".to_string();
+    for k in 1..=depth {
+        text += &format!("record R{k} R{0} a; R{0} b; end R{k};\n", k - 1);
     }
+    text += &format!("model M R{depth} r; R{depth} s = r; end M;");
+    Model::from_text("Test.mo", &text, &Load::default()).unwrap();
+}
+
+/// Some short texts cost as much as a long one of their total length, both in one run; if the cost were quadratic the long one would cost as many times
+/// as much. Three times leaves room for caches, and half a second for what is too short to be measured.
+fn expect_linear(what: &str, count: usize, short: impl Fn(), long: impl Fn()) {
+    let begin = processor_seconds();
+    (0..count).for_each(|_| short());
+    let middle = processor_seconds();
+    long();
+    let (short, long) = (middle - begin, processor_seconds() - middle);
+    println!("{what}: {count} short {short:.2} s, one long {long:.2} s");
+    assert!(
+        long < 3.0 * short + 0.5,
+        "{what}: {short} s and {long} s of processor time"
+    );
+}
+
+#[test]
+fn long_texts_are_compiled_in_linear_time() {
+    for value in ["", "*x", "*x^2 + sin(x)"] {
+        let chain = |n: usize| move || compile(n, value);
+        expect_linear("chains of conditions", 10, chain(300), chain(3000));
+    }
+    let records = |depth: usize| move || compile_records(depth);
+    expect_linear("records", 16, records(7), records(11));
 }

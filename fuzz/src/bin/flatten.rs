@@ -1,12 +1,15 @@
 //! From text to flat models, every class of it; and the messages.
 
+use std::time::Duration;
+
 use acausal_model::class::Libraries;
 use acausal_model::flatten::{flatten, print_flat};
 
 fn main() {
-    afl::fuzz!(|data: &[u8]| {
+    acausal_fuzz::run(Duration::from_secs(2), |data| {
         let text = String::from_utf8_lossy(data);
         let mut libraries = Libraries::new();
+        libraries.limits = acausal_fuzz::limits();
         let messages = match libraries.load_text("fuzz.mo", &text) {
             Err(messages) => messages,
             Ok(classes) => {

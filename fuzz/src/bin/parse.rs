@@ -4,8 +4,10 @@
 #[allow(dead_code)]
 mod mutate;
 
+use std::time::Duration;
+
 fn main() {
-    afl::fuzz!(|data: &[u8]| {
+    acausal_fuzz::run(Duration::from_secs(2), |data| {
         let text = String::from_utf8_lossy(data);
         if let Err(reason) = mutate::check(&text) {
             panic!("{reason}");

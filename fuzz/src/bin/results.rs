@@ -1,8 +1,10 @@
 //! Readers of result files. The first byte says which: CSV, compressed CSV, MAT or Parquet.
 
+use std::time::Duration;
+
 fn main() {
     let folder = std::env::temp_dir();
-    afl::fuzz!(|data: &[u8]| {
+    acausal_fuzz::run(Duration::from_secs(2), move |data| {
         let Some((kind, bytes)) = data.split_first() else {
             return;
         };

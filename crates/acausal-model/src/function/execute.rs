@@ -5,8 +5,9 @@
 //! Anything else ends with [`Stop::Dynamic`]. Functions and algorithm sections share this; an algorithm section differs in
 //! what its variables start from and in that its relations are events.
 //!
-//! Cost: bounded by [`FUEL`], or [`INLINE_FUEL`] where expressions grow; each statement costs one unit and each array
-//! element written another.
+//! Cost: bounded by [`FUEL`], or [`INLINE_FUEL`] where expressions grow; each call and statement costs one unit and each array
+//! element written another. A call and all calls inside of it have [`FUEL`] together, since thirty functions that each call the one before twice are
+//! a short text and 2³⁰ calls.
 
 use acausal_base::{Name, Span};
 use acausal_expr::{Access, ExprId, IterId, Range};
@@ -110,6 +111,7 @@ pub fn function(
     let mut base = Env::new(Scope::of(function));
     base.evaluate = evaluate;
     let mut executor = Executor::new(ctx, base, name);
+    executor.spend(1, span)?;
     let locals = inputs.iter().cloned().collect();
     executor.constant = inputs.iter().all(|i| is_constant(executor.ctx, &i.1));
     if executor.constant {
@@ -196,7 +198,11 @@ impl<'c, 'e> Executor<'c, 'e> {
     }
 
     pub(super) fn spend(&mut self, amount: u64, span: Span) -> Step<()> {
-        if self.fuel < amount {
+        let left = &mut self.ctx.function_state.steps_left;
+        if self.in_function {
+            *left = left.saturating_sub(amount);
+        }
+        if self.fuel < amount || self.in_function && *left == 0 {
             let why = format!("{} takes too many steps to be inlined", self.name);
             return Err(Stop::dynamic(span, why));
         }

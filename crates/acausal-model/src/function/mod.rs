@@ -59,7 +59,7 @@ mod tests;
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_symbolic::Reduce;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::instance::InstId;
 use crate::lower::{Arguments, Context, Env, Result, Value, error};
@@ -78,6 +78,10 @@ pub struct State {
     specialised: Vec<specialise::Specialised>,
     /// Native functions so far.
     externals: Vec<(acausal_expr::native::External, FuncId)>,
+    /// Steps of symbolic execution that are left to the outermost call and all calls inside of it.
+    steps_left: u64,
+    /// Functions for which they did not suffice with variable arguments: calls of these are not tried again.
+    too_many_steps: FxHashSet<InstId>,
     /// Outputs that no statement assigns, by function.
     never_assigned: FxHashMap<InstId, Vec<InstId>>,
     /// Conditions around what is being lowered that are not known: a failing assertion is no error yet.
@@ -212,14 +216,22 @@ fn carry_out(
     let recursive = ctx.function_state.active.contains(&function);
     let constant = inputs.iter().all(|(_, v)| constant::is_constant(ctx, v));
     // A recursion over variables never ends symbolically; one over constants ends by itself.
-    if recursive && !constant || ctx.function_state.active.len() >= MAX_DEPTH {
+    let tried = !constant && ctx.function_state.too_many_steps.contains(&function);
+    if recursive && !constant || tried || ctx.function_state.active.len() >= MAX_DEPTH {
         return specialise::call(ctx, evaluate, function, inputs, span);
+    }
+    let outermost = ctx.function_state.active.is_empty();
+    if outermost {
+        ctx.function_state.steps_left = execute::FUEL;
     }
     ctx.function_state.active.push(function);
     let pending = ctx.function_state.asserts.len();
     let printed = ctx.function_state.prints.len();
     let result = execute::function(ctx, evaluate, function, inputs, span);
     ctx.function_state.active.pop();
+    if outermost && !constant && ctx.function_state.steps_left == 0 {
+        ctx.function_state.too_many_steps.insert(function);
+    }
     match result {
         Ok(outputs) => Ok(outputs),
         Err(Stop::Error(message)) => Err(called_here(ctx, message, function, span)),

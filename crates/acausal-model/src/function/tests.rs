@@ -417,3 +417,39 @@ fn sums_become_reductions() {
         "{out:?}"
     );
 }
+
+/// Each function calls the one before twice: fₙ(x) = 3ⁿ x + 2ⁿ, in 2ⁿ⁺¹ - 1 calls.
+fn doubling(n: usize) -> String {
+    let first = "function f0 input Real x; output Real y = x + 1; end f0;".to_string();
+    let others = (1..=n).map(|k| {
+        let before = k - 1;
+        format!(
+            "function f{k} input Real x; output Real y;
+             algorithm y := f{before}(x) + f{before}(2*x); end f{k};"
+        )
+    });
+    std::iter::once(first)
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn calls_inside_of_calls_are_inlined_up_to_a_total() {
+    let inlined = |n: usize| {
+        let body = format!("Real x = f{n}(time); Real y = f{n}(2*time);");
+        let model = model(&doubling(n), &body).unwrap_or_else(|e| panic!("{e:#?}"));
+        model.functions.is_empty()
+    };
+    assert!(inlined(6));
+    assert!(!inlined(17), "2^18 calls");
+    // 10^9 calls would not end here.
+    assert!(!inlined(30));
+}
+
+#[test]
+fn many_constant_calls_are_left_to_the_interpreter() {
+    let expected = 3f64.powi(17) + 2f64.powi(17);
+    let shown = right_sides(&doubling(17), "constant Real c = f17(1); Real x = c*time;");
+    assert_eq!(shown, [format!("{expected:?}*time")]);
+}

@@ -3,6 +3,8 @@
 //! `Resistor r[3](R = {1, 2, 3})` gives the variable `r.R` of shape `[3]` the value `{1, 2, 3}`; a default `R = 2*R0` in the class
 //! is written inside of the array and becomes `2*r[i].R0` for `i in 1:3`; `each R = 1` is the same for all elements.
 
+use std::sync::Arc;
+
 use acausal_expr::{IterId, Range, RelOp};
 
 use super::component::{is_inside, names_below};
@@ -17,7 +19,7 @@ impl Context {
         holder: InstId,
         binding: &Binding,
         evaluate: bool,
-    ) -> Result<Spanned> {
+    ) -> Result<Arc<Spanned>> {
         if let Some(known) = self.known.records.get(&(holder, evaluate)) {
             return Ok(known.clone());
         }
@@ -36,12 +38,12 @@ impl Context {
             ..framed.env
         };
         let value = self.expr(&env, &binding.expr)?;
-        if matches!(value, Value::Record(_)) {
-            self.known
-                .records
-                .insert((holder, evaluate), (value.clone(), iters.clone()));
+        let spanned = Arc::new((value, iters));
+        if matches!(spanned.0, Value::Record(_)) {
+            let key = (holder, evaluate);
+            self.known.records.insert(key, Arc::clone(&spanned));
         }
-        Ok((value, iters))
+        Ok(spanned)
     }
 
     /// The binding of `holder` for the component `inst` in it (or itself), over all dimensions of `inst`.
@@ -52,11 +54,11 @@ impl Context {
         binding: &Binding,
         evaluate: bool,
     ) -> Result<Tensor> {
-        let (value, iters) = self.binding_value(holder, binding, evaluate)?;
-        let mut value = value;
+        let spanned = self.binding_value(holder, binding, evaluate)?;
+        let (mut value, iters) = (&spanned.0, &spanned.1);
         for name in names_below(&self.instances, inst, holder) {
-            let Some(field) = value.field(name).cloned() else {
-                let found = self.describe(&value);
+            let Some(field) = value.field(name) else {
+                let found = self.describe(value);
                 let what = self.instances.display_name(inst);
                 return Err(error(
                     "type-mismatch",
@@ -68,7 +70,7 @@ impl Context {
             };
             value = field;
         }
-        let t = self.as_tensor(value, binding.expr.span)?;
+        let t = self.as_tensor(value.clone(), binding.expr.span)?;
         // Own dimensions: those of the holder and of everything down to the component.
         let mut own = Vec::new();
         for array in self.enclosing_arrays(inst).into_iter().chain([inst]) {
@@ -77,7 +79,7 @@ impl Context {
             }
         }
         let ty = self.primitive_type(inst);
-        let t = self.spread(inst, holder, t, &iters, own, binding, ty)?;
+        let t = self.spread(inst, holder, t, iters, own, binding, ty)?;
         self.with_settings(inst, None, t, evaluate)
     }
 

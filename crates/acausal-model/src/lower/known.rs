@@ -4,6 +4,8 @@
 //! computed on demand by lowering the binding with [`Env::evaluate`]; a dependency that comes back to itself is an error that
 //! names the cycle.
 
+use std::sync::Arc;
+
 use acausal_base::Span;
 use acausal_expr::{ExprId, IterId, Node, Range};
 use acausal_symbolic::Substitute;
@@ -26,8 +28,9 @@ pub(super) struct Known {
     /// Constants whose binding is being evaluated: it cannot use parameters.
     constants: u32,
     values: FxHashMap<InstId, Tensor>,
-    /// Lowered bindings of records, by component and [`Env::evaluate`]: many fields take theirs from one.
-    pub(super) records: FxHashMap<(InstId, bool), Spanned>,
+    /// Lowered bindings of records, by component and [`Env::evaluate`]: many fields take theirs from one, which is
+    /// shared and not copied, or a record would cost the square of its size.
+    pub(super) records: FxHashMap<(InstId, bool), Arc<Spanned>>,
     /// Components whose value (or size: true) is being computed, outermost first.
     pending: Vec<(InstId, bool)>,
 }

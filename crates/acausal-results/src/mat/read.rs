@@ -53,7 +53,9 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
         } else {
             field * info_matrix.rows + signal
         };
-        data_info.get(at).map(|&v| v as i64)
+        // The table may be stored as numbers of any kind; what is no whole number is no place.
+        let whole = |v: &&f64| v.fract() == 0.0 && v.abs() <= f64::from(i32::MAX);
+        data_info.get(at).filter(whole).map(|&v| v as i64)
     };
 
     // What to load: per data matrix, the series that are needed, and which signal wants which.
@@ -63,7 +65,7 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
         let (Some(matrix), Some(row)) = (info(i, 0), info(i, 1)) else {
             return Err(malformed(
                 path,
-                format!("`dataInfo` has no entry for {name}"),
+                format!("`dataInfo` does not say where {name} is"),
             ));
         };
         // Dymola gives time the matrix 0; whatever points at the first row of the trajectories is time as well.

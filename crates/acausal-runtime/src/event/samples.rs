@@ -45,6 +45,22 @@ impl SampleClock {
     fn is_due(&self, t: f64) -> bool {
         self.next() <= t + self.rounding()
     }
+
+    /// Continues at time `t`, where a run stored a count. It holds if the instant before lies behind and the next one does not; otherwise the clock
+    /// has other parameters now, and the instants that are over are those up to `t`.
+    pub fn resume(&mut self, stored: f64, t: f64) {
+        let at = |count: u64| SampleClock { count, ..*self };
+        let count = stored as u64;
+        let (next, before) = (at(count), count.checked_sub(1).map(at));
+        let holds = count as f64 == stored
+            && next.next() >= t - next.rounding()
+            && before.is_none_or(|b| b.is_due(t));
+        if holds {
+            self.count = count;
+        } else if self.is_due(t) {
+            self.count += 1;
+        }
+    }
 }
 
 /// The clocks of a model; instants before `t0` are over.

@@ -138,7 +138,8 @@ pub fn mutant(source: &str, random: &mut Random) -> String {
     text
 }
 
-fn change(text: &mut String, random: &mut Random) {
+/// One change.
+pub fn change(text: &mut String, random: &mut Random) {
     if random.below(4) == 0 {
         return change_bytes(text, random);
     }

@@ -8,7 +8,8 @@
 //!
 //! The file is text, one section per line; numbers are written so that they read back to the same bits. The fingerprint is that of the
 //! equations and of the places of all values; the checksum at the end is that of all bytes before it. A file that was
-//! changed, or of a model with other equations, is refused.
+//! changed, or of a model with other equations, is refused. So is one whose checksum is right and whose values no run could have written, since
+//! histories are searched on the premise that their times ascend.
 //!
 //! ```text
 //! acausal checkpoint 4
@@ -22,16 +23,14 @@
 //! checksum 09be11...
 //! ```
 
-use std::collections::VecDeque;
-use std::fmt::Write;
+mod histories;
+mod text;
+
 use std::hash::{Hash, Hasher};
 
 use acausal_base::Fnv;
 use acausal_compiled::Compiled;
 
-use crate::delay::Line;
-use crate::delay::pieces::Piece;
-use crate::distribution::{Distribution, Sample};
 use crate::event::EventState;
 use crate::initial::{restart_system, start_data};
 use crate::limits::check_samples;
@@ -39,10 +38,8 @@ use crate::machine::Machine;
 use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Summary};
 
-/// First line of a file.
-const MAGIC: &str = "acausal checkpoint 4";
-/// Begins the last line.
-const CHECKSUM: &str = "checksum ";
+/// Beyond this many rows their instants are no longer different numbers.
+const MOST_ROWS: f64 = 1.0 / f64::EPSILON;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,22 +70,6 @@ impl Run {
     /// The present state.
     pub(crate) fn checkpoint(&self, settings: &Settings) -> Checkpoint {
         let machine = &self.machine;
-        let delay = |l: &Line| {
-            let Piece { after, slack } = l.piece;
-            let mut numbers = vec![l.delay, l.longest, after, slack[0], slack[1]];
-            numbers.push(l.samples.len() as f64);
-            numbers.extend(l.samples.iter().flat_map(|s| [s.0, s.1]));
-            numbers.extend(&l.jumps);
-            numbers
-        };
-        let distribution = |d: &Distribution| {
-            let profile = &d.profile;
-            let mut numbers = vec![profile.samples.len() as f64];
-            let triples = profile.samples.iter();
-            numbers.extend(triples.flat_map(|s| [s.entry, s.label, s.value]));
-            numbers.extend(&profile.jumps);
-            numbers
-        };
         Checkpoint {
             model: machine.model.symbols.name.to_string(),
             t: self.t,
@@ -102,9 +83,9 @@ impl Run {
             scales: self.events.scales.clone(),
             sides: machine.sides.clone(),
             shifts: machine.shifts.clone(),
-            delays: machine.delays.lines.iter().map(delay).collect(),
+            delays: machine.delays.lines.iter().map(|l| l.stored()).collect(),
             spatials: (machine.distributions.lines.iter())
-                .map(distribution)
+                .map(|d| d.profile.stored())
                 .collect(),
         }
     }
@@ -152,17 +133,21 @@ impl Run {
         // Now that free parameters have their values, clocks that depend on them are known.
         events.start_clocks(&mut machine, c.t)?;
         check_samples(&events, &machine.model, settings)?;
+        if c.samples.len() != events.samples.len() {
+            return Err(c.impossible());
+        }
         for (clock, stored) in events.samples.iter_mut().zip(&c.samples) {
-            clock.count = *stored as u64;
+            clock.resume(*stored, c.t);
         }
         events.scales.clone_from(&c.scales);
         machine.sides.clone_from(&c.sides);
         machine.shifts.clone_from(&c.shifts);
         for (line, stored) in machine.delays.lines.iter_mut().zip(&c.delays) {
-            restore_delay(line, stored);
+            line.restore(stored, c.t).ok_or_else(|| c.impossible())?;
         }
         for (line, stored) in machine.distributions.lines.iter_mut().zip(&c.spatials) {
-            restore_distribution(line, stored);
+            let restored = line.profile.restore(stored);
+            restored.ok_or_else(|| c.impossible())?;
         }
         let restart = restart_system(&machine)?;
         let mut run = Run::new(machine, events, restart, nominal, settings);
@@ -172,7 +157,10 @@ impl Run {
         if interval == settings.interval {
             run.origin = origin;
             let passed = ((c.t - run.origin) / settings.interval).floor();
-            run.next_output = passed.max(0.0) as u64;
+            if !(0.0..MOST_ROWS).contains(&passed) {
+                return Err(c.impossible());
+            }
+            run.next_output = passed as u64;
         }
         if changed {
             let (events, mut ctx) = run.context(settings);
@@ -183,6 +171,20 @@ impl Run {
         run.machine.update(run.t, &run.y, &run.yp);
         run.check_finite(run.t)?;
         Ok(run)
+    }
+}
+
+impl Checkpoint {
+    /// Distance of the output instants of the run that it is from.
+    pub fn interval(&self) -> f64 {
+        self.origin[1]
+    }
+
+    fn impossible(&self) -> SimError {
+        SimError::Settings(format!(
+            "the checkpoint of `{}` has a past that no run can have",
+            self.model
+        ))
     }
 }
 
@@ -212,45 +214,6 @@ fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
     values
 }
 
-/// All sections of a name, in order.
-fn all(sections: &mut [(&str, Vec<f64>)], name: &str) -> Vec<Vec<f64>> {
-    let named = sections.iter_mut().filter(|s| s.0 == name);
-    named.map(|s| std::mem::take(&mut s.1)).collect()
-}
-
-fn restore_delay(line: &mut Line, stored: &[f64]) {
-    let [delay, longest, after, before, behind, count, rest @ ..] = stored else {
-        return;
-    };
-    line.piece = Piece {
-        after: *after,
-        slack: [*before, *behind],
-    };
-    let pairs = 2 * (*count as usize);
-    (line.delay, line.longest) = (*delay, *longest);
-    let samples = rest.get(..pairs).unwrap_or(rest);
-    line.samples = samples.chunks_exact(2).map(|p| (p[0], p[1])).collect();
-    line.jumps = rest
-        .get(pairs..)
-        .map_or_else(VecDeque::new, |j| j.iter().copied().collect());
-}
-
-fn restore_distribution(line: &mut Distribution, stored: &[f64]) {
-    let [count, rest @ ..] = stored else {
-        return;
-    };
-    let triples = 3 * (*count as usize);
-    let samples = rest.get(..triples).unwrap_or(rest).chunks_exact(3);
-    let sample = |s: &[f64]| Sample {
-        entry: s[0],
-        label: s[1],
-        value: s[2],
-    };
-    line.profile.samples = samples.map(sample).collect();
-    let jumps = rest.get(triples..).unwrap_or(&[]);
-    line.profile.jumps = jumps.iter().copied().collect();
-}
-
 /// The equations, and names and sizes of everything that has a place in memory.
 fn fingerprint(model: &Compiled) -> u64 {
     let mut hash = Fnv::default();
@@ -268,118 +231,4 @@ fn fingerprint(model: &Compiled) -> u64 {
         (v.name.element(&[]), &v.dims).hash(&mut hash);
     }
     hash.finish()
-}
-
-/// The last line of a file that begins with this text.
-fn checksum(text: &str) -> String {
-    let mut hash = Fnv::default();
-    hash.write(text.as_bytes());
-    format!("{CHECKSUM}{:016x}\n", hash.finish())
-}
-
-impl Checkpoint {
-    /// Distance of the output instants of the run that it is from.
-    pub fn interval(&self) -> f64 {
-        self.origin[1]
-    }
-
-    /// As text, see the module.
-    pub fn to_text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, values: &[f64]| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{name} {}", values.len());
-            for v in values {
-                let _ = write!(text, " {v:?}");
-            }
-            text.push('\n');
-        };
-        line("time", &[self.t]);
-        line("origin", &self.origin);
-        line("y", &self.y);
-        line("yp", &self.yp);
-        line("mem", &self.mem);
-        line("conditions", &self.conditions);
-        line("samples", &self.samples);
-        line("scales", &self.scales);
-        line("sides", &self.sides);
-        line("shifts", &self.shifts);
-        for d in &self.delays {
-            line("delay", d);
-        }
-        for s in &self.spatials {
-            line("distribution", s);
-        }
-        line("end", &[]);
-        let mut text = format!(
-            "{MAGIC}\nmodel {}\nfingerprint {:016x}\n{text}",
-            self.model, self.fingerprint
-        );
-        let sum = checksum(&text);
-        text.push_str(&sum);
-        text
-    }
-
-    /// Reads the text back; a sentence says what is wrong with it.
-    pub fn from_text(text: &str) -> Result<Checkpoint, String> {
-        if text.lines().next() != Some(MAGIC) {
-            return Err("it is no checkpoint of this version of acausal".into());
-        }
-        let damaged = || "it is not complete".to_string();
-        let end = text.rfind(CHECKSUM).ok_or_else(damaged)?;
-        let (text, sum) = text.split_at(end);
-        if sum != checksum(text) {
-            return Err("it was changed after it was written, its checksum is wrong".into());
-        }
-        let mut lines = text.lines();
-        lines.next();
-        let mut word = |name: &str| -> Result<String, String> {
-            let line = lines.next().ok_or_else(damaged)?;
-            let value = line.strip_prefix(name).and_then(|l| l.strip_prefix(' '));
-            value.map(str::to_string).ok_or_else(damaged)
-        };
-        let model = word("model")?;
-        let fingerprint = u64::from_str_radix(&word("fingerprint")?, 16).map_err(|_| damaged())?;
-        let mut sections: Vec<(&str, Vec<f64>)> = Vec::new();
-        for line in lines {
-            let mut words = line.split(' ');
-            let name = words.next().unwrap_or_default();
-            let count: usize = words
-                .next()
-                .and_then(|w| w.parse().ok())
-                .ok_or_else(damaged)?;
-            let values: Option<Vec<f64>> = words.map(|w| w.parse().ok()).collect();
-            let values = values.filter(|v| v.len() == count).ok_or_else(damaged)?;
-            sections.push((name, values));
-        }
-        if sections.last().map(|s| s.0) != Some("end") {
-            return Err(damaged());
-        }
-        let mut take = |name: &str| -> Result<Vec<f64>, String> {
-            let k = sections.iter().position(|s| s.0 == name);
-            k.map(|k| std::mem::take(&mut sections[k].1))
-                .ok_or_else(damaged)
-        };
-        let time = take("time")?;
-        let origin = take("origin")?;
-        let (&[t], Ok(origin)) = (&time[..], origin.try_into()) else {
-            return Err(damaged());
-        };
-        Ok(Checkpoint {
-            model,
-            fingerprint,
-            t,
-            origin,
-            y: take("y")?,
-            yp: take("yp")?,
-            mem: take("mem")?,
-            conditions: take("conditions")?,
-            samples: take("samples")?,
-            scales: take("scales")?,
-            sides: take("sides")?,
-            shifts: take("shifts")?,
-            delays: all(&mut sections, "delay"),
-            spatials: all(&mut sections, "distribution"),
-        })
-    }
 }
