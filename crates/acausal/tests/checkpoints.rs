@@ -4,7 +4,7 @@
 use std::hash::Hasher;
 
 use acausal::{Checkpoint, Load, Model, Observe, ResultSink, Settings};
-use acausal_expr::fingerprint::Fnv;
+use acausal_base::Fnv;
 use acausal_results::ResultSet;
 
 /// Everything that has a past.

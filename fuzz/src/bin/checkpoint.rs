@@ -11,7 +11,7 @@ use std::hash::Hasher;
 use std::time::Duration;
 
 use acausal::{Checkpoint, Load, Model, Observe, ResultSink, Settings};
-use acausal_expr::fingerprint::Fnv;
+use acausal_base::Fnv;
 
 /// Everything that a checkpoint has a section for: states, an algebraic loop, discrete variables, a clock, a delay, transport, a relation that changes,
 /// a parameter that is computed at the start.
