@@ -155,6 +155,14 @@ impl Run {
         first_step
     }
 
+    /// Where a step ends at an instant that was known, the corrector has solved for algebraic unknowns only as exactly as the states need it.
+    /// They are made as exact as those of other rows: this is the left limit of an event.
+    pub(crate) fn correct_end(&mut self, bdf: &mut dyn Integrator) {
+        let mut end = (std::mem::take(&mut self.y), std::mem::take(&mut self.yp));
+        self.correct_row(bdf, self.t, &mut end);
+        (self.y, self.yp) = end;
+    }
+
     /// Where a relation has changed inside of a step, algebraic unknowns and derivatives are given the values they had when that was
     /// found: the left limit satisfies the equations.
     pub(crate) fn correct_crossing(&mut self, bdf: &mut dyn Integrator) {

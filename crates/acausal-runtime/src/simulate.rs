@@ -491,6 +491,9 @@ impl Run {
             let pauses = self.t == checkpoint_at;
             if !crossings.is_empty() || !passed.is_empty() || by_time {
                 self.follow(bdf);
+                if outcome != StepOutcome::Roots {
+                    self.correct_end(bdf);
+                }
                 let clock = Instant::now();
                 self.event(&crossings, &passed, settings, sink, summary)?;
                 self.meeting.forget();

@@ -109,15 +109,17 @@ fn a_past_that_no_run_can_have_is_refused() {
     let checkpoint = written(&busy, 0.4);
     assert!(resumed(&busy, &forged(&checkpoint, "y", |_| {}), 0.7).is_ok());
     type Change = fn(&mut Vec<f64>);
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 15] = [
         ("delay", |v| v.clear()),
         ("delay", |v| v[0] = -1.0),
         ("delay", |v| v[0] = f64::NAN),
         ("delay", |v| v[2] = 1e300),
-        ("delay", |v| v[2] = 2.5),
-        ("delay", |v| v[3] = 0.39),
-        ("delay", |v| v[5] = f64::NAN),
-        ("delay", |v| v[3] = f64::NEG_INFINITY),
+        ("delay", |v| v[3] = -1.0),
+        ("delay", |v| v[5] = 1e300),
+        ("delay", |v| v[5] = 2.5),
+        ("delay", |v| v[6] = 0.39),
+        ("delay", |v| v[8] = f64::NAN),
+        ("delay", |v| v[6] = f64::NEG_INFINITY),
         ("distribution", |v| v[0] = 1e300),
         ("distribution", |v| v[2] = 5.0),
         ("distribution", |v| v[1] = f64::INFINITY),
