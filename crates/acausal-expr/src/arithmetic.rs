@@ -36,7 +36,7 @@ impl Num {
     }
 
     /// The product; beyond the range of Integers it is a Real.
-    pub fn mul(self, o: Num) -> Num {
+    pub fn times(self, o: Num) -> Num {
         if let (Num::Int(a), Num::Int(b)) = (self, o)
             && let Some(c) = a.checked_mul(b)
         {
@@ -173,7 +173,7 @@ impl Exprs {
         for k in 0..count {
             let m = list.map_or(e, |l| self.list(l)[k]);
             let (n, rest) = self.coefficient(m);
-            let n = sign.map_or(n, |s| n.mul(s));
+            let n = sign.map_or(n, |s| n.times(s));
             match rest {
                 None => *constant = constant.add(n),
                 Some(rest) => terms.add(rest, n),
@@ -236,13 +236,13 @@ impl Exprs {
                     for i in 0..self.list(l).len() {
                         let m = self.list(l)[i];
                         match self.as_num(m) {
-                            Some(n) => constant = constant.mul(n),
+                            Some(n) => constant = constant.times(n),
                             None => out.push(m),
                         }
                     }
                 }
                 _ => match self.as_num(factor) {
-                    Some(n) => constant = constant.mul(n),
+                    Some(n) => constant = constant.times(n),
                     None => out.push(factor),
                 },
             }
@@ -275,8 +275,8 @@ impl Exprs {
 
     fn scale_term(&mut self, n: Num, e: ExprId) -> ExprId {
         match self.coefficient(e) {
-            (c, None) => self.num(c.mul(n)),
-            (c, Some(rest)) => self.scaled(c.mul(n), rest),
+            (c, None) => self.num(c.times(n)),
+            (c, Some(rest)) => self.scaled(c.times(n), rest),
         }
     }
 

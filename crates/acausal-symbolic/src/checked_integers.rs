@@ -10,7 +10,7 @@ use crate::Substitute;
 /// product. What a relation or a Real makes of a rounded Integer is right up to rounding and stays; what a variable becomes is
 /// looked at by the simulator.
 pub fn checked_integers(exprs: &mut Exprs, root: ExprId) -> ExprId {
-    let found = exprs.any(root, |x, e| is_integer_sink(x, e));
+    let found = exprs.any(root, is_integer_sink);
     if !found {
         return root;
     }

@@ -114,10 +114,10 @@ fn solve_sum(
     }
     let mut out = Vec::with_capacity(terms.len());
     for (term, n) in terms.iter().filter(|t| t.0 != unknown && !t.1.is_zero()) {
-        out.push(exprs.scaled(n.mul(Num::Int(sign)), *term));
+        out.push(exprs.scaled(n.times(Num::Int(sign)), *term));
     }
     if let Some(n) = literal {
-        out.push(exprs.num(n.mul(Num::Int(sign))));
+        out.push(exprs.num(n.times(Num::Int(sign))));
     }
     let solution = exprs.sum_of_terms(&out);
     Some((solution, exprs.real(-f64::from(sign as i32))))

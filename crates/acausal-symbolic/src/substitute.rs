@@ -80,7 +80,7 @@ impl Substitute for Exprs {
 }
 
 /// Builds the node again from already rewritten children.
-pub(crate) fn rebuild(exprs: &mut Exprs, e: ExprId, done: &Images) -> ExprId {
+fn rebuild(exprs: &mut Exprs, e: ExprId, done: &Images) -> ExprId {
     let m = |c: ExprId| done.get(c).unwrap_or(c);
     let mut changed = false;
     exprs.for_each_child(e, |c| changed |= m(c) != c);
