@@ -3,7 +3,7 @@
 //! jumps at one instant cancel, the answer is the derivative in closed form.
 //!
 //! Pieces begin by a relation of time or of a state, a Boolean, an Integer, a `when` clause or a sample; the signal goes through aliases, signs and elements of arrays to a rate, a
-//! capacitor, an inductor, a mass, a gear or an array. One of ten models is a pair of rigid inertias that are struck ([`strike`]).
+//! capacitor, an inductor, a mass, a gear or an array. One of ten models is a pair of rigid inertias that are struck (`strike`).
 
 mod strike;
 

@@ -4,9 +4,9 @@
 //! compressed sparse columns and runs of multiply-adds ([`MulAdds`]) in an order in which every row is complete before it is
 //! read.
 //!
-//! Array items are not walked element by element: [`regular`] cuts them into blocks of rows that differ by constant steps
-//! only. What follows no rule is walked row by row ([`elements`]). Both give the columns of each row, from which the
-//! places of all entries follow ([`pattern`]); a block becomes one run for each multiply-add of a row, cut only where
+//! Array items are not walked element by element: `regular` cuts them into blocks of rows that differ by constant steps
+//! only. What follows no rule is walked row by row (`elements`). Both give the columns of each row, from which the
+//! places of all entries follow (`pattern`); a block becomes one run for each multiply-add of a row, cut only where
 //! the distance of the places changes, and nothing is stored for each element.
 //!
 //! Example: `der(T[i]) = T[i-1] - 2*T[i] + T[i+1]` over `2:9` has four accesses and becomes four runs of eight, with the step
