@@ -6,7 +6,7 @@
 //! |---|---|
 //! | the model, names of its unknowns and rows | [`compiled`]: [`Compiled`] |
 //! | events | [`events`]: [`EventCode`] |
-//! | the model as bytes | [`file`] |
+//! | the model as bytes | [`mod@file`] |
 //! | the start | [`initial`]: [`InitialCode`] |
 //! | partial derivatives and the rows they make | [`jacobian`]: [`Jacobian`] |
 //! | where all quantities lie | [`layout`]: [`Layout`] |
