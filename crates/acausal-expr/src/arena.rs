@@ -11,7 +11,7 @@ use crate::packed::{Packed, Rare};
 use crate::table::{Home, Mix, Table};
 use crate::{Access, ExprId, IterId, Limits, List, Node, StrId, Ty};
 
-/// All expressions of one model. Read from a file it needs [`Exprs::restore_tables`].
+/// All expressions of one model. Read from a file it needs `restore_tables`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exprs {
     nodes: Vec<Packed>,

@@ -1,10 +1,10 @@
 //! Walking over subexpressions without allocating for small ones.
 //!
 //! Most equations of a large model are small: a handful of nodes each, but hundreds of thousands of them, and every pass
-//! walks over all. So the set of nodes that were seen is an unsorted list in place up to [`FEW`] nodes and a hash table
+//! walks over all. So the set of nodes that were seen is an unsorted list in place up to `FEW` nodes and a hash table
 //! from then on, and the nodes that wait are in place too. [`Images`] is a map on nodes in ascending order.
 //!
-//! Cost: quadratic up to [`FEW`] nodes, which is faster than hashing; linear beyond.
+//! Cost: quadratic up to `FEW` nodes, which is faster than hashing; linear beyond.
 
 use rustc_hash::FxHashSet;
 
