@@ -28,6 +28,7 @@ use program::{Instr, Program};
 
 use crate::evaluate::compare;
 use crate::flat::{FlatModel, Function};
+use crate::native::Objects;
 use crate::{Builtin, Exprs, FuncId, Limits, ReduceOp, apply_builtin};
 
 /// Depth of calls. A recursion of this depth fits into the smallest stack that threads usually have.
@@ -145,10 +146,12 @@ pub struct Functions {
     limits: Limits,
     /// Assertions of level warning that failed since [`Functions::take_warnings`]; clones share them.
     warnings: Arc<Mutex<Vec<String>>>,
+    /// The external objects of the simulation that these functions belong to; clones share them.
+    objects: Objects,
 }
 
 impl Functions {
-    /// Compiles all functions of a model.
+    /// Compiles all functions of a model, for one simulation: what they construct is seen by them and their clones only.
     pub fn new(model: &FlatModel) -> Result<Functions, FunctionError> {
         Functions::compile(&model.exprs, &model.functions)
     }
@@ -164,7 +167,13 @@ impl Functions {
             programs: programs?,
             limits: exprs.limits,
             warnings: Arc::default(),
+            objects: Objects::default(),
         })
+    }
+
+    /// The same functions on objects that others share.
+    pub fn with_objects(self, objects: Objects) -> Functions {
+        Functions { objects, ..self }
     }
 
     /// Whether a function has an assertion of level warning.
@@ -264,12 +273,13 @@ impl Functions {
                 .chunks(T::COEFFICIENTS)
                 .map(T::from_coefficients)
                 .collect();
-            let outputs = external
-                .call(&inputs)
-                .map_err(|message| FunctionError::Native {
-                    function: program.name.clone(),
-                    message,
-                })?;
+            let outputs =
+                external
+                    .call(&inputs, &self.objects)
+                    .map_err(|message| FunctionError::Native {
+                        function: program.name.clone(),
+                        message,
+                    })?;
             let mut out = Vec::with_capacity(outputs.len() * T::COEFFICIENTS);
             outputs.into_iter().for_each(|v| v.coefficients(&mut out));
             return Ok(out);

@@ -358,3 +358,73 @@ fn a_trace_tells_steps_iterations_and_events() {
         );
     }
 }
+
+/// Two tables; what one of them holds depends on a parameter that the start computes.
+const TABLES: &str = r#"package P
+  class Curve
+    extends ExternalObject;
+    function constructor
+      input Real slope;
+      output Curve curve;
+      external "C" curve = ModelicaStandardTables_CombiTable1D_init3("NoName", "NoName", {{0, 0}, {1, slope}}, 2,
+        2, {2}, 1, 1, 2, false, ",", 0);
+    end constructor;
+    function destructor
+      input Curve curve;
+      external "C" ModelicaStandardTables_CombiTable1D_close(curve);
+    end destructor;
+  end Curve;
+  function value
+    input Curve curve;
+    input Real u;
+    output Real y;
+    external "C" y = ModelicaStandardTables_CombiTable1D_getValue(curve, 1, u);
+  end value;
+  model Given
+    Curve a = Curve(2), b = Curve(5);
+    Real x(start = 1, fixed = true), y = value(a, time), z = value(b, time);
+  equation
+    der(x) = -x*y + sin(z);
+  end Given;
+  model Computed
+    extends Given;
+    parameter Real p(start = 1, fixed = false);
+    Curve c = Curve(p);
+    Real w = value(c, time);
+  initial equation
+    p*p = 9;
+  end Computed;
+end P;
+"#;
+
+#[test]
+fn tables_are_made_again_by_a_continuation() {
+    let place = Place::with("P.mo", TABLES);
+    for model in ["P.Given", "P.Computed"] {
+        let run = |arguments: &[&str]| {
+            let first = ["simulate", "P.mo", "--model", model, "--quiet"];
+            let interval = ["--stop", "2", "--interval", "0.1"];
+            let all = [&first[..], &interval, arguments].concat();
+            place.acausal(&all).code(0);
+        };
+        let at = ["--checkpoint", "at.state", "--checkpoint-at", "1"];
+        run(&[&["--output", "passed.csv"], &at[..]].concat());
+        run(&["--output", "rest.csv", "--from", "at.state"]);
+        let slopes: &[_] = match model {
+            "P.Given" => &[("y", 2.0), ("z", 5.0)],
+            _ => &[("y", 2.0), ("z", 5.0), ("w", 3.0)],
+        };
+        for (name, slope) in slopes {
+            let values = column(&place, "rest.csv", name);
+            assert_eq!(values.len(), 11);
+            for (t, v) in values {
+                assert!((v - slope * t).abs() < 1e-12, "{model} {name} at {t}: {v}");
+            }
+        }
+        if model == "P.Given" {
+            let passed = rows(&place, "passed.csv");
+            let rest = rows(&place, "rest.csv");
+            assert_eq!(passed[passed.len() - rest.len()..], rest);
+        }
+    }
+}

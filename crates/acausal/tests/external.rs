@@ -5,6 +5,7 @@
 mod common;
 
 use acausal::{InMemory, Load, Model, Settings};
+use acausal_expr::Node;
 use common::{at as value_at, last as final_value, run_text};
 
 fn simulated(text: &str) -> InMemory {
@@ -277,5 +278,56 @@ fn fourier_transform() {
     for (k, expected) in [0.0, 9.0 / 4.0, 0.0, 0.0].into_iter().enumerate() {
         let found = final_value(&r, &format!("a[{}]", k + 1));
         assert!((found - expected).abs() < 1e-12, "{k}: {found}");
+    }
+}
+
+#[test]
+fn a_constant_read_from_a_table_is_folded_but_the_table_is_no_constant() {
+    // The number of points decides a size: 3 at u = 1.
+    let text = with_tables(
+        "model M final parameter T.Curve c = T.Curve([0, 0; 1, 3], {2}, 1, 2); \
+         parameter Integer n = integer(T.value(c, 1, 1)); Real x[n]; Real y; \
+         equation x = {k*time for k in 1:n}; y = T.value(c, 1, time); end M;",
+    );
+    let model = Model::from_text("Test.mo", &text, &Load::default()).unwrap();
+    // An object is a number that means something to one simulation: the model has the call that makes it.
+    let flat = &model.compiled.symbols;
+    let mut objects = flat.vars.iter().filter(|v| v.auxiliary && v.is_parameter());
+    let binding = objects.next().unwrap().binding.as_ref().unwrap();
+    assert!(matches!(flat.exprs.node(binding.body), Node::Apply { .. }));
+    assert_eq!(objects.count(), 0);
+    let run = model.simulate_in_memory(&Settings::default()).unwrap();
+    assert_eq!(final_value(&run, "x[3]"), 3.0);
+    assert_eq!(final_value(&run, "y"), 3.0);
+}
+
+#[test]
+fn simulations_at_the_same_time_have_tables_of_their_own() {
+    let text = with_tables(
+        "model M parameter Real slope = 1; parameter T.Curve c = T.Curve([0, 0; 1, slope], {2}, 1, 2); \
+         Real x(start = 0, fixed = true); equation der(x) = T.value(c, 1, time); end M;",
+    );
+    let slopes: Vec<f64> = (1..=16).map(f64::from).collect();
+    let finals: Vec<f64> = std::thread::scope(|scope| {
+        let simulate = |slope: f64| {
+            let set = vec![format!("slope={slope}")];
+            let load = Load {
+                set,
+                ..Load::default()
+            };
+            let model = Model::from_text("Test.mo", &text, &load).unwrap();
+            let runs = (0..4).map(|_| model.simulate_in_memory(&Settings::default()).unwrap());
+            let finals: Vec<f64> = runs.map(|r| final_value(&r, "x")).collect();
+            assert!(finals.iter().all(|x| x.to_bits() == finals[0].to_bits()));
+            finals[0]
+        };
+        let threads: Vec<_> = (slopes.iter())
+            .map(|&slope| scope.spawn(move || simulate(slope)))
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    // x' = slope*t, so x(1) = slope/2.
+    for (slope, x) in slopes.into_iter().zip(finals) {
+        assert!((x - slope / 2.0).abs() < 1e-5 * slope, "{slope}: {x}");
     }
 }

@@ -8,12 +8,11 @@
 //! value and evaluated on numbers that carry derivatives. The derivative functions that libraries declare for their
 //! tables give the same values.
 //!
-//! An *external object* (MLS 3.6 §12.9.7) is a number: its place in a list of immutable objects that lasts as long as the
-//! process. Equal arguments give the same object, so constructing one again costs nothing and evaluations at compile
-//! time and at run time agree.
+//! An *external object* (MLS 3.6 §12.9.7) is a number: its place among the [`Objects`] of a simulation, which every call is given.
 //!
 //! | what | module |
 //! |---|---|
+//! | the objects of a simulation | [`Objects`] in `objects` |
 //! | curves through points, extrapolation | `curve` |
 //! | tables over time with events | `time_table` |
 //! | tables of two arguments | `grid` |
@@ -28,6 +27,7 @@ mod file;
 mod fourier;
 mod grid;
 mod linear;
+mod objects;
 mod random;
 pub mod strings;
 mod time_table;
@@ -35,16 +35,19 @@ mod time_table;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex};
 
 use crate::run_function::Number;
 
 use curve::{Curve, Extrapolation, Smoothness};
 use grid::Grid;
+use objects::Object;
 use time_table::TimeTable;
 
 pub use file::{matrix_size, read_matrix};
+pub use objects::Objects;
 
 macro_rules! natives {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
@@ -96,6 +99,11 @@ natives! {
 }
 
 impl Native {
+    /// The function constructs an external object: what it gives is a number that means something to one simulation only.
+    pub fn is_constructor(self) -> bool {
+        matches!(self, Native::TimeTable | Native::Table1D | Native::Table2D)
+    }
+
     /// The arguments of the C function name work arrays and overwrite inputs: the function is called with the inputs of its
     /// Modelica declaration instead, and gives the outputs in the order of their declaration.
     pub fn takes_declared_inputs(self) -> bool {
@@ -112,7 +120,7 @@ impl Native {
 }
 
 /// A native function with what is known of its arguments at compile time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct External {
     /// The function.
     pub native: Native,
@@ -122,23 +130,10 @@ pub struct External {
     pub shapes: Vec<Vec<usize>>,
 }
 
-/// An external object.
-#[derive(Debug)]
-enum Object {
-    Curve(Curve),
-    Time(TimeTable),
-    Grid(Grid),
-}
-
-/// What an object was made from: equal keys mean the same object. Numbers by their bits.
-#[derive(PartialEq)]
-struct Key(Native, Vec<String>, Vec<Vec<usize>>, Vec<u64>);
-
-static OBJECTS: Mutex<Vec<(Key, Arc<Object>)>> = Mutex::new(Vec::new());
-
 /// Arguments taken apart by their sizes.
 struct Arguments<'a, T> {
     external: &'a External,
+    objects: &'a Objects,
     values: &'a [T],
     next: usize,
     shape: usize,
@@ -183,35 +178,29 @@ impl<'a, T: Number> Arguments<'a, T> {
 
     fn object(&mut self) -> Result<Arc<Object>, String> {
         let handle = self.number();
-        let objects = OBJECTS
-            .lock()
-            .map_err(|_| "the list of objects is broken")?;
-        let place = handle as usize;
-        match objects.get(place.wrapping_sub(1)) {
-            Some((_, object)) if handle >= 1.0 => Ok(object.clone()),
-            _ => Err("the external object does not exist (yet)".to_string()),
-        }
+        self.objects.get(handle)
     }
 }
 
 impl External {
     /// Runs the function on numbers.
-    pub fn evaluate(&self, values: &[f64]) -> Result<Vec<f64>, String> {
-        self.call(values)
+    pub fn evaluate(&self, values: &[f64], objects: &Objects) -> Result<Vec<f64>, String> {
+        self.call(values, objects)
     }
 
     /// Runs the function.
-    pub(crate) fn call<T: Number>(&self, values: &[T]) -> Result<Vec<T>, String> {
-        let mut a = Arguments {
-            external: self,
-            values,
-            next: 0,
-            shape: 0,
-        };
+    pub(crate) fn call<T: Number>(
+        &self,
+        values: &[T],
+        objects: &Objects,
+    ) -> Result<Vec<T>, String> {
+        let mut a = self.arguments(values, objects);
         let wrong = || "the external object is of another class".to_string();
         Ok(match self.native {
             Native::TimeTable | Native::Table1D | Native::Table2D => {
-                vec![T::constant(self.construct(values)?)]
+                let bits = values.iter().map(|v| v.value().to_bits()).collect();
+                let handle = objects.construct(self, bits, || self.build(a))?;
+                vec![T::constant(handle)]
             }
             Native::TimeTableValue | Native::TimeTableDer | Native::TimeTableDer2 => {
                 let object = a.object()?;
@@ -349,28 +338,19 @@ impl External {
         })
     }
 
-    /// The handle of the object for these arguments.
-    fn construct<T: Number>(&self, values: &[T]) -> Result<f64, String> {
-        let bits = values.iter().map(|v| v.value().to_bits()).collect();
-        let key = Key(self.native, self.texts.clone(), self.shapes.clone(), bits);
-        let mut objects = OBJECTS
-            .lock()
-            .map_err(|_| "the list of objects is broken")?;
-        if let Some(place) = objects.iter().position(|o| o.0 == key) {
-            return Ok((place + 1) as f64);
-        }
-        let object = self.build(values)?;
-        objects.push((key, Arc::new(object)));
-        Ok(objects.len() as f64)
-    }
-
-    fn build<T: Number>(&self, values: &[T]) -> Result<Object, String> {
-        let mut a = Arguments {
+    fn arguments<'a, T>(&'a self, values: &'a [T], objects: &'a Objects) -> Arguments<'a, T> {
+        Arguments {
             external: self,
+            objects,
             values,
             next: 0,
             shape: 0,
-        };
+        }
+    }
+
+    /// The object of a constructor.
+    fn build<T: Number>(&self, mut a: Arguments<'_, T>) -> Result<Object, String> {
+        let values = a.values;
         let (file, name) = (a.text(0), a.text(1));
         let (data, shape) = a.numbers();
         // The sizes of the table follow as arguments; they are known already.

@@ -3,6 +3,11 @@
 use super::*;
 use crate::run_function::Number;
 
+thread_local! {
+    /// Each test has a thread, and objects, of its own.
+    static OBJECTS: Objects = Objects::default();
+}
+
 /// A constructor and a reader of its object.
 fn object(native: Native, table: &[&[f64]], rest: &[f64], columns: &[f64]) -> f64 {
     let (rows, width) = (table.len(), table[0].len());
@@ -28,7 +33,8 @@ fn object(native: Native, table: &[&[f64]], rest: &[f64], columns: &[f64]) -> f6
         texts: vec!["NoName".into(), "NoName".into(), ",".into()],
         shapes,
     };
-    external.evaluate(&values).unwrap()[0]
+    let made = OBJECTS.with(|objects| external.evaluate(&values, objects));
+    made.unwrap()[0]
 }
 
 fn get(native: Native, args: &[f64]) -> Result<f64, String> {
@@ -37,7 +43,8 @@ fn get(native: Native, args: &[f64]) -> Result<f64, String> {
         texts: Vec::new(),
         shapes: vec![Vec::new(); args.len()],
     };
-    external.evaluate(args).map(|v| v[0])
+    let found = OBJECTS.with(|objects| external.evaluate(args, objects));
+    found.map(|v| v[0])
 }
 
 const POINTS: [&[f64]; 5] = [
@@ -165,7 +172,8 @@ fn derivatives_of_any_order_come_with_the_number() {
         functions: vec![function],
         ..FlatModel::default()
     };
-    let functions = Functions::new(&model).unwrap();
+    let objects = OBJECTS.with(Objects::clone);
+    let functions = Functions::new(&model).unwrap().with_objects(objects);
     let d = |u: f64, wrt: &[u32]| functions.run(FuncId(0), &[id, 1.0, u], wrt).unwrap()[0];
     for u in [-0.5, 0.3, 1.7, 4.2, 6.0] {
         let first = (d(u + 1e-6, &[]) - d(u - 1e-6, &[])) / 2e-6;
@@ -376,4 +384,69 @@ fn a_missing_object_is_an_error() {
     assert!(get(Native::Table1DValue, &[0.0, 1.0, 0.0]).is_err());
     let one = 1.0f64;
     assert_eq!(Number::value(one), 1.0);
+}
+
+/// The functions of a model with one constructor (of a line through `(0, 0)` and `(1, slope)`) and one reader.
+fn line_functions() -> crate::Functions {
+    use crate::flat::{FlatModel, Function};
+    let function = |external: External, inputs| Function {
+        name: "f".into(),
+        inputs,
+        outputs: vec![0],
+        frame: inputs,
+        body: Vec::new(),
+        external: Some(external),
+        span: acausal_base::Span::NONE,
+    };
+    let mut shapes = vec![Vec::new(); 9];
+    shapes[0] = vec![2, 2];
+    shapes[3] = vec![1];
+    let constructor = External {
+        native: Native::Table1D,
+        texts: vec!["NoName".into(), "NoName".into(), ",".into()],
+        shapes,
+    };
+    let reader = External {
+        native: Native::Table1DValue,
+        texts: Vec::new(),
+        shapes: vec![Vec::new(); 3],
+    };
+    let model = FlatModel {
+        functions: vec![function(constructor, 12), function(reader, 3)],
+        ..FlatModel::default()
+    };
+    crate::Functions::new(&model).unwrap()
+}
+
+fn line(functions: &crate::Functions, slope: f64) -> f64 {
+    let args = [0.0, 0.0, 1.0, slope, 2.0, 2.0, 2.0, 1.0, 1.0, 2.0, 0.0, 0.0];
+    functions.run(crate::FuncId(0), &args, &[]).unwrap()[0]
+}
+
+/// Two simulations number their objects each for itself and do not see those of the other; a clone belongs to the same simulation.
+#[test]
+fn objects_belong_to_a_simulation() {
+    let [first, second] = [line_functions(), line_functions()];
+    let read = |f: &crate::Functions, id| f.run(crate::FuncId(1), &[id, 1.0, 0.5], &[]);
+    assert_eq!([line(&first, 2.0), line(&first, 4.0)], [1.0, 2.0]);
+    assert_eq!(line(&second, 6.0), 1.0);
+    // Equal arguments, equal object.
+    assert_eq!(line(&first, 2.0), 1.0);
+    assert_eq!(read(&first, 1.0), Ok(vec![1.0]));
+    assert_eq!(read(&first.clone(), 2.0), Ok(vec![2.0]));
+    assert_eq!(read(&second, 1.0), Ok(vec![3.0]));
+    assert!(read(&second, 2.0).is_err());
+}
+
+/// What a simulation made goes with it.
+#[test]
+fn objects_go_with_their_simulation() {
+    let objects = Objects::default();
+    let functions = line_functions().with_objects(objects.clone());
+    let id = line(&functions, 2.0);
+    let made = Arc::downgrade(&objects.get(id).unwrap());
+    drop(objects);
+    assert!(made.upgrade().is_some());
+    drop(functions);
+    assert!(made.upgrade().is_none());
 }

@@ -1,5 +1,10 @@
-//! Which values are constants, and their literals.
+//! Which values are constants, their literals and their numbers.
+//!
+//! An external object is constant if its constructor is called with constants, but it is no literal: the number of an object means
+//! something to one simulation only ([`Objects`](acausal_expr::native::Objects)), and a compiled model is for any number of them. So the
+//! call of the constructor stays an expression, and only what is read from the object is folded.
 
+use acausal_expr::native::External;
 use acausal_expr::{Builtin, ExprId, IterId, Node};
 
 use crate::lower::{Context, Tensor, Value};
@@ -28,7 +33,8 @@ fn constant_body(ctx: &Context, t: &Tensor) -> bool {
         }
     }
     nodes.iter().all(|&n| match ctx.exprs.node(n) {
-        Node::Var(_) | Node::Time | Node::Local { .. } | Node::Apply { .. } => false,
+        Node::Var(_) | Node::Time | Node::Local { .. } => false,
+        Node::Apply { .. } => constructor(ctx, n).is_some(),
         Node::Iter(i) => bound.contains(&i),
         Node::Call(f, _) => !matches!(
             f,
@@ -43,6 +49,35 @@ fn constant_body(ctx: &Context, t: &Tensor) -> bool {
         ),
         _ => true,
     })
+}
+
+/// The function of a call that constructs an external object.
+fn constructor(ctx: &Context, call: ExprId) -> Option<&External> {
+    let Node::Apply { func, .. } = ctx.exprs.node(call) else {
+        return None;
+    };
+    let external = ctx.functions.get(func.0 as usize)?.external.as_ref()?;
+    external.native.is_constructor().then_some(external)
+}
+
+/// The number of a constant argument of a call that is evaluated now. That of an external object is its number among those of
+/// the compiler and must not get into the model.
+pub fn number(ctx: &mut Context, e: ExprId) -> Option<f64> {
+    let e = fold(ctx, e);
+    let literal = |e: ExprId| {
+        let boolean = ctx.exprs.as_bool(e).map(|b| b as u8 as f64);
+        ctx.exprs.as_f64(e).or(boolean)
+    };
+    match (ctx.exprs.node(e), constructor(ctx, e)) {
+        (Node::Apply { args, .. }, Some(external)) => {
+            let args = ctx.exprs.list(args).iter().map(|&a| literal(a));
+            let args: Vec<f64> = args.collect::<Option<_>>()?;
+            // One that cannot be made is reported by the simulation that constructs it.
+            let made = external.evaluate(&args, &ctx.function_state.objects);
+            made.ok()?.first().copied()
+        }
+        _ => literal(e),
+    }
 }
 
 /// A literal in place of a constant scalar expression; other expressions stay.

@@ -6,7 +6,7 @@ use acausal_expr::native::{External, Native};
 use acausal_expr::{Builtin, ExprId, FuncId, Node, flat};
 use acausal_syntax::ast::{ComponentRef, ExprKind};
 
-use super::constant::fold;
+use super::constant::{fold, number};
 use super::specialise::literal_of;
 use super::{PendingPrint, apply, bind, external_text};
 use crate::instance::InstId;
@@ -190,7 +190,8 @@ fn declared_order(outputs: &[InstId], written: &[InstId], values: Vec<Value>) ->
     pairs.into_iter().map(|p| p.1).collect()
 }
 
-/// The outputs of a native function: literals if its arguments are, calls at run time otherwise.
+/// The outputs of a native function: literals if its arguments are constants, calls at run time otherwise. A constructor with constant
+/// arguments is evaluated too, so that what is wrong with a table is said now, but called again by each simulation.
 fn elements(
     ctx: &mut Context,
     function: InstId,
@@ -200,25 +201,20 @@ fn elements(
     span: Span,
 ) -> Result<Vec<Value>> {
     let args: Vec<ExprId> = args.iter().map(|&a| fold(ctx, a)).collect();
-    let literal: Option<Vec<f64>> = args
-        .iter()
-        .map(|&a| {
-            let boolean = ctx.exprs.as_bool(a).map(|b| b as u8 as f64);
-            ctx.exprs.as_f64(a).or(boolean)
-        })
-        .collect();
+    let numbers: Option<Vec<f64>> = args.iter().map(|&a| number(ctx, a)).collect();
     let count = shapes.iter().map(|s| s.1.iter().product::<usize>()).sum();
-    let scalars: Vec<(usize, Option<f64>)> = match literal {
-        Some(literal) => {
-            let values = external.evaluate(&literal).map_err(|message| {
-                let name = ctx.instances.class_name(function);
-                error("function-error", span, format!("{name}: {message}"))
-            })?;
-            (0..count).map(|k| (k, values.get(k).copied())).collect()
+    let mut scalars: Vec<Option<f64>> = vec![None; count];
+    if let Some(numbers) = numbers {
+        let objects = &ctx.function_state.objects;
+        let values = external.evaluate(&numbers, objects).map_err(|message| {
+            let name = ctx.instances.class_name(function);
+            error("function-error", span, format!("{name}: {message}"))
+        })?;
+        if !external.native.is_constructor() {
+            scalars = (0..count).map(|k| values.get(k).copied()).collect();
         }
-        None => (0..count).map(|k| (k, None)).collect(),
-    };
-    let func = match scalars.iter().all(|s| s.1.is_some()) {
+    }
+    let func = match scalars.iter().all(|s| s.is_some()) {
         true => None,
         false => Some(register(ctx, function, external, args.len(), count)),
     };
@@ -227,7 +223,7 @@ fn elements(
     for (ty, dims) in shapes {
         let mut list = Vec::new();
         for _ in 0..dims.iter().product::<usize>() {
-            list.push(match (scalars[position].1, func) {
+            list.push(match (scalars[position], func) {
                 (Some(v), _) => literal_of(ctx, *ty, v),
                 (None, Some(func)) => apply(ctx, func, &args, position as u32, ty.ty()),
                 (None, None) => ctx.exprs.real(f64::NAN),

@@ -82,6 +82,8 @@ pub struct State {
     steps_left: u64,
     /// Functions for which they did not suffice with variable arguments: calls of these are not tried again.
     too_many_steps: FxHashSet<InstId>,
+    /// The external objects that constants are read from; they go with the compilation.
+    objects: acausal_expr::native::Objects,
     /// Outputs that no statement assigns, by function.
     never_assigned: FxHashMap<InstId, Vec<InstId>>,
     /// Conditions around what is being lowered that are not known: a failing assertion is no error yet.

@@ -9,7 +9,7 @@ use acausal_base::Span;
 use acausal_expr::flat;
 use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
 
-use super::constant::{fold, is_constant};
+use super::constant::{is_constant, number};
 use super::run_time::Lowering;
 use super::{MOST_NESTED, apply, called_here};
 use crate::instance::InstId;
@@ -48,18 +48,10 @@ pub fn call(
         arguments(ctx, value, &mut key, &mut args);
     }
     let (func, outputs) = specialised(ctx, evaluate, function, inputs, key, span)?;
-    let literal: Option<Vec<f64>> = args
-        .iter()
-        .map(|&a| {
-            let e = fold(ctx, a);
-            ctx.exprs
-                .as_f64(e)
-                .or(ctx.exprs.as_bool(e).map(|b| b as u8 as f64))
-        })
-        .collect();
-    let known = match literal {
-        Some(values) => Some(run(ctx, function, func, &values, span)?),
-        None => None,
+    let numbers: Option<Vec<f64>> = args.iter().map(|&a| number(ctx, a)).collect();
+    let known = match numbers {
+        Some(values) if !gives_object(&outputs) => Some(run(ctx, function, func, &values, span)?),
+        _ => None,
     };
     let mut position = 0;
     let mut results = Vec::with_capacity(outputs.len());
@@ -82,6 +74,15 @@ pub fn call(
     Ok(results)
 }
 
+/// The number of an object is no constant.
+fn gives_object(outputs: &[Value]) -> bool {
+    let mut found = false;
+    for output in outputs {
+        output.for_each_leaf(&mut Vec::new(), &mut |_, t| found |= t.ty == Type::Object);
+    }
+    found
+}
+
 pub(crate) fn literal_of(ctx: &mut Context, ty: Type, v: f64) -> ExprId {
     match ty {
         Type::Integer | Type::Enum(_) => ctx.exprs.int(v.round() as i64),
@@ -98,8 +99,9 @@ fn run(
     span: Span,
 ) -> Result<Vec<f64>> {
     let compiled = Functions::compile(&ctx.exprs, &ctx.functions);
+    let objects = ctx.function_state.objects.clone();
     compiled
-        .and_then(|f| f.run(func, args, &[]))
+        .and_then(|f| f.with_objects(objects).run(func, args, &[]))
         .map_err(|failure| {
             let declared = ctx.instances.data(function).span;
             let message = error(failure_code(&failure), span, failure.to_string())
@@ -133,9 +135,10 @@ fn hint(failure: &FunctionError) -> Option<&'static str> {
     }
 }
 
-/// True for values that become part of the function.
+/// True for values that become part of the function. An object would be constructed again at each call.
 fn baked(ctx: &Context, t: &Tensor) -> bool {
-    t.ty == Type::String || t.ty != Type::Real && is_constant(ctx, &Value::Tensor(t.clone()))
+    let passed = matches!(t.ty, Type::Real | Type::Object);
+    t.ty == Type::String || !passed && is_constant(ctx, &Value::Tensor(t.clone()))
 }
 
 /// Splits an argument into what is passed and what is baked in.
