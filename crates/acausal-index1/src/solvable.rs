@@ -332,7 +332,9 @@ fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
 /// have to be looked for among all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Coefficient {
-    /// The equation is not linear in the access, or with a coefficient of unknowns.
+    /// The equation is not linear in the access.
+    Nonlinear,
+    /// It is, with a coefficient of unknowns.
     Unusable,
     Literal(f64),
     /// The factors of a product that are literals and scalar parameters, times a literal.
@@ -345,14 +347,14 @@ impl Coefficient {
         match *self {
             Coefficient::Literal(c) => Some(c),
             Coefficient::Expression(c) => x.as_f64(c),
-            Coefficient::Unusable | Coefficient::Product(..) => None,
+            Coefficient::Nonlinear | Coefficient::Unusable | Coefficient::Product(..) => None,
         }
     }
 
     /// Whether it holds parameters and numbers only.
     fn is_of_parameters(&self, flat: &FlatModel) -> bool {
         match *self {
-            Coefficient::Unusable => false,
+            Coefficient::Nonlinear | Coefficient::Unusable => false,
             Coefficient::Literal(_) | Coefficient::Product(..) => true,
             Coefficient::Expression(c) => is_of_parameters(flat, c),
         }
@@ -362,7 +364,7 @@ impl Coefficient {
     fn value(&self, flat: &FlatModel, at: &[(IterId, i64)]) -> Option<f64> {
         let x = &flat.exprs;
         match *self {
-            Coefficient::Unusable => None,
+            Coefficient::Nonlinear | Coefficient::Unusable => None,
             Coefficient::Literal(c) => Some(c),
             Coefficient::Expression(c) => evaluate::value(flat, c, at),
             Coefficient::Product(product, factor) => {
@@ -397,7 +399,7 @@ fn read_coefficients(
             let (lhs, rhs) = (eq.piece.lhs, eq.piece.rhs);
             let residual = *residual.get_or_insert_with(|| x.sub(lhs, rhs));
             let parts = x.linear_in(residual, t.node);
-            parts.map_or(Coefficient::Unusable, |(c, _)| Coefficient::Expression(c))
+            parts.map_or(Coefficient::Nonlinear, |(c, _)| Coefficient::Expression(c))
         });
         out.push(coefficient);
     }

@@ -18,9 +18,17 @@ use crate::nodes::{EquationNode, Nodes, Touched};
 use crate::regularise::evaluate;
 
 /// Smallest and largest absolute value.
-pub(super) type Magnitude = (f64, f64);
+type Bounds = (f64, f64);
 
-const UNKNOWN: Magnitude = (0.0, f64::INFINITY);
+const UNKNOWN: Bounds = (0.0, f64::INFINITY);
+
+/// What is known of a coefficient.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Magnitude {
+    bounds: Bounds,
+    /// There is none: the equation is nonlinear in the access.
+    nonlinear: bool,
+}
 
 /// The magnitudes of the coefficients of an equation, by access.
 pub(super) fn magnitudes(
@@ -29,10 +37,14 @@ pub(super) fn magnitudes(
     coefficients: &[Coefficient],
 ) -> Vec<Magnitude> {
     let both = coefficients.iter().zip(&eq.touched);
-    both.map(|(c, t)| magnitude(flat, eq, c, t)).collect()
+    both.map(|(c, t)| Magnitude {
+        bounds: bounds(flat, eq, c, t),
+        nonlinear: *c == Coefficient::Nonlinear,
+    })
+    .collect()
 }
 
-fn magnitude(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> Magnitude {
+fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> Bounds {
     if !t.elementwise && sums_over_elements(flat, eq, t.node) {
         return UNKNOWN;
     }
@@ -42,7 +54,7 @@ fn magnitude(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) 
     let is_number = c.is_of_parameters(flat);
     let alike = match *c {
         Coefficient::Expression(c) => is_number && is_alike(flat, eq, c),
-        Coefficient::Unusable => false,
+        Coefficient::Nonlinear | Coefficient::Unusable => false,
         _ => true,
     };
     let mut out = (f64::INFINITY, 0.0f64);
@@ -51,7 +63,7 @@ fn magnitude(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) 
         let at: Vec<(IterId, i64)> = iters.zip(point.iter().copied()).collect();
         let (least, most) = match c.value(flat, &at).filter(|_| is_number) {
             Some(v) => (v.abs(), v.abs()),
-            None => bound(flat, eq, t.node, &at),
+            None => slopes(flat, eq, t.node, &at),
         };
         out = match most.is_finite() {
             true => (out.0.min(least), out.1.max(most)),
@@ -71,7 +83,7 @@ fn magnitude(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) 
 }
 
 /// The bound of the slope of an equation in an access. In long pieces parameters that differ from element to element are not known.
-fn bound(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i64)]) -> Magnitude {
+fn slopes(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i64)]) -> Bounds {
     let long = eq.piece.len() > MOST_POINTS;
     let parameter = |p: ExprId| match long && !is_alike(flat, eq, p) {
         true => None,
@@ -121,12 +133,14 @@ impl Solvable {
             let variables: Vec<NodeId> = reached.collect();
             let solves = variables.iter().copied();
             let mut solves = solves.filter(|v| self.access(e, *v).is_some_and(|a| a.0 == t.node));
-            let (least, most) = first.map_or(UNKNOWN, |f| self.magnitudes[f as usize + k]);
+            let known = first.map(|f| self.magnitudes[f as usize + k]);
+            let (least, most) = known.map_or(UNKNOWN, |m| m.bounds);
             Term {
                 solves: solves.next_back(),
                 variables,
                 least,
                 most,
+                nonlinear: known.is_some_and(|m| m.nonlinear),
             }
         };
         eq.touched.iter().enumerate().map(term).collect()

@@ -84,7 +84,7 @@ fn coefficients_are_those_of_the_derivative() {
                         assert_eq!(c.value(&flat, &[]), value, "{a} {b} {c:?}");
                     }
                     kinds[match c {
-                        Coefficient::Unusable => 0,
+                        Coefficient::Nonlinear | Coefficient::Unusable => 0,
                         Coefficient::Literal(_) => 1,
                         Coefficient::Product(..) => 2,
                         Coefficient::Expression(_) => 3,

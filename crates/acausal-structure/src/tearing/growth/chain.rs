@@ -22,8 +22,8 @@
 //! assert_eq!(taken, [true, true, true, false]);
 //! ```
 
-use super::Growth;
 use super::step::{Amplification, Progress};
+use super::{Growth, Reading};
 use crate::{EqId, VarId};
 
 /// A plan in the making.
@@ -31,7 +31,7 @@ use crate::{EqId, VarId};
 pub struct Chain<'a> {
     growth: &'a Growth,
     state: Progress,
-    steep: Vec<bool>,
+    read: Vec<Reading>,
 }
 
 impl<'a> Chain<'a> {
@@ -40,14 +40,14 @@ impl<'a> Chain<'a> {
         Chain {
             growth,
             state: Progress::new(growth),
-            steep: growth.steep_through_pairs(),
+            read: growth.read_through_pairs(),
         }
     }
 
     /// Solves an equation for a variable, whose other variables are known by now, unless errors would grow.
     pub fn solve(&mut self, e: EqId, v: VarId) -> bool {
         let (k, bound) = self.bound(e, v);
-        let accepted = bound.is_bounded(self.steep[k]);
+        let accepted = bound.is_bounded(self.read[k]);
         if accepted {
             self.state.growth[k] = bound;
             self.state.is_solved[k] = true;
@@ -58,15 +58,15 @@ impl<'a> Chain<'a> {
     /// Solves an equation that is no choice of tearing.
     pub fn give(&mut self, e: EqId, v: VarId) {
         let (k, bound) = self.bound(e, v);
-        let accepted = bound.is_bounded(self.steep[k]);
-        self.state.growth[k] = if accepted { bound } else { Amplification::OPEN };
+        let accepted = bound.is_bounded(self.read[k]);
+        self.state.growth[k] = if accepted { bound } else { self.growth.open(k) };
         self.state.is_given[k] = true;
     }
 
     /// A variable is iterated on.
     pub fn open(&mut self, v: VarId) {
         let k = self.growth.number(v);
-        self.state.growth[k] = Amplification::OPEN;
+        self.state.growth[k] = self.growth.open(k);
         self.state.is_solved[k] = false;
     }
 

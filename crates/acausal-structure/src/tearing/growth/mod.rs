@@ -24,6 +24,12 @@
 //! pivot's own row do not matter; the chain of assignments that follow has bounded multipliers.) A voltage of a diode is steep, the currents may have
 //! h > 0: a network of diodes is iterated on its voltages, as nodal analysis does.
 //!
+//! *Derivatives.* A derivative of a state is open like other unknowns, but what is iterated on is the state: `der(x) = cj*x + ...`, and cj grows as the step
+//! gets shorter. Where equations are linear this is no harm, since rows are solved for what they show. But the corrector begins with a predicted
+//! derivative, wrong by cj times the tolerance, and an exponential of a voltage that is computed from it, `u = u0 - R*C*der(x)`, is then
+//! evaluated far from where Newton's method converges; a shorter step makes it worse. So what is read nonlinearly, with a slope that nothing bounds, is not computed
+//! from derivatives of states but iterated on, and predicted from its own past.
+//!
 //! *Scales.* Volts and amperes are not compared: the rows and columns of the loop are equilibrated first (Ruiz 2001: each row and column is divided
 //! by the square root of its largest entry, a few times), and g is the growth of errors relative to these scales. Then `u = R*i` is neutral for every R.
 //!
@@ -53,7 +59,7 @@ mod chain;
 mod step;
 
 pub use chain::Chain;
-use step::{Progress, Step};
+use step::{Amplification, Progress, Step};
 
 use crate::blt::strong_components;
 use crate::{EqId, Rows, VarId};
@@ -82,6 +88,8 @@ pub struct Term {
     pub least: f64,
     /// Largest one; infinite if it is not known.
     pub most: f64,
+    /// The equation is nonlinear in it.
+    pub nonlinear: bool,
 }
 
 impl Term {
@@ -92,6 +100,7 @@ impl Term {
             solves: Some(v),
             least: coefficient.abs(),
             most: coefficient.abs(),
+            nonlinear: false,
         }
     }
 }
@@ -120,6 +129,17 @@ pub struct Checked {
     pub amplified: Vec<VarId>,
 }
 
+/// How the equations of a loop read a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    /// With known coefficients.
+    Known,
+    /// With an unknown coefficient.
+    Steep,
+    /// Nonlinearly, with an unknown slope.
+    Nonlinear,
+}
+
 /// The coefficients of a loop.
 #[derive(Debug)]
 pub struct Growth {
@@ -131,8 +151,7 @@ pub struct Growth {
     scale: Vec<f64>,
     given: Vec<bool>,
     row_scale: Vec<f64>,
-    /// Read with an unknown coefficient.
-    steep: Vec<bool>,
+    read: Vec<Reading>,
     /// Some coefficient is not one number.
     varies: bool,
 }
@@ -161,25 +180,37 @@ impl Growth {
             scale: vec![1.0; unknowns.len()],
             given: unknowns.iter().map(|v| given(*v)).collect(),
             row_scale: vec![1.0; rows.len()],
-            steep: vec![false; unknowns.len()],
+            read: vec![Reading::Known; unknowns.len()],
             varies: rows.items().iter().any(|t: &Term| t.least < t.most),
             unknowns,
             equations: numbered,
             rows,
         };
         out.equilibrate();
-        out.find_steep();
+        out.find_readings();
         out
     }
 
-    fn find_steep(&mut self) {
-        let mut steep = std::mem::take(&mut self.steep);
+    fn find_readings(&mut self) {
+        let mut read = std::mem::take(&mut self.read);
         for t in self.rows.items().iter().filter(|t| !t.most.is_finite()) {
-            for v in &t.variables {
-                steep[self.number(*v)] = true;
+            let reading = match t.nonlinear {
+                true => Reading::Nonlinear,
+                false => Reading::Steep,
+            };
+            for v in t.variables.iter().map(|v| self.number(*v)) {
+                read[v] = read[v].max(reading);
             }
         }
-        self.steep = steep;
+        self.read = read;
+    }
+
+    /// The errors of an unknown that is iterated on.
+    fn open(&self, k: usize) -> Amplification {
+        Amplification {
+            rates: self.given[k],
+            ..Amplification::OPEN
+        }
     }
 
     /// Column scales: a coefficient times the scale of its variable is its size in the equilibrated loop.
@@ -234,9 +265,9 @@ impl Growth {
         Some((self.rows.row(row), self.row_scale[row]))
     }
 
-    /// The steep variables, and those that give one of them in an equation of two unknowns.
-    fn steep_through_pairs(&self) -> Vec<bool> {
-        let mut steep = self.steep.clone();
+    /// How variables are read, also through those that they give in an equation of two unknowns.
+    fn read_through_pairs(&self) -> Vec<Reading> {
+        let mut read = self.read.clone();
         let only = |t: &Term| match t.variables[..] {
             [v] if t.most.is_finite() => Some(self.number(v)),
             _ => None,
@@ -246,20 +277,22 @@ impl Growth {
             _ => None,
         };
         let pairs: Vec<(usize, usize)> = self.rows.iter().filter_map(pair).collect();
-        let mut neighbours = vec![Vec::new(); steep.len()];
+        let mut neighbours = vec![Vec::new(); read.len()];
         for (a, b) in pairs {
             neighbours[a].push(b);
             neighbours[b].push(a);
         }
-        let mut work: Vec<usize> = (0..steep.len()).filter(|&v| steep[v]).collect();
+        let mut work: Vec<usize> = (0..read.len()).collect();
+        work.retain(|&v| read[v] > Reading::Known);
         while let Some(v) = work.pop() {
             for &w in &neighbours[v] {
-                if !std::mem::replace(&mut steep[w], true) {
+                if read[w] < read[v] {
+                    read[w] = read[v];
                     work.push(w);
                 }
             }
         }
-        steep
+        read
     }
 
     /// Checks solved pairs in their order of evaluation. Those for which `fixed` holds stay whatever their growth.
@@ -292,7 +325,7 @@ impl Growth {
             for &k in component {
                 let (equation, variable) = solved[k];
                 let v = self.number(variable);
-                let is_bounded = bound.is_bounded(self.steep[v]);
+                let is_bounded = bound.is_bounded(self.read[v]);
                 if fixed(equation) || is_bounded {
                     if is_bounded {
                         state.growth[v] = bound;

@@ -1,6 +1,6 @@
 //! What one assignment does to errors.
 
-use super::{Growth, MOST_GROWTH};
+use super::{Growth, MOST_GROWTH, Reading};
 use crate::{EqId, VarId};
 
 /// A bound of the row sums of |B⁻¹C|: `known + slopes φ`, with the largest φ of the slopes that are not known.
@@ -8,6 +8,8 @@ use crate::{EqId, VarId};
 pub(super) struct Amplification {
     pub known: f64,
     pub slopes: f64,
+    /// It depends on derivatives that the integrator forms from its unknowns: there is a multiple of cj besides, which nothing bounds.
+    pub rates: bool,
 }
 
 impl Amplification {
@@ -15,12 +17,18 @@ impl Amplification {
     pub const OPEN: Amplification = Amplification {
         known: 1.0,
         slopes: 0.0,
+        rates: false,
     };
 
-    /// Whether a variable with it may be assigned; a steep one must not depend on unknown slopes.
-    pub fn is_bounded(self, steep: bool) -> bool {
-        let slopes = if steep { 0.0 } else { MOST_GROWTH };
-        self.known <= MOST_GROWTH && self.slopes <= slopes
+    /// Whether a variable with it may be assigned that is read in this way.
+    pub fn is_bounded(self, read: Reading) -> bool {
+        let slopes = match read {
+            Reading::Known => MOST_GROWTH,
+            Reading::Steep | Reading::Nonlinear => 0.0,
+        };
+        self.known <= MOST_GROWTH
+            && self.slopes <= slopes
+            && !(self.rates && read == Reading::Nonlinear)
     }
 }
 
@@ -41,7 +49,7 @@ impl Progress {
         Progress {
             is_solved: vec![false; n],
             is_given: of.given.clone(),
-            growth: vec![Amplification::OPEN; n],
+            growth: (0..n).map(|k| of.open(k)).collect(),
             inside: vec![false; n],
         }
     }
@@ -64,6 +72,8 @@ pub(super) struct Step {
     open: f64,
     /// Of unknown slopes: those of this equation, and those of what it reads.
     slopes: f64,
+    /// See [`Amplification::rates`].
+    rates: bool,
 }
 
 impl Step {
@@ -76,6 +86,7 @@ impl Step {
             given: self.given.max(other.given),
             open: self.open.max(other.open),
             slopes: self.slopes.max(other.slopes),
+            rates: self.rates || other.rates,
         }
     }
 
@@ -103,6 +114,7 @@ impl Step {
         Amplification {
             known: number(known),
             slopes: number(slopes),
+            rates: self.rates,
         }
     }
 }
@@ -122,6 +134,7 @@ impl Growth {
             let mut reach = Step::default();
             for w in t.variables.iter().map(|w| self.number(*w)) {
                 let growth = state.growth[w];
+                step.rates |= !state.inside[w] && growth.rates;
                 if !t.most.is_finite() {
                     // A slope of a slope is not bounded. The slope is an entry of its equilibrated row, and so is the pivot.
                     let is_first = !state.inside[w] && growth.slopes == 0.0;
