@@ -10,15 +10,16 @@ use acausal_structure::state_selection::{
     Form, Knowledge, Selection, Sorted, select_knowing, sort,
 };
 
-use crate::disentangle::{disentangled, ignored_wishes, is_entangled, taken_apart};
-use crate::gaps::Distances;
-use crate::incidence::{Incidence, incidence, is_unknown};
-use crate::nodes::{Nodes, nodes, scalar_nodes};
-use crate::preferences::preferences;
+use crate::Dae;
+use crate::index_reduction::singular;
 use crate::report::Report;
-use crate::solvable::{Scope, Solvable};
-use crate::vanishing::remove_vanishing;
-use crate::{Dae, singular};
+use crate::segments::incidence::{Incidence, incidence, is_unknown};
+use crate::segments::nodes::{Nodes, nodes, scalar_nodes};
+use crate::segments::recut::{disentangled, ignored_wishes, is_entangled, taken_apart};
+use crate::singularities::zero_products::remove_vanishing;
+use crate::state_selection::distances::Distances;
+use crate::state_selection::preferences::preferences;
+use crate::state_selection::solvable::{Scope, Solvable};
 
 /// Choices of the user.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,14 +93,14 @@ fn run(
     let (mut equations, discrete) = crate::discrete::separate(&mut flat);
     unknown_wishes(&flat, options)?;
     reinitialised_states(&mut flat);
-    let wanted = crate::slopes::wanted(&flat, &equations);
+    let wanted = crate::discrete::initial_derivatives::wanted(&flat, &equations);
     if !wanted.is_empty() {
         let missing = missing_slopes(&flat, &equations, wanted);
-        crate::slopes::name_slopes(&mut flat, &mut equations, &missing);
+        crate::discrete::initial_derivatives::name_slopes(&mut flat, &mut equations, &missing);
     }
-    equations = crate::zeros::cut_at_zeros(&mut flat, equations);
+    equations = crate::singularities::zero_coefficients::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
-        equations = crate::scalarise::scalarise(&mut flat, equations);
+        equations = crate::segments::scalarise::scalarise(&mut flat, equations);
     }
     watch.lap("discrete");
     if let Some(imbalance) = flat.imbalance.take() {
@@ -121,7 +122,7 @@ fn run(
     let reduced = if total < options.aliases_from.unwrap_or(MANY) || whole {
         None
     } else {
-        crate::alias::reduce(&mut flat, &equations)
+        crate::aliases::reduce(&mut flat, &equations)
     };
     watch.lap("aliases");
     let (mut aliases, mut places) = (Vec::new(), Vec::new());
@@ -173,7 +174,7 @@ fn run(
     if flat.vars.len() >= memory::LARGE {
         memory::give_back();
     }
-    let (mut dae, back) = crate::emit::emit(
+    let (mut dae, back) = crate::emission::emit(
         flat, &pieces, &solvable, &selection, &sorted, &form, discrete, &places,
     )?;
     drop((pieces, solvable, selection, sorted, form));
@@ -182,7 +183,7 @@ fn run(
     }
     dae.branching = branching;
     dae.locals.extend(aliases);
-    crate::starts::carry_starts(&mut dae);
+    crate::emission::starts::carry_starts(&mut dae);
     report.form.add(back.counts);
     watch.lap("emission");
     report.passes = watch.passes;
@@ -209,7 +210,7 @@ impl Analysed {
         options: &Options,
         watch: &mut Stopwatch,
     ) -> Result<Analysed, Vec<Diagnostic>> {
-        let mut regularised = crate::regularise::regularise(flat, equations)?;
+        let mut regularised = crate::singularities::regularise(flat, equations)?;
         watch.lap("singularities");
         let empty = add_dummy(flat, equations);
         let first = match pieces(flat, equations) {
@@ -219,7 +220,7 @@ impl Analysed {
                 if !remove_vanishing(flat, equations, &mut regularised) {
                     return Err(messages);
                 }
-                let again = crate::regularise::regularise(flat, equations)
+                let again = crate::singularities::regularise(flat, equations)
                     .and_then(|more| pieces(flat, equations).map(|first| (more, first)));
                 let Ok((more, first)) = again else {
                     return Err(messages);
@@ -230,7 +231,7 @@ impl Analysed {
         };
         let mut plan = Plan::new(flat, first, options, watch)?;
         let replaced = &mut regularised;
-        while crate::regularise::expose(flat, equations, &plan.pieces, &plan.blocks, replaced) {
+        while crate::singularities::expose(flat, equations, &plan.pieces, &plan.blocks, replaced) {
             let again = pieces(flat, equations)?;
             plan = Plan::new(flat, again, options, watch)?;
         }
@@ -254,7 +255,7 @@ impl Analysed {
                 plan = other;
             }
         }
-        let branches = crate::branches::warnings(flat, &plan.pieces, &plan.blocks);
+        let branches = crate::index_reduction::branches::warnings(flat, &plan.pieces, &plan.blocks);
         watch.lap("branches");
         Ok(Analysed {
             regularised,
@@ -280,7 +281,7 @@ fn missing_slopes(
 ) -> Vec<(VarId, u8)> {
     let (mut flat, mut equations) = (flat.clone(), equations.to_vec());
     // A model that cannot be reduced is refused later, with its message.
-    let reduced = crate::regularise::regularise(&mut flat, &mut equations)
+    let reduced = crate::singularities::regularise(&mut flat, &mut equations)
         .and_then(|_| pieces(&mut flat, &mut equations));
     if let Ok(nodes) = reduced {
         let is_node = |var, order| {
@@ -471,7 +472,7 @@ fn pieces(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> Result<Nodes, 
             return Ok(n);
         }
         if attempt == 0 {
-            *equations = crate::scalarise::scalarise(flat, std::mem::take(equations));
+            *equations = crate::segments::scalarise::scalarise(flat, std::mem::take(equations));
         }
     }
     Err(internal(

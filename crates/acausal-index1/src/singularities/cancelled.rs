@@ -28,8 +28,8 @@ use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
 use super::linear_form::{is_integer, scale, scaled};
 use super::regular::{Rows, Use};
 use super::{Regularised, generic};
-use crate::incidence::{is_unknown, order_of};
-use crate::nodes::Nodes;
+use crate::segments::incidence::{is_unknown, order_of};
+use crate::segments::nodes::Nodes;
 
 /// An equation of a block with integer coefficients of the unknowns of the block.
 struct Row {

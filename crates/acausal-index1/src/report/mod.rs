@@ -13,7 +13,7 @@ use acausal_symbolic::Substitute;
 
 use acausal_base::Diagnostic;
 
-use crate::nodes::{Nodes, VariableNode};
+use crate::segments::nodes::{Nodes, VariableNode};
 use crate::{Dae, Regularised};
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 
@@ -459,7 +459,7 @@ impl Report {
                 n: form.unknowns(),
                 // Slopes that are given by an equation are relations too; the form counts those between states.
                 fd: form.fd
-                    + crate::emit::slope_relations(nodes, selection)
+                    + crate::emission::slope_relations(nodes, selection)
                         .iter()
                         .filter(|r| !form.der_relations.contains(r))
                         .map(|(v, _)| d.graph.vlen[v.index()])

@@ -6,7 +6,7 @@ use acausal_structure::blt::Blocks;
 use acausal_structure::state_selection::Preferences;
 
 use crate::Options;
-use crate::nodes::Nodes;
+use crate::segments::nodes::Nodes;
 
 /// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter. Where an
 /// equation stands alone there are no ties: names and texts are made only for blocks of several equations.

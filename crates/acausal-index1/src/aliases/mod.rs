@@ -9,7 +9,7 @@
 //! directed towards the representatives, so that every other variable belongs to one equation, that with its parent. It is taken out with this
 //! equation unless something is said about it that the representative does not say too; where it occurs in equations
 //! the representative takes its place. `when` clauses, assertions and initial equations are not changed: they read the assignment. What is left is put in
-//! the order of its graph ([`crate::along`]).
+//! the order of its graph ([`crate::aliases::breadth_first`]).
 //!
 //! ```text
 //! c.v = c.p.v;  r.n.v = c.p.v;  C*der(c.v) = c.p.i;  r.n.i + c.p.i = 0;  r.p.i + r.n.i = 0;  r.p.v - r.n.v = R*r.p.i
@@ -17,8 +17,10 @@
 //! ```
 //!
 //! A tree in which an equation closes a cycle stays as it is: one of its equations is redundant or a contradiction, which is for
-//! [`crate::regularise`] to say in the user's own equations. Whoever finds anything wrong with the smaller system looks at the
+//! [`crate::singularities`] to say in the user's own equations. Whoever finds anything wrong with the smaller system looks at the
 //! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations.
+
+pub(crate) mod breadth_first;
 
 use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
@@ -26,8 +28,9 @@ use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
 
-use crate::incidence::is_unknown;
-use crate::{Local, along};
+use crate::Local;
+use crate::segments::incidence::is_unknown;
+use breadth_first::LEAST;
 
 /// The smaller system.
 pub(crate) struct Reduced {
@@ -203,7 +206,7 @@ fn remaining(
 ) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..equations.len() as u32).collect();
     numbers.retain(|&k| !gone[k as usize]);
-    if numbers.len() < along::LEAST {
+    if numbers.len() < LEAST {
         return numbers;
     }
     let mut rows: Rows<u32> = Rows::new();
@@ -219,7 +222,7 @@ fn remaining(
         row.dedup();
         rows.push(row.drain(..));
     }
-    let order = along::along_graph(&rows, flat.vars.len());
+    let order = breadth_first::breadth_first_order(&rows, flat.vars.len());
     order.into_iter().map(|k| numbers[k as usize]).collect()
 }
 

@@ -5,6 +5,11 @@
 //! pieces; small models are always reduced as far as possible). Otherwise the variable is an algebraic unknown and the
 //! equation a residual: for the integrator both are the same system.
 
+pub(crate) mod hoist;
+mod linear_sets;
+mod stabilise;
+pub(crate) mod starts;
+
 use std::cmp::Reverse;
 
 use acausal_base::Diagnostic;
@@ -18,14 +23,11 @@ use acausal_structure::{EqId, Rows, VarId as NodeId};
 use acausal_symbolic::{Differentiate, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::incidence::{is_unknown, kind_of, order_of};
-use crate::jumps::{may_jump, visible_jump};
-use crate::nodes::Nodes;
-use crate::solvable::{Order, Solvable};
-use crate::{
-    Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions, linear,
-    stabilise,
-};
+use crate::index_reduction::jumps::{may_jump, visible_jump};
+use crate::segments::incidence::{is_unknown, kind_of, order_of};
+use crate::segments::nodes::Nodes;
+use crate::state_selection::solvable::{Order, Solvable};
+use crate::{Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions};
 use acausal_expr::unknown::{Part, Role, RowKind, Unknown};
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
@@ -96,14 +98,14 @@ pub(crate) fn emit(
             None => back.add(nodes, sorted, e, v),
         }
     }
-    let mut given: linear::Given = FxHashMap::default();
+    let mut given: linear_sets::Given = FxHashMap::default();
     if !selection.linear.is_empty() {
         for (k, c) in candidates.iter().enumerate() {
             given.entry(c.target).or_insert(k);
         }
     }
     for set in &selection.linear {
-        match linear::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
+        match linear_sets::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
             Some(solved) => {
                 for mut c in solved {
                     c.reads = reader.reads(&flat, nodes, &c);

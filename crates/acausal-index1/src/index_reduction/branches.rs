@@ -14,9 +14,9 @@ use acausal_structure::blt::Blocks;
 use acausal_symbolic::{Gradient, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::incidence::order_of;
-use crate::nodes::Nodes;
 use crate::report::node_name;
+use crate::segments::incidence::order_of;
+use crate::segments::nodes::Nodes;
 
 /// One warning per block with such derivatives.
 pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> Vec<Diagnostic> {

@@ -21,13 +21,15 @@ mod regular;
 mod split;
 mod system;
 mod uses;
+pub(crate) mod zero_coefficients;
+pub(crate) mod zero_products;
 
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
 use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem, decide_in_order};
 
-use crate::incidence::is_unknown;
+use crate::segments::incidence::is_unknown;
 use apply::Plan;
 pub(crate) use cancelled::expose;
 

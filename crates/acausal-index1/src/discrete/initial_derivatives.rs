@@ -17,7 +17,7 @@ use acausal_symbolic::Substitute;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::incidence::is_unknown;
+use crate::segments::incidence::is_unknown;
 
 /// The derivatives, by their highest order, that occur in initial equations and in no equation.
 pub(crate) fn wanted(flat: &FlatModel, equations: &[Equation]) -> Vec<(VarId, u8)> {

@@ -11,6 +11,9 @@
 //! third `c`; evaluated in the order `a := x > 1; b := a; c := b`. Time is linear in the number of equations, if few of
 //! them are about one variable.
 
+pub(crate) mod initial_derivatives;
+pub(crate) mod start;
+
 use std::collections::VecDeque;
 
 use acausal_expr::flat::{Causality, Equation, FlatModel, Variable};

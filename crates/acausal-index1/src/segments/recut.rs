@@ -14,10 +14,10 @@ use acausal_structure::{EqId, VarId as NodeId};
 use rustc_hash::FxHashSet;
 
 use crate::Options;
-use crate::incidence::incidence;
-use crate::nodes::{Nodes, Touched, cut_nodes, equation_node};
-use crate::preferences::{class, is_connection};
-use crate::solvable::access_pivots;
+use crate::segments::incidence::incidence;
+use crate::segments::nodes::{Nodes, Touched, cut_nodes, equation_node};
+use crate::state_selection::preferences::{class, is_connection};
+use crate::state_selection::solvable::access_pivots;
 use crate::transform::Plan;
 
 /// Arrays of a block that is still entangled are taken apart if there are at most this many elements.
@@ -123,7 +123,10 @@ pub(crate) fn taken_apart(
     let mut out = Vec::new();
     for (eq, apart) in equations.iter().zip(apart) {
         if apart {
-            out.extend(crate::scalarise::scalarise(flat, vec![eq.clone()]));
+            out.extend(crate::segments::scalarise::scalarise(
+                flat,
+                vec![eq.clone()],
+            ));
         } else {
             out.push(eq.clone());
         }
