@@ -5,7 +5,9 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | the stages in order, and the choices of the user | `transform` |
+//! | the stages in order | `transform` |
+//! | the choices of the user | `options`: [`Options`] |
+//! | the time of each stage | `passes` |
 //! | equations of discrete variables, their start, derivatives that initial equations ask for | `discrete` |
 //! | variables that equal others | `aliases` |
 //! | redundant equations and hidden constraints | `singularities` |
@@ -23,6 +25,8 @@ mod discrete;
 pub mod element;
 mod emission;
 mod index_reduction;
+mod options;
+mod passes;
 mod report;
 mod segments;
 mod singularities;
@@ -33,6 +37,7 @@ pub use dae::{Continuity, Dae, DiscreteEquation, Local, Residual};
 pub use discrete::overlap;
 pub use discrete::start::{discrete_start, discrete_target};
 pub use emission::hoist::{auxiliary, hoist_reductions};
+pub use options::Options;
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use singularities::Regularised;
-pub use transform::{Options, transform, transform_noted, transform_with};
+pub use transform::{transform, transform_noted, transform_with};

@@ -4,10 +4,8 @@
 //! |---|---|
 //! | who touches whom, as a model of arrays for `acausal_structure::segments` | [`incidence`] |
 //! | the pieces as nodes of one graph, after index reduction | [`nodes`] |
-//! | pieces cut again, by what state selection solves for | [`recut`] |
 //! | one equation per element: the oracle and the last resort | [`scalarise`] |
 
 pub(crate) mod incidence;
 pub(crate) mod nodes;
-pub(crate) mod recut;
 pub(crate) mod scalarise;
