@@ -1,36 +1,43 @@
 //! From the flat model to the special index-one DAE.
-mod alias;
-mod along;
-mod branches;
+//!
+//! The folders are the stages of the transformation, in the words of Otter & Elmqvist, *Transformation of Differential
+//! Array Equations to Index One Form* (Modelica Conference 2017); [`transform`] calls them in order.
+//!
+//! | what | module |
+//! |---|---|
+//! | the stages in order | `transform` |
+//! | the choices of the user | `options`: [`Options`] |
+//! | the time of each stage | `passes` |
+//! | equations of discrete variables, their start, derivatives that initial equations ask for | `discrete` |
+//! | variables that equal others | `aliases` |
+//! | redundant equations and hidden constraints | `singularities` |
+//! | arrays cut into pieces that behave alike | `segments` |
+//! | equations that are differentiated | `index_reduction` |
+//! | states, and what equations are solved for | `state_selection` |
+//! | unknowns, local assignments, residuals | `emission` |
+//! | what was done, in the user's names | `report` |
+//! | the result | `dae`: [`Dae`] |
+//! | elements of array accesses | [`element`] |
+
+mod aliases;
 mod dae;
 mod discrete;
-mod discrete_start;
-mod disentangle;
 pub mod element;
-mod emit;
-mod gaps;
-mod hoist;
-mod incidence;
-mod jumps;
-mod linear;
-mod nodes;
-mod preferences;
-mod regularise;
+mod emission;
+mod index_reduction;
+mod options;
+mod passes;
 mod report;
-mod scalarise;
-mod singular;
-mod slopes;
-mod solvable;
-mod stabilise;
-mod starts;
+mod segments;
+mod singularities;
+mod state_selection;
 mod transform;
-mod vanishing;
-mod zeros;
 
 pub use dae::{Continuity, Dae, DiscreteEquation, Local, Residual};
 pub use discrete::overlap;
-pub use discrete_start::{discrete_start, discrete_target};
-pub use hoist::{auxiliary, hoist_reductions};
-pub use regularise::Regularised;
+pub use discrete::start::{discrete_start, discrete_target};
+pub use emission::hoist::{auxiliary, hoist_reductions};
+pub use options::Options;
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
-pub use transform::{Options, transform, transform_noted, transform_with};
+pub use singularities::Regularised;
+pub use transform::{transform, transform_noted, transform_with};

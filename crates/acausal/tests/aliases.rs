@@ -8,6 +8,7 @@ mod common;
 mod every;
 
 use acausal::{Failure, InMemory, Load, Model};
+use acausal_expr::unknown::Role;
 use acausal_index1::Options;
 use every::{examples, same};
 
@@ -49,6 +50,42 @@ fn every_example_gives_the_same_trajectories() {
             assert_eq!(names(a), names(b), "{}", example.file);
         }
     }
+}
+
+/// Aliases decide about the time of the analysis: the states are the same, and so is the number of unknowns. Which current of a loop of
+/// resistors is iterated on depends on the equations that are left.
+#[test]
+fn every_example_has_the_same_states_and_as_many_unknowns() {
+    let mut forms = 0;
+    for example in examples() {
+        let text = example.text();
+        let form = |from| {
+            let load = Load {
+                structure: options(from),
+                ..example.load.clone()
+            };
+            let model = Model::from_text("Test.mo", &text, &load).ok()?;
+            let (symbols, unknowns) = (&model.compiled.symbols, &model.compiled.unknowns);
+            let states = unknowns.iter().filter(|u| u.role == Role::State);
+            let mut states: Vec<String> = states
+                .filter_map(|u| {
+                    let (var, kind) = u.value?;
+                    let name = symbols.var(var).name.plain();
+                    Some(format!("{name} {kind:?} {:?}", u.elements))
+                })
+                .collect();
+            states.sort_unstable();
+            let others = [Role::Algebraic, Role::Lambda, Role::Mu].map(|role| {
+                let own = unknowns.iter().filter(|u| u.role == role);
+                own.map(|u| u.len).sum::<usize>()
+            });
+            Some((states, others))
+        };
+        let [whole, reduced] = [usize::MAX, 0].map(form);
+        forms += usize::from(whole.is_some());
+        assert_eq!(whole, reduced, "{}", example.file);
+    }
+    assert!(forms > 50, "{forms} examples");
 }
 
 const CLASSES: &str = "

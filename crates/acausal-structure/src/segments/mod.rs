@@ -59,7 +59,7 @@ pub use directions::Directions;
 pub use model::{Access, BadAccess, Equation, Index, Model, Span, Variable, size_of};
 pub use order::{Block, Direction, Kind};
 pub use result::{Analysis, Determined, ElementSet, Enumerated, Error, Segment, VariableSegment};
-pub use selected::{Cut, Wishes, cut_by_selection};
+pub use selected::{Cut, StatePreferences, cut_by_selection};
 
 use crate::dulmage_mendelsohn::Part;
 use crate::flow::Reached;

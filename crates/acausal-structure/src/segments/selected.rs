@@ -6,7 +6,7 @@
 //! would be solved for. What has a meaning in such a block is not the matching but which equation is *solved* for which
 //! variable, so here the cuts come from there.
 //!
-//! In: a [`Model`], and [`Wishes`]: which accesses may be solved for, and what is preferred as a state. Out: [`Cut`]: boxes of
+//! In: a [`Model`], and [`StatePreferences`]: which accesses may be solved for, and what is preferred as a state. Out: [`Cut`]: boxes of
 //! the equations and of the variables, such that every solved pair relates one box to one box.
 //!
 //! Method: the small model of cells that [`super::analyse`] works on (stretches between cuts shortened to a window) goes
@@ -34,7 +34,7 @@ use crate::{EqId, VarId};
 const MOST_CELLS: u128 = 400_000;
 
 /// What the caller knows of the equations and would like to see as states.
-pub struct Wishes<'a> {
+pub struct StatePreferences<'a> {
     /// What dividing by the coefficient of an access of an equation would mean.
     pub pivot: &'a dyn Fn(EqId, usize) -> Pivot,
     /// Class of the derivative of the given order of an undifferentiated variable: smaller is rather a state.
@@ -57,7 +57,7 @@ pub struct Cut {
 }
 
 /// Cuts the arrays of a regular model by what is solved for what. `None` if no choice is uniform along the arrays.
-pub fn cut_by_selection(model: &Model, wishes: &Wishes<'_>) -> Option<Cut> {
+pub fn cut_by_selection(model: &Model, wanted: &StatePreferences<'_>) -> Option<Cut> {
     for width in [Width::Narrow, Width::Wide] {
         let frames = Frames::new(model, &|_| false, true, width);
         if Instance::incidences(model, &frames) > MOST_CELLS {
@@ -73,7 +73,7 @@ pub fn cut_by_selection(model: &Model, wishes: &Wishes<'_>) -> Option<Cut> {
             instance: &instance,
             orders: &orders,
         };
-        let selection = cells.select(&d, wishes)?;
+        let selection = cells.select(&d, wanted)?;
         // What is solved on the last levels too, or only what decides about states.
         for all in [true, false] {
             if let Some(cut) = cells.cut(&d, &selection, all) {
@@ -92,7 +92,7 @@ struct Cells<'a> {
 
 impl Cells<'_> {
     /// State selection on the cells.
-    fn select(&self, d: &Differentiated, wishes: &Wishes<'_>) -> Option<Selection> {
+    fn select(&self, d: &Differentiated, wanted: &StatePreferences<'_>) -> Option<Selection> {
         let instance = self.instance;
         let blocks = highest_blocks(d).ok()?;
         // Undifferentiated cell and order of every node of the graph.
@@ -109,8 +109,8 @@ impl Cells<'_> {
         let mut variables: Vec<_> = (place.iter().enumerate())
             .map(|(v, &(slot, order))| {
                 let array = instance.variable_of(slot as usize);
-                let class = (wishes.class)(VarId::new(array), order);
-                (class, wishes.variable_rank[array], order, slot, v)
+                let class = (wanted.class)(VarId::new(array), order);
+                (class, wanted.variable_rank[array], order, slot, v)
             })
             .collect();
         variables.sort_unstable();
@@ -122,7 +122,7 @@ impl Cells<'_> {
             preferences.variable_rank[v.4] = rank as i32;
         }
         let mut equations: Vec<_> = (0..instance.entries.len())
-            .map(|cell| (wishes.equation_rank[instance.equation_of(cell)], cell))
+            .map(|cell| (wanted.equation_rank[instance.equation_of(cell)], cell))
             .collect();
         equations.sort_unstable();
         for (rank, (_, cell)) in equations.iter().enumerate() {
@@ -131,7 +131,7 @@ impl Cells<'_> {
             chain.for_each(|e| preferences.equation_rank[e.index()] = rank as i64);
         }
         let solvable = |e: EqId, v: VarId| match self.entry(e, v) {
-            Some(entry) => (wishes.pivot)(
+            Some(entry) => (wanted.pivot)(
                 EqId::new(instance.equation_of(e.index())),
                 entry.access as usize,
             ),

@@ -2,7 +2,7 @@
 //! what they are solved for.
 
 use acausal_structure::segments::{
-    Analysis, Cut, Index, Model, Span, Wishes, analyse, cut_by_selection, size_of,
+    Analysis, Cut, Index, Model, Span, StatePreferences, analyse, cut_by_selection, size_of,
 };
 use acausal_structure::state_selection::Pivot;
 use proptest::prelude::*;
@@ -22,13 +22,13 @@ fn cut(m: &Model, first: usize) -> Option<Cut> {
         });
         Pivot::from(elementwise && a < first)
     };
-    let wishes = Wishes {
+    let wanted = StatePreferences {
         pivot: &pivot,
         class: &|_, order| -(order as i32),
         variable_rank: &ranks,
         equation_rank: &ranks,
     };
-    cut_by_selection(m, &wishes)
+    cut_by_selection(m, &wanted)
 }
 
 /// The boxes are disjoint and cover the arrays, and are differentiated as often as the analysis says.

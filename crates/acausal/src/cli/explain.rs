@@ -141,6 +141,15 @@ fn write_facts(text: &mut String, facts: &Report) {
         lines(text, "  ", &done.freed);
     }
 
+    if facts.aliases > 0 {
+        heading(text, "Aliases");
+        let _ = writeln!(
+            text,
+            "Taken out, because they equal others up to the sign: {}. What follows is about the rest.",
+            count(facts.aliases, "variable")
+        );
+    }
+
     heading(text, "Differentiated equations");
     if facts.differentiated.is_empty() {
         text.push_str(
@@ -291,6 +300,7 @@ fn json_facts(facts: &Report, form: &FinalForm) -> serde_json::Value {
         "ok": true,
         "equations": facts.equations,
         "unknowns": facts.unknowns,
+        "aliases": facts.aliases,
         "removed": done.removed,
         "replaced": done.replaced.iter().map(|(a, b)| json!({"equation": a, "by": b})).collect::<Vec<_>>(),
         "freed": done.freed,

@@ -10,10 +10,10 @@ use acausal_structure::state_selection::LinearSet;
 use acausal_symbolic::{Solve, Substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::emit::{Candidate, Written};
-use crate::incidence::kind_of;
-use crate::nodes::Nodes;
-use crate::solvable::Order;
+use crate::emission::{Candidate, Written};
+use crate::segments::incidence::kind_of;
+use crate::segments::nodes::Nodes;
+use crate::state_selection::solvable::Order;
 
 /// Largest set that is solved (Cellier & Kofman: at most three unknowns inline).
 const LARGEST: usize = 3;

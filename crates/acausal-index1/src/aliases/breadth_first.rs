@@ -13,7 +13,7 @@
 //! e0: x, y    e1: u, v    e2: z    e3: y, z    e4: v       e0 e3 e2 e1 e4
 //! ```
 //!
-//! The result of the analysis does not depend on the order: ties are broken by names ([`crate::preferences`]). Models with few equations, as those
+//! The result of the analysis does not depend on the order: ties are broken by names ([`crate::state_selection::preferences`]). Models with few equations, as those
 //! of arrays are, stay in the order of the source.
 
 use acausal_structure::Rows;
@@ -25,7 +25,7 @@ pub(crate) const LEAST: usize = 1_000;
 const MOST_USERS: usize = 64;
 
 /// The numbers of rows along the graph. A row holds the unknowns of an equation, by numbers below `unknowns`.
-pub(crate) fn along_graph(rows: &Rows<u32>, unknowns: usize) -> Vec<u32> {
+pub(crate) fn breadth_first_order(rows: &Rows<u32>, unknowns: usize) -> Vec<u32> {
     let users = users(rows, unknowns);
     let mut order: Vec<u32> = Vec::with_capacity(rows.len());
     let mut found = vec![false; rows.len()];
@@ -98,7 +98,7 @@ mod tests {
             .iter()
             .map(|r| r.iter().copied())
             .collect();
-        assert_eq!(along_graph(&rows, 5), [0, 3, 2, 1, 4]);
+        assert_eq!(breadth_first_order(&rows, 5), [0, 3, 2, 1, 4]);
     }
 
     /// A chain in any order comes out as a chain, with a ground in every equation.
@@ -110,7 +110,7 @@ mod tests {
         for k in 0..n {
             chain[position(k) as usize] = [k, k + 1, n + 1];
         }
-        let order = along_graph(&chain.iter().copied().collect(), n as usize + 2);
+        let order = breadth_first_order(&chain.iter().copied().collect(), n as usize + 2);
         let mut all = order.clone();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..n), "each equation once");

@@ -32,8 +32,8 @@ use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
 use acausal_symbolic::Solve;
 
-use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
-use crate::regularise::evaluate;
+use crate::segments::nodes::{EquationNode, Nodes, Touched, VariableNode};
+use crate::singularities::evaluate;
 
 /// Coefficients that differ from element to element are looked at one by one in pieces of at most this many elements.
 const MOST_POINTS: usize = 64;

@@ -14,8 +14,8 @@ use acausal_structure::{EqId, VarId as NodeId};
 
 use super::slope::slope;
 use super::{Coefficient, MOST_POINTS, Solvable, is_alike};
-use crate::nodes::{EquationNode, Nodes, Touched};
-use crate::regularise::evaluate;
+use crate::segments::nodes::{EquationNode, Nodes, Touched};
+use crate::singularities::evaluate;
 
 /// Smallest and largest absolute value.
 type Bounds = (f64, f64);

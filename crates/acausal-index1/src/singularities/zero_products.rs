@@ -4,8 +4,8 @@
 //! there was any.
 //!
 //! Why: a planar mechanism written with vectors of three components has directions `e = {cos(phi), sin(phi), 0}` and positions `rb = ra + L*e`. The third component of the
-//! closing equation says `0 = 0` for every value of L, but `L*e[3]` is no integer term, and the elimination of integer equations ([`crate::regularise`]) does not
-//! look into it. Without the product it sees `rb[3] = ra[3]`. (Zeros that are written as literals in the product itself are found before: [`crate::zeros`].)
+//! closing equation says `0 = 0` for every value of L, but `L*e[3]` is no integer term, and the elimination of integer equations ([`crate::singularities`]) does not
+//! look into it. Without the product it sees `rb[3] = ra[3]`. (Zeros that are written as literals in the product itself are found before: [`crate::singularities::zero_coefficients`].)
 //!
 //! Method: a queue of equations. An array equation is cut where a factor begins to be zero. What is a sum of zeros but for one unknown makes this one zero, too, and the
 //! equations that use it are looked at again. Cost: linear in the accesses of the equations, times the known boxes of a variable.
@@ -19,7 +19,7 @@ use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Printer, Range, Va
 use acausal_symbolic::Substitute;
 
 use crate::Regularised;
-use crate::incidence::is_unknown;
+use crate::segments::incidence::is_unknown;
 
 /// Smallest and largest subscript of each dimension.
 type Box = Vec<(i64, i64)>;

@@ -11,15 +11,22 @@
 //! third `c`; evaluated in the order `a := x > 1; b := a; c := b`. Time is linear in the number of equations, if few of
 //! them are about one variable.
 
+pub(crate) mod initial_derivatives;
+pub(crate) mod start;
+
 use std::collections::VecDeque;
 
-use acausal_expr::flat::{Causality, Equation, FlatModel, Variable};
+use acausal_base::Span;
+use acausal_expr::flat::{
+    Causality, Equation, FlatModel, Origin, OriginId, OriginKind, Variability, Variable,
+};
 use acausal_expr::subscripts::intersection;
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
 use acausal_symbolic::Assigned;
 use rustc_hash::FxHashMap;
 
-use crate::DiscreteEquation;
+use crate::segments::incidence::is_unknown;
+use crate::{DiscreteEquation, auxiliary};
 
 type Domain = [(IterId, Range)];
 
@@ -53,6 +60,30 @@ pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEqua
         })
         .collect();
     (others, sorted(flat, discrete))
+}
+
+/// A model without continuous unknowns gets one that never changes, so that there is something to integrate.
+/// Says whether it did.
+pub(crate) fn add_constant_state(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
+    if !equations.is_empty() || flat.var_ids().any(|(id, _)| is_unknown(flat, id)) {
+        return false;
+    }
+    let access = auxiliary(flat, &[], Variability::Continuous);
+    let lhs = flat.exprs.scalar_var(access.var, Kind::Der(1), Ty::Real);
+    let rhs = flat.exprs.real(0.0);
+    flat.origins.push(Origin {
+        span: Span::NONE,
+        component: "".into(),
+        kind: OriginKind::Auxiliary,
+    });
+    let origin = OriginId(flat.origins.len() as u32 - 1);
+    equations.push(Equation {
+        domain: Vec::new().into(),
+        lhs,
+        rhs,
+        origin,
+    });
+    true
 }
 
 /// Discrete variables that equations can determine; many large models have none.

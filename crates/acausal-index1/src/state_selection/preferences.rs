@@ -1,12 +1,14 @@
 //! What is preferred as a state, and which equations are tried first.
 
-use acausal_expr::flat::{Equation, FlatModel, OriginKind, StateSelect};
+use acausal_base::{Diagnostic, Span};
+use acausal_expr::flat::{Action, Equation, FlatModel, OriginKind, StateSelect};
 use acausal_expr::{Printer, VarId};
 use acausal_structure::blt::Blocks;
 use acausal_structure::state_selection::Preferences;
 
 use crate::Options;
-use crate::nodes::Nodes;
+use crate::segments::incidence::is_unknown;
+use crate::segments::nodes::Nodes;
 
 /// Preference as a state: smaller is better. Names break ties, so that the order of the source does not matter. Where an
 /// equation stands alone there are no ties: names and texts are made only for blocks of several equations.
@@ -114,4 +116,62 @@ pub(crate) fn is_connection(flat: &FlatModel, equation: &Equation) -> bool {
         flat.origin(equation.origin).kind,
         OriginKind::Potential | OriginKind::Flow | OriginKind::Unconnected
     )
+}
+
+/// What `reinit` gives a value must be a state (MLS 3.6 §8.3.6).
+pub(crate) fn prefer_reinitialised(flat: &mut FlatModel) {
+    let branches = flat.whens.iter().flat_map(|w| &w.branches);
+    for action in branches.flat_map(|b| &b.actions) {
+        if let Action::Reinit { target, .. } = action {
+            flat.vars[target.var.index()].state_select = StateSelect::Always;
+        }
+    }
+}
+
+/// A preferred state that does not exist is a mistake of the user.
+pub(crate) fn expect_unknowns(flat: &FlatModel, options: &Options) -> Result<(), Vec<Diagnostic>> {
+    let errors: Vec<Diagnostic> = options
+        .prefer_states
+        .iter()
+        .filter(|name| {
+            !flat
+                .var_ids()
+                .any(|(id, v)| is_unknown(flat, id) && v.name.plain() == **name)
+        })
+        .map(|name| {
+            let message = format!("there is no continuous variable `{name}` that could be a state");
+            Diagnostic::error("wrong-setting", Span::NONE, message)
+                .hint("name variables without subscripts, as `acausal flatten` shows them")
+        })
+        .collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Remarks about preferred states that could not be made states.
+pub(crate) fn unfulfilled(
+    flat: &FlatModel,
+    options: &Options,
+    states: &[String],
+) -> Vec<Diagnostic> {
+    if options.prefer_states.is_empty() {
+        return Vec::new();
+    }
+    let is = |state: &String, name: &str| {
+        state
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    };
+    let variables = flat.var_ids().map(|(_, v)| v);
+    variables
+        .filter(|v| options.prefer_states.contains(&v.name.plain()))
+        .filter(|v| !states.iter().any(|s| is(s, &v.name.plain())))
+        .map(|v| {
+            let message = format!("`{}` could not be made a state", v.name.plain());
+            Diagnostic::remark("not-a-state", v.span, message)
+        })
+        .collect()
 }

@@ -6,7 +6,7 @@ use acausal_structure::segments::{ElementSet, Span as IndexSpan};
 
 use rustc_hash::FxHashMap;
 
-use crate::incidence::Incidence;
+use crate::segments::incidence::Incidence;
 
 /// How many equations or variables a message lists.
 const SHOWN: usize = 8;

@@ -22,14 +22,13 @@ use std::collections::BTreeMap;
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_expr::{ExprId, Kind, Node, Printer, Ty, VarId};
-use acausal_structure::blt::Blocks;
 use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
 
 use super::linear_form::{is_integer, scale, scaled};
 use super::regular::{Rows, Use};
 use super::{Regularised, generic};
-use crate::incidence::{is_unknown, order_of};
-use crate::nodes::Nodes;
+use crate::segments::incidence::{is_unknown, order_of};
+use crate::state_selection::Structure;
 
 /// An equation of a block with integer coefficients of the unknowns of the block.
 struct Row {
@@ -48,10 +47,10 @@ struct Row {
 pub(crate) fn expose(
     flat: &mut FlatModel,
     equations: &mut [Equation],
-    nodes: &Nodes,
-    blocks: &Blocks,
+    structure: &Structure,
     done: &mut Regularised,
 ) -> bool {
+    let (nodes, blocks) = (&structure.nodes, &structure.blocks);
     // Each step takes away a matching; were there a model for which they do not end, numerics would refuse it.
     if done.replaced.len() > equations.len() {
         return false;

@@ -8,7 +8,7 @@
 //! Example: `der(x) = -x; y = 2*x; initial equation der(y) = -10` becomes `..; s = der(y); initial equation s = -10`, reduced to
 //! `s = 2*der(x)`; so `x` starts at 5.
 //!
-//! `y` shall not become a state because of that: where the user has no wish it gets `StateSelect.avoid`.
+//! `y` shall not become a state because of that: where the user says nothing it gets `StateSelect.avoid`.
 
 use acausal_base::Name;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
@@ -17,10 +17,29 @@ use acausal_symbolic::Substitute;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::incidence::is_unknown;
+use crate::index_reduction;
+use crate::segments::incidence::is_unknown;
+
+/// Adds variables and equations for the derivatives that are missing; false if there are none.
+pub(crate) fn introduce(flat: &mut FlatModel, equations: &mut Vec<Equation>) -> bool {
+    let mut missing = wanted(flat, equations);
+    if missing.is_empty() {
+        return false;
+    }
+    // A model that cannot be reduced is refused later, with its message.
+    if let Ok(nodes) = index_reduction::reduce(flat, &mut equations.clone()) {
+        let is_node = |var, order| {
+            let mut all = nodes.variables.iter();
+            all.any(|v| v.var == var && v.order >= order)
+        };
+        missing.retain(|&(var, order)| !is_node(var, order));
+    }
+    name_derivatives(flat, equations, &missing);
+    !missing.is_empty()
+}
 
 /// The derivatives, by their highest order, that occur in initial equations and in no equation.
-pub(crate) fn wanted(flat: &FlatModel, equations: &[Equation]) -> Vec<(VarId, u8)> {
+fn wanted(flat: &FlatModel, equations: &[Equation]) -> Vec<(VarId, u8)> {
     let mut wanted: IndexMap<VarId, u8, FxBuildHasher> = IndexMap::default();
     for eq in &flat.initial_equations {
         highest(flat, [eq.lhs, eq.rhs], &mut wanted);
@@ -56,26 +75,22 @@ fn highest(flat: &FlatModel, sides: [ExprId; 2], orders: &mut IndexMap<VarId, u8
 }
 
 /// Adds variables and equations for these derivatives and lets the initial equations read them.
-pub(crate) fn name_slopes(
-    flat: &mut FlatModel,
-    equations: &mut Vec<Equation>,
-    missing: &[(VarId, u8)],
-) {
+fn name_derivatives(flat: &mut FlatModel, equations: &mut Vec<Equation>, missing: &[(VarId, u8)]) {
     let known = differentiated(flat, equations);
-    // slopes[v][k] is the variable of the (k+1)-th derivative of v.
-    let mut slopes: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+    // names[v][k] is the variable of the (k+1)-th derivative of v.
+    let mut names: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
     for &(var, order) in missing {
-        let wish = &mut flat.vars[var.index()].state_select;
-        if *wish == StateSelect::Default && !known.contains_key(&var) {
-            *wish = StateSelect::Avoid;
+        let select = &mut flat.vars[var.index()].state_select;
+        if *select == StateSelect::Default && !known.contains_key(&var) {
+            *select = StateSelect::Avoid;
         }
         let mut chain = Vec::new();
         let mut of = var;
         for _ in 0..order {
-            of = slope(flat, equations, of);
+            of = named_derivative(flat, equations, of);
             chain.push(of);
         }
-        slopes.insert(var, chain);
+        names.insert(var, chain);
     }
     let mut initial = std::mem::take(&mut flat.initial_equations);
     for eq in &mut initial {
@@ -85,7 +100,7 @@ pub(crate) fn name_slopes(
                     return None;
                 };
                 let Kind::Der(n) = a.kind else { return None };
-                let var = *slopes.get(&a.var)?.get(n as usize - 1)?;
+                let var = *names.get(&a.var)?.get(n as usize - 1)?;
                 let kind = Kind::Value;
                 Some(x.access(Access { var, kind, ..a }, Ty::Real))
             });
@@ -95,7 +110,7 @@ pub(crate) fn name_slopes(
 }
 
 /// A new variable `s` with the equation `s = der(of)`.
-fn slope(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarId {
+fn named_derivative(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: VarId) -> VarId {
     let dims = flat.var(of).dims.clone();
     let iters: Vec<_> = dims.iter().map(|_| flat.exprs.fresh_iter()).collect();
     let ranges = dims.iter().map(|&n| Range::upto(n));

@@ -8,26 +8,26 @@
 
 use acausal_expr::Printer;
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_structure::segments::{Wishes, cut_by_selection};
+use acausal_structure::segments::{StatePreferences, cut_by_selection};
 use acausal_structure::state_selection::Pivot;
 use acausal_structure::{EqId, VarId as NodeId};
 use rustc_hash::FxHashSet;
 
+use super::Structure;
+use super::preferences::{class, is_connection};
+use super::solvable::access_pivots;
 use crate::Options;
-use crate::incidence::incidence;
-use crate::nodes::{Nodes, Touched, cut_nodes, equation_node};
-use crate::preferences::{class, is_connection};
-use crate::solvable::access_pivots;
-use crate::transform::Plan;
+use crate::segments::incidence::incidence;
+use crate::segments::nodes::{Nodes, Touched, cut_nodes, equation_node};
 
-/// Arrays of a block that is still entangled are taken apart if there are at most this many elements.
-const MOST_TAKEN_APART: usize = 1_000;
+/// Arrays of a block that still has such constraints are taken apart if there are at most this many elements.
+const MOST_ELEMENTS: usize = 1_000;
 
 /// Constraints and unknowns that are left over.
 type LeftSets = (FxHashSet<EqId>, FxHashSet<NodeId>);
 
-fn left_sets(plan: &Plan) -> LeftSets {
-    let selection = &plan.selection;
+fn left_sets(structure: &Structure) -> LeftSets {
+    let selection = &structure.selection;
     (
         selection.constraints.iter().copied().collect(),
         selection.torn.iter().copied().collect(),
@@ -36,43 +36,51 @@ fn left_sets(plan: &Plan) -> LeftSets {
 
 /// Whether some pieces of a block are left over although each of their elements can be solved for an element of an array, and not
 /// because errors would grow along them: single elements would be no better.
-fn is_left_over(plan: &Plan, sets: &LeftSets, equations: &[EqId]) -> bool {
-    let graph = &plan.pieces.differentiated.graph;
+fn is_left_over(structure: &Structure, sets: &LeftSets, equations: &[EqId]) -> bool {
+    let graph = &structure.nodes.differentiated.graph;
     equations.iter().any(|e| {
         graph.elen[e.index()] > 1
-            && !plan.selection.given_up.iter().any(|g| g.equation == *e)
-            && plan.solvable.is_solvable_by_element(*e)
+            && !structure
+                .selection
+                .given_up
+                .iter()
+                .any(|g| g.equation == *e)
+            && structure.solvable.is_solvable_by_element(*e)
             && (sets.0.contains(e) || graph.row(*e).iter().any(|v| sets.1.contains(v)))
     })
 }
 
 /// Whether constraints are left over, in a block with arrays, although each of their elements can be solved for an element of an
 /// array.
-pub(crate) fn is_entangled(plan: &Plan) -> bool {
-    let d = &plan.pieces.differentiated;
-    if plan.selection.constraints.is_empty() || plan.pieces.directions.is_empty() {
+pub(crate) fn leaves_solvable_constraints(structure: &Structure) -> bool {
+    let d = &structure.nodes.differentiated;
+    if structure.selection.constraints.is_empty() || structure.nodes.directions.is_empty() {
         return false;
     }
-    let (left, _) = left_sets(plan);
+    let (left, _) = left_sets(structure);
     let integral = d.eq_integral();
     let root = |e: &EqId| std::iter::successors(Some(*e), |e| integral[e.index()]).last();
-    let mut blocks = plan.blocks.iter().map(|b| b.0);
+    let mut blocks = structure.blocks.iter().map(|b| b.0);
     blocks.any(|block| {
-        let is_left = |e: EqId| left.contains(&e) && plan.solvable.is_solvable_by_element(e);
+        let is_left = |e: EqId| left.contains(&e) && structure.solvable.is_solvable_by_element(e);
         block.iter().any(|e| d.graph.elen[e.index()] > 1)
             && block.iter().filter_map(root).any(is_left)
     })
 }
 
 /// How many elements became dummy states although another variable of their equation, less wanted as a state, could have been computed
-/// instead: the first cuts decide what has the length of an equation, and they know no wishes.
-pub(crate) fn ignored_wishes(plan: &Plan, flat: &mut FlatModel, options: &Options) -> u64 {
-    let pieces = &plan.pieces;
+/// instead: the first cuts decide what has the length of an equation, and they know no preferences.
+pub(crate) fn ignored_preferences(
+    structure: &Structure,
+    flat: &mut FlatModel,
+    options: &Options,
+) -> u64 {
+    let pieces = &structure.nodes;
     if pieces.directions.is_empty() {
         return 0;
     }
     let mut ignored = 0;
-    for (e, v) in &plan.selection.dummies {
+    for (e, v) in &structure.selection.dummies {
         let (Some(eq), variable) = (
             pieces.equations.get(e.index()),
             &pieces.variables[v.index()],
@@ -93,37 +101,40 @@ pub(crate) fn ignored_wishes(plan: &Plan, flat: &mut FlatModel, options: &Option
     ignored
 }
 
-/// The equations with the arrays of entangled blocks taken apart, if these are few: what the pieces do not solve, single
+/// The equations with the arrays of such blocks taken apart, if these are few: what the pieces do not solve, single
 /// elements may. Cycles through several pieces are recurrences for state selection, but they are still evaluated as a system
 /// of equations, so a short one is better computed element by element.
-pub(crate) fn taken_apart(
-    plan: &Plan,
+pub(crate) fn blocks_by_element(
+    structure: &Structure,
     flat: &mut FlatModel,
     equations: &[Equation],
 ) -> Option<Vec<Equation>> {
-    let d = &plan.pieces.differentiated;
+    let d = &structure.nodes.differentiated;
     let integral = d.eq_integral();
     let root = |e: EqId| std::iter::successors(Some(e), |e| integral[e.index()]).last();
-    let sets = left_sets(plan);
+    let sets = left_sets(structure);
     let mut apart = vec![false; equations.len()];
     let mut elements = 0;
-    for (block, _) in plan.blocks.iter() {
+    for (block, _) in structure.blocks.iter() {
         let roots: Vec<EqId> = block.iter().filter_map(|e| root(*e)).collect();
-        if !is_left_over(plan, &sets, &roots) {
+        if !is_left_over(structure, &sets, &roots) {
             continue;
         }
         for e in roots {
             elements += d.graph.elen[e.index()] as usize;
-            apart[plan.pieces.equations[e.index()].source] = true;
+            apart[structure.nodes.equations[e.index()].source] = true;
         }
     }
-    if elements == 0 || elements > MOST_TAKEN_APART {
+    if elements == 0 || elements > MOST_ELEMENTS {
         return None;
     }
     let mut out = Vec::new();
     for (eq, apart) in equations.iter().zip(apart) {
         if apart {
-            out.extend(crate::scalarise::scalarise(flat, vec![eq.clone()]));
+            out.extend(crate::segments::scalarise::scalarise(
+                flat,
+                vec![eq.clone()],
+            ));
         } else {
             out.push(eq.clone());
         }
@@ -132,7 +143,7 @@ pub(crate) fn taken_apart(
 }
 
 /// The pieces by what is solved for.
-pub(crate) fn disentangled(
+pub(crate) fn cut_by_solutions(
     flat: &mut FlatModel,
     equations: &[Equation],
     options: &Options,
@@ -161,7 +172,7 @@ pub(crate) fn disentangled(
     for (rank, (_, _, k)) in texts.iter().enumerate() {
         equation_rank[*k] = rank;
     }
-    let wishes = Wishes {
+    let preferences = StatePreferences {
         pivot: &|e, access| pivots[e.index()][access],
         class: &|v, order| {
             let (var, given) = inc.quantity[v.index()];
@@ -170,6 +181,6 @@ pub(crate) fn disentangled(
         variable_rank: &variable_rank,
         equation_rank: &equation_rank,
     };
-    let cut = cut_by_selection(&inc.model, &wishes)?;
+    let cut = cut_by_selection(&inc.model, &preferences)?;
     cut_nodes(equations, &inc, &cut)
 }

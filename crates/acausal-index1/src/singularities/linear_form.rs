@@ -13,7 +13,7 @@
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, ReduceOp};
 
-use crate::incidence::is_unknown;
+use crate::segments::incidence::is_unknown;
 
 /// What a coefficient belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

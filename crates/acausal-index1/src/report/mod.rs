@@ -5,15 +5,15 @@
 
 use acausal_expr::flat::{Equation, FlatModel, VarName};
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Printer, Range, Ty};
-use acausal_structure::blt::Blocks;
 use acausal_structure::segments::size_of;
-use acausal_structure::state_selection::{Form, Selection, Sorted};
 use acausal_structure::{EqId, VarId as NodeId};
 use acausal_symbolic::Substitute;
 
 use acausal_base::Diagnostic;
 
-use crate::nodes::{Nodes, VariableNode};
+use crate::aliases::Reduced;
+use crate::segments::nodes::VariableNode;
+use crate::state_selection::Structure;
 use crate::{Dae, Regularised};
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 
@@ -24,6 +24,9 @@ pub struct Report {
     pub equations: u64,
     /// Scalar unknowns before.
     pub unknowns: u64,
+    /// Scalar variables that equal others up to the sign and were taken out first, each with an equation: what follows is about the rest. Small
+    /// models are analysed with them.
+    pub aliases: u64,
     /// Singularities of connection equations that were removed.
     pub regularised: Regularised,
     /// Warnings and remarks for the user.
@@ -341,14 +344,15 @@ pub fn node_name(flat: &FlatModel, v: &VariableNode) -> String {
 }
 
 impl Report {
-    pub(crate) fn new(
-        flat: &FlatModel,
-        nodes: &Nodes,
-        blocks: &Blocks,
-        selection: &Selection,
-        sorted: &Sorted,
-        form: &Form,
-    ) -> Report {
+    pub(crate) fn new(flat: &FlatModel, structure: &Structure, reduced: &Reduced) -> Report {
+        let Structure {
+            nodes,
+            blocks,
+            selection,
+            form,
+            ..
+        } = structure;
+        let aliases = reduced.locals.len() as u64;
         let d = &nodes.differentiated;
         let name = |v: NodeId| node_name(flat, &nodes.variables[v.index()]);
         let mut grown = None;
@@ -436,18 +440,20 @@ impl Report {
                 equations: equations.iter().map(|e| text(*e)).collect(),
             })
             .collect();
-        let _ = sorted;
         let algebraic = form.unknowns()
             > form.xd.iter().map(|v| d.graph.vlen[v.index()]).sum::<u64>()
             || !selection.explicit.is_empty();
         Report {
-            equations: (0..d.original_equations).map(|e| d.graph.elen[e]).sum(),
-            unknowns: nodes
-                .variables
-                .iter()
-                .filter(|v| v.order == 0)
-                .map(|v| size_of(&v.spans))
-                .sum(),
+            equations: aliases
+                + (0..d.original_equations)
+                    .map(|e| d.graph.elen[e])
+                    .sum::<u64>(),
+            aliases,
+            unknowns: aliases
+                + (nodes.variables.iter())
+                    .filter(|v| v.order == 0)
+                    .map(|v| size_of(&v.spans))
+                    .sum::<u64>(),
             regularised: Regularised::default(),
             notes: Vec::new(),
             differentiated,
@@ -459,7 +465,7 @@ impl Report {
                 n: form.unknowns(),
                 // Slopes that are given by an equation are relations too; the form counts those between states.
                 fd: form.fd
-                    + crate::emit::slope_relations(nodes, selection)
+                    + crate::emission::slope_relations(nodes, selection)
                         .iter()
                         .filter(|r| !form.der_relations.contains(r))
                         .map(|(v, _)| d.graph.vlen[v.index()])

@@ -24,7 +24,7 @@ use super::linear_form::{Factor, Term, integer_terms};
 use super::split::Split;
 use super::uses::{Uses, image, uses, variable_shape};
 use crate::element::flat_affine;
-use crate::incidence::is_unknown;
+use crate::segments::incidence::is_unknown;
 
 /// An array of a system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

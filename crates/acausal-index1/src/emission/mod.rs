@@ -5,6 +5,11 @@
 //! pieces; small models are always reduced as far as possible). Otherwise the variable is an algebraic unknown and the
 //! equation a residual: for the integrator both are the same system.
 
+pub(crate) mod hoist;
+mod linear_sets;
+mod stabilise;
+pub(crate) mod starts;
+
 use std::cmp::Reverse;
 
 use acausal_base::Diagnostic;
@@ -12,20 +17,18 @@ use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use acausal_structure::blt::strong_components;
 use acausal_structure::segments::Span;
-use acausal_structure::state_selection::{Form, Selection, Sorted};
+use acausal_structure::state_selection::{Selection, Sorted};
 use acausal_structure::tearing::Tear;
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 use acausal_symbolic::{Differentiate, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::incidence::{is_unknown, kind_of, order_of};
-use crate::jumps::{may_jump, visible_jump};
-use crate::nodes::Nodes;
-use crate::solvable::{Order, Solvable};
-use crate::{
-    Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions, linear,
-    stabilise,
-};
+use crate::index_reduction::jumps::{may_jump, visible_jump};
+use crate::segments::incidence::{is_unknown, kind_of, order_of};
+use crate::segments::nodes::Nodes;
+use crate::state_selection::Structure;
+use crate::state_selection::solvable::{Order, Solvable};
+use crate::{Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions};
 use acausal_expr::unknown::{Part, Role, RowKind, Unknown};
 
 /// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
@@ -56,19 +59,22 @@ pub(crate) struct Candidate {
     pub reads: Vec<NodeId>,
 }
 
-/// Writes the DAE. `places` are the numbers of the equations in the source, if they have been put in another order: those that stay are residuals in the
-/// order of the source, as the unknowns are.
-#[allow(clippy::too_many_arguments)]
+/// Writes the DAE, and counts what is left over to the integrator although it could be computed. `numbers` are those of the equations in the
+/// source, if they have been put in another order: those that stay are residuals in the order of the source, as the unknowns are.
 pub(crate) fn emit(
     mut flat: FlatModel,
-    nodes: &Nodes,
-    solvable: &Solvable,
-    selection: &Selection,
-    sorted: &Sorted,
-    form: &Form,
+    structure: &Structure,
     discrete: Vec<DiscreteEquation>,
-    places: &[u32],
-) -> Result<(Dae, GivenBack), Vec<Diagnostic>> {
+    numbers: &[u32],
+) -> Result<(Dae, FormReport), Vec<Diagnostic>> {
+    let Structure {
+        nodes,
+        solvable,
+        selection,
+        sorted,
+        form,
+        ..
+    } = structure;
     let (written, jumping) = write_equations(&mut flat, nodes)?;
     let mut residual_equations: Vec<(EqId, RowKind)> = Vec::new();
     residual_equations.extend(form.r0d.iter().map(|e| (*e, RowKind::Dynamic)));
@@ -96,14 +102,14 @@ pub(crate) fn emit(
             None => back.add(nodes, sorted, e, v),
         }
     }
-    let mut given: linear::Given = FxHashMap::default();
+    let mut given: linear_sets::Given = FxHashMap::default();
     if !selection.linear.is_empty() {
         for (k, c) in candidates.iter().enumerate() {
             given.entry(c.target).or_insert(k);
         }
     }
     for set in &selection.linear {
-        match linear::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
+        match linear_sets::solve_set(&mut flat, nodes, &written, &candidates, &given, set) {
             Some(solved) => {
                 for mut c in solved {
                     c.reads = reader.reads(&flat, nodes, &c);
@@ -179,7 +185,7 @@ pub(crate) fn emit(
     let mut residuals = Vec::with_capacity(residual_equations.len());
     let place = |root: EqId| {
         let source = nodes.equations[root.index()].source;
-        places.get(source).map_or(root, |&p| EqId(p))
+        numbers.get(source).map_or(root, |&p| EqId(p))
     };
     residual_equations.sort_by_cached_key(|(e, _)| {
         let w = &written[e.index()];
@@ -279,7 +285,7 @@ pub(crate) fn emit(
         continuous,
         branching: false,
     };
-    Ok((dae, back))
+    Ok((dae, back.counts))
 }
 
 /// A constraint with its level.

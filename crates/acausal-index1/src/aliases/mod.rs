@@ -9,42 +9,104 @@
 //! directed towards the representatives, so that every other variable belongs to one equation, that with its parent. It is taken out with this
 //! equation unless something is said about it that the representative does not say too; where it occurs in equations
 //! the representative takes its place. `when` clauses, assertions and initial equations are not changed: they read the assignment. What is left is put in
-//! the order of its graph ([`crate::along`]).
+//! the order of its graph ([`crate::aliases::breadth_first`]).
 //!
 //! ```text
 //! c.v = c.p.v;  r.n.v = c.p.v;  C*der(c.v) = c.p.i;  r.n.i + c.p.i = 0;  r.p.i + r.n.i = 0;  r.p.v - r.n.v = R*r.p.i
 //! C*der(c.v) = c.p.i;  r.p.v - c.v = -R*c.p.i;  with  c.p.v := c.v;  r.n.v := c.v;  r.n.i := -c.p.i;  r.p.i := c.p.i
 //! ```
 //!
-//! A tree in which an equation closes a cycle stays as it is: one of its equations is redundant or a contradiction, which is for
-//! [`crate::regularise`] to say in the user's own equations. Whoever finds anything wrong with the smaller system looks at the
-//! original one ([`Reduced::undo`]), so that no message shows a replaced variable. Time is linear in the size of the equations.
+//! A tree in which an equation closes a cycle stays as it is; [`crate::singularities`] has told about it. Messages about the smaller system
+//! speak of the equations as they were written ([`Reduced::messages_as_written`]). Time is linear in the size of the equations.
+//!
+//! The stage decides about time only: states and unknowns are the same without it, so small models, in which there is nothing to
+//! save, skip it ([`MANY`]). Arrays are not looked at.
 
+pub(crate) mod breadth_first;
+
+use acausal_base::Diagnostic;
 use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
 use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
 use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
 
-use crate::incidence::is_unknown;
-use crate::{Local, along};
+use crate::segments::incidence::is_unknown;
+use crate::{Local, Options, index_reduction};
+use breadth_first::LEAST;
+
+/// From this many scalar equations on aliases are taken out.
+const MANY: usize = 2_000;
 
 /// The smaller system.
+#[derive(Default)]
 pub(crate) struct Reduced {
     /// What is left of the equations.
     pub(crate) equations: Vec<Equation>,
-    /// Their numbers among the equations before, if they are in another order.
-    pub(crate) places: Vec<u32>,
+    /// Their numbers among the equations before; empty if these are the same.
+    pub(crate) numbers: Vec<u32>,
     /// Assignments of the variables that were taken out, in their order: each reads a variable that stays.
     pub(crate) locals: Vec<Local>,
+    /// The equations before; empty if these are the same.
+    before: Vec<Equation>,
 }
 
 impl Reduced {
-    /// Makes the variables unknowns again.
-    pub(crate) fn undo(self, flat: &mut FlatModel) {
-        for local in self.locals {
+    /// An equation before aliases were taken out, by its number among what was left.
+    pub(crate) fn as_written(&self, equation: usize) -> Option<&Equation> {
+        // Equations that were taken apart since then have other numbers.
+        let same = self.numbers.len() == self.equations.len();
+        let number = self.numbers.get(equation).filter(|_| same)?;
+        self.before.get(*number as usize)
+    }
+
+    /// Messages about the structure of what is left, told of the equations as they were written. Those of the
+    /// smaller system stay if only that one is singular.
+    pub(crate) fn messages_as_written(
+        &mut self,
+        flat: &mut FlatModel,
+        messages: Vec<Diagnostic>,
+    ) -> Vec<Diagnostic> {
+        if self.locals.is_empty() {
+            return messages;
+        }
+        for local in &self.locals {
             flat.vars[local.target.var.index()].alias = false;
         }
+        let before = index_reduction::reduce(flat, &mut self.before);
+        before.err().unwrap_or(messages)
+    }
+
+    /// What emission needs of it.
+    pub(crate) fn without_equations(self) -> Reduced {
+        Reduced {
+            numbers: self.numbers,
+            locals: self.locals,
+            ..Reduced::default()
+        }
+    }
+}
+
+/// Takes aliases out of the equations.
+pub(crate) fn remove(flat: &mut FlatModel, equations: Vec<Equation>, options: &Options) -> Reduced {
+    let total: usize = equations.iter().map(Equation::len).sum();
+    // The full form has all equations.
+    if total < options.aliases_from.unwrap_or(MANY) || options.no_state_selection {
+        return unchanged(equations);
+    }
+    match reduce(flat, &equations, options) {
+        Some(reduced) => Reduced {
+            before: equations,
+            ..reduced
+        },
+        None => unchanged(equations),
+    }
+}
+
+fn unchanged(equations: Vec<Equation>) -> Reduced {
+    Reduced {
+        equations,
+        ..Reduced::default()
     }
 }
 
@@ -57,9 +119,9 @@ struct Edge {
     negative: bool,
 }
 
-/// Takes variables out. `None` if there are none.
-pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Reduced> {
-    let facts = Facts::new(flat);
+/// What is left without aliases. `None` if there are none.
+fn reduce(flat: &mut FlatModel, equations: &[Equation], options: &Options) -> Option<Reduced> {
+    let facts = Facts::new(flat, options);
     // Per variable of an edge: an access to it.
     let mut accesses = vec![ExprId::default(); flat.vars.len()];
     let mut edges: Vec<Edge> = Vec::new();
@@ -108,15 +170,12 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
     }
     let images = Images { image, accesses };
     let mut left = Vec::with_capacity(equations.len() - count);
-    let mut places = remaining(flat, equations, &gone, &facts.unknown, &images.image);
-    for &k in &places {
+    let numbers = remaining(flat, equations, &gone, &facts.unknown, &images.image);
+    for &k in &numbers {
         let mut eq = equations[k as usize].clone();
         eq.lhs = images.replace(&mut flat.exprs, eq.lhs);
         eq.rhs = images.replace(&mut flat.exprs, eq.rhs);
         left.push(eq);
-    }
-    if places.is_sorted() {
-        places = Vec::new();
     }
     let mut locals = Vec::with_capacity(count);
     let subs = flat.exprs.make_list(&[]);
@@ -138,8 +197,9 @@ pub(crate) fn reduce(flat: &mut FlatModel, equations: &[Equation]) -> Option<Red
     }
     Some(Reduced {
         equations: left,
-        places,
+        numbers,
         locals,
+        before: Vec::new(),
     })
 }
 
@@ -152,12 +212,19 @@ struct Facts {
 }
 
 impl Facts {
-    fn new(flat: &FlatModel) -> Facts {
+    fn new(flat: &FlatModel, options: &Options) -> Facts {
         let unknown = |(id, v): (VarId, &Variable)| is_unknown(flat, id) && v.dims.is_empty();
         let silent =
             |v: &Variable| v.attributes.is_none() && v.state_select == StateSelect::Default;
+        let mut unknown: Vec<bool> = flat.var_ids().map(unknown).collect();
+        if !options.prefer_states.is_empty() {
+            // What the user wants as a state is not replaced by what it equals.
+            for (k, v) in flat.vars.iter().enumerate() {
+                unknown[k] &= !options.prefer_states.contains(&v.name.plain());
+            }
+        }
         Facts {
-            unknown: flat.var_ids().map(unknown).collect(),
+            unknown,
             silent: flat.vars.iter().map(silent).collect(),
         }
     }
@@ -203,7 +270,7 @@ fn remaining(
 ) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..equations.len() as u32).collect();
     numbers.retain(|&k| !gone[k as usize]);
-    if numbers.len() < along::LEAST {
+    if numbers.len() < LEAST {
         return numbers;
     }
     let mut rows: Rows<u32> = Rows::new();
@@ -219,7 +286,7 @@ fn remaining(
         row.dedup();
         rows.push(row.drain(..));
     }
-    let order = along::along_graph(&rows, flat.vars.len());
+    let order = breadth_first::breadth_first_order(&rows, flat.vars.len());
     order.into_iter().map(|k| numbers[k as usize]).collect()
 }
 

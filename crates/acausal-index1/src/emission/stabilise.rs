@@ -17,9 +17,9 @@ use acausal_structure::state_selection::Form;
 use acausal_symbolic::{Gradient, Reduce, Substitute, split_equation};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::emit::{Written, state};
-use crate::incidence::{kind_of, order_of};
-use crate::nodes::Nodes;
+use crate::emission::{Written, state};
+use crate::segments::incidence::{kind_of, order_of};
+use crate::segments::nodes::Nodes;
 use crate::{Local, Residual, auxiliary, hoist_reductions};
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 

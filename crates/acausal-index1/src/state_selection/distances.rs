@@ -14,8 +14,8 @@ use acausal_structure::segments::{Index, Span};
 use acausal_structure::tearing::loops::{Gap, Reach};
 use acausal_structure::{EqId, VarId as NodeId};
 
-use crate::nodes::{EquationNode, Nodes, Touched, VariableNode};
-use crate::solvable::Solvable;
+use crate::segments::nodes::{EquationNode, Nodes, Touched, VariableNode};
+use crate::state_selection::solvable::Solvable;
 
 /// Distances between elements, for the pieces of a model.
 pub struct Distances<'a> {

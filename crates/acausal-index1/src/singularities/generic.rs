@@ -22,7 +22,7 @@ use acausal_expr::flat::{Equation, FlatModel, OriginKind};
 use acausal_expr::{ExprId, Exprs, Kind, Node, VarId};
 
 use super::linear_form::known;
-use crate::incidence::order_of;
+use crate::segments::incidence::order_of;
 
 /// Updates of entries that any block may take: some hundredths of a second.
 const LEAST_WORK: usize = 50_000;

@@ -12,8 +12,8 @@ use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_o
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 use rustc_hash::FxHashMap;
 
-use crate::along;
-use crate::incidence::{Incidence, is_unknown, order_of};
+use crate::aliases::breadth_first::LEAST;
+use crate::segments::incidence::{Incidence, is_unknown, order_of};
 
 /// A piece of a variable: a box of its elements at one derivative order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
     let mut derivative = Vec::new();
     // If there are many, in the order in which the equations name them, so that a pass along the equations goes along the unknowns too; then those
     // in no equation.
-    let many = equation_nodes.len() >= along::LEAST;
+    let many = equation_nodes.len() >= LEAST;
     let named = equation_nodes.iter().filter(|_| many);
     let named = named.flat_map(|e| e.touched.iter().map(|t| t.var.index()));
     for var in named.chain((0..flat.vars.len()).filter(|&v| unknown[v])) {

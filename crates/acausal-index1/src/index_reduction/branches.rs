@@ -10,16 +10,22 @@
 use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
 use acausal_expr::{ExprId, Exprs, Node, Printer, VarId};
-use acausal_structure::blt::Blocks;
 use acausal_symbolic::{Gradient, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::incidence::order_of;
-use crate::nodes::Nodes;
+use crate::aliases::Reduced;
 use crate::report::node_name;
+use crate::segments::incidence::order_of;
+use crate::segments::nodes::Nodes;
+use crate::state_selection::Structure;
 
 /// One warning per block with such derivatives.
-pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> Vec<Diagnostic> {
+pub(crate) fn warnings(
+    flat: &mut FlatModel,
+    structure: &Structure,
+    reduced: &Reduced,
+) -> Vec<Diagnostic> {
+    let (nodes, blocks) = (&structure.nodes, &structure.blocks);
     let integral = nodes.differentiated.var_integral();
     let named = names_of_derivatives(flat, nodes);
     let mut out = Vec::new();
@@ -57,7 +63,7 @@ pub(crate) fn warnings(flat: &mut FlatModel, nodes: &Nodes, blocks: &Blocks) -> 
                 }
             }
             if here {
-                origins.push(piece);
+                origins.push(reduced.as_written(eq.source).cloned().unwrap_or(piece));
             }
         }
         let Some(first) = origins.first() else {

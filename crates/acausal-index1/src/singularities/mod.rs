@@ -21,13 +21,17 @@ mod regular;
 mod split;
 mod system;
 mod uses;
+pub(crate) mod zero_coefficients;
+mod zero_products;
 
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
 use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem, decide_in_order};
 
-use crate::incidence::is_unknown;
+use crate::index_reduction;
+use crate::segments::incidence::is_unknown;
+use crate::segments::nodes::Nodes;
 use apply::Plan;
 pub(crate) use cancelled::expose;
 
@@ -53,7 +57,9 @@ impl Regularised {
         self.removed.extend(more.removed);
         self.replaced.extend(more.replaced);
         self.freed.extend(more.freed);
-        self.notes.extend(more.notes);
+        let new = more.notes.into_iter();
+        let new: Vec<Diagnostic> = new.filter(|n| !self.notes.contains(n)).collect();
+        self.notes.extend(new);
     }
 }
 
@@ -93,6 +99,21 @@ pub(crate) fn regularise(
         ));
     }
     plan.carry_out(flat, equations)
+}
+
+/// Index reduction of equations whose structure is singular, without products that vanish; `None` if that is no help.
+pub(crate) fn reduce_without_zero_products(
+    flat: &mut FlatModel,
+    equations: &mut Vec<Equation>,
+    done: &mut Regularised,
+) -> Option<Nodes> {
+    if !zero_products::remove_vanishing(flat, equations, done) {
+        return None;
+    }
+    let more = regularise(flat, equations).ok()?;
+    let nodes = index_reduction::reduce(flat, equations).ok()?;
+    done.extend(more);
+    Some(nodes)
 }
 
 /// The decisions of the elimination, without constraints that are visible as they stand.
