@@ -15,7 +15,7 @@ use super::target::{references, root};
 use crate::function::execute::{Executor, Write};
 use crate::function::run_time::Lowering;
 use crate::instance::InstId;
-use crate::lower::{Context, Result, Tensor, Value, error};
+use crate::lower::{Context, Error, Result, Tensor, Value};
 
 /// Executes a statement through a run-time function: the assigned variables then hold its outputs.
 pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
@@ -328,7 +328,7 @@ fn shifted(place: u32, own: u32, count: u32) -> u32 {
 fn sizes(ctx: &mut Context, var: VarId) -> Result<Vec<usize>> {
     let Some(&inst) = ctx.var_insts.get(var.index()) else {
         let message = "a variable of the compiler is read in an algorithm";
-        return Err(error("unsupported", acausal_base::Span::NONE, message));
+        return Err(Error::unsupported(acausal_base::Span::NONE, message));
     };
     let mut out = Vec::new();
     for array in ctx.enclosing_arrays(inst) {

@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Section;
 use crate::instance::{InstId, Kind};
-use crate::lower::{Context, Env, Result, Tensor, Type, Value, error};
+use crate::lower::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
 /// A variable that the section assigns.
 pub(super) struct Target {
@@ -52,7 +52,7 @@ pub(super) fn targets(
                     let message = format!(
                         "`{name}` is assigned both inside and outside of `when` in one algorithm, which is not supported yet"
                     );
-                    return Err(error("unsupported", r.span, message)
+                    return Err(Error::unsupported(r.span, message)
                         .hint("use two variables, or an `if` with `edge(...)`")
                         .into());
                 }
@@ -86,7 +86,7 @@ pub(super) fn root(
             if ctx.instances.data(inst).rank > 0 {
                 let message =
                     "assignments to members of an array of components are not supported yet";
-                return Err(error("unsupported", part.span, message));
+                return Err(Error::unsupported(part.span, message));
             }
             continue;
         }

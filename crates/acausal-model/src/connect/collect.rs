@@ -12,7 +12,7 @@ use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability, Visi
 
 use super::link::{Connections, End, Face, LeafKind, Link, Port};
 use crate::instance::{InstId, InstPrefixes, Kind};
-use crate::lower::{Context, Env, Result, Subscript, error};
+use crate::lower::{Context, Env, Error, ErrorKind, Result, Subscript, error};
 
 /// Records a `connect` equation. `domain` are the iterators around it: of `for` equations and enclosing arrays of components.
 /// A connection of a component that does not exist is left out (MLS 3.6 §4.4.5).
@@ -29,8 +29,8 @@ pub fn connect(
     for r in refs {
         match side(ctx, env, r) {
             Ok(side) => sides.push(side),
-            Err(message) if message.code == "absent-component" => return Ok(()),
-            Err(message) => return Err(message),
+            Err(e) if e.kind() == ErrorKind::AbsentComponent => return Ok(()),
+            Err(e) => return Err(e),
         }
     }
     let [a, mut b] = <[Side; 2]>::try_from(sides)
@@ -286,9 +286,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn not_constant(&self, ctx: &Context, e: ExprId) -> Box<acausal_base::Diagnostic> {
+    fn not_constant(&self, ctx: &Context, e: ExprId) -> Error {
         let message = "a subscript in `connect` must be a constant or parameter expression";
-        let mut out = error("not-constant", self.span, message);
+        let mut out = Error::not_constant(self.span, message);
         let variable =
             ctx.exprs
                 .reachable(&[e])
@@ -308,22 +308,17 @@ impl Walk<'_> {
         out
     }
 
-    fn missing(
-        &self,
-        ctx: &Context,
-        member: InstId,
-        other: InstId,
-    ) -> Box<acausal_base::Diagnostic> {
+    fn missing(&self, ctx: &Context, member: InstId, other: InstId) -> Error {
         let name = ctx.instances.data(member).name;
         let message = format!(
             "`{}` has no member `{name}` that could be connected with `{}`",
             ctx.instances.display_name(other),
             ctx.instances.display_name(member),
         );
-        self.explain(ctx, *error("connect-members", self.span, message), member)
+        self.explain(ctx, error("connect-members", self.span, message), member)
     }
 
-    fn mismatch(&self, ctx: &mut Context, insts: [InstId; 2]) -> Box<acausal_base::Diagnostic> {
+    fn mismatch(&self, ctx: &mut Context, insts: [InstId; 2]) -> Error {
         let what = insts.map(|i| {
             let name = ctx.instances.display_name(i);
             let sizes = ctx.dims(i).unwrap_or_default();
@@ -335,18 +330,13 @@ impl Walk<'_> {
             }
         });
         let message = format!("cannot connect {} with {}", what[0], what[1]);
-        self.explain(ctx, *error("connect-types", self.span, message), insts[0])
+        self.explain(ctx, error("connect-types", self.span, message), insts[0])
     }
 
-    fn explain(
-        &self,
-        ctx: &Context,
-        message: acausal_base::Diagnostic,
-        declared: InstId,
-    ) -> Box<acausal_base::Diagnostic> {
+    fn explain(&self, ctx: &Context, error: Error, declared: InstId) -> Error {
         let at = ctx.instances.data(declared).span;
         let (a, b) = (self.refs[0].span, self.refs[1].span);
-        message
+        error
             .label(a, "first connector")
             .label(b, "second connector")
             .label(at, "declared here")

@@ -76,7 +76,7 @@ impl Flattener {
                 .hint(format!("remove {}", count(total - unknowns, "equation")))
                 .into();
         }
-        self.model.imbalance = Some(*message);
+        self.model.imbalance = Some(message.into());
     }
 
     /// Scalars that a `when` determines: each variable once, although several branches may assign it.

@@ -13,7 +13,7 @@ use acausal_syntax::ast::{self, Expr, Variability};
 
 use super::equation::Item;
 use super::{Flattener, Spot};
-use crate::lower::{Result, Type, error};
+use crate::lower::{Error, Result, Type, error};
 
 /// Domains with conditions that are no relations of iterators are cut element by element up to this size.
 const ENUMERATE: i64 = 10_000;
@@ -255,8 +255,7 @@ impl Flattener {
                         });
                     }
                     Item::Terminate { .. } => {
-                        return Err(error(
-                            "unsupported",
+                        return Err(Error::unsupported(
                             span,
                             "`terminate` in an `if` with a varying condition is not supported yet",
                         ));

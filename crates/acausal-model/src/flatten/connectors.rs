@@ -9,12 +9,12 @@
 //!
 //! Cost: every class of connectors is counted once.
 
+use acausal_base::Diagnostic;
 use acausal_syntax::ast::{Causality, FlowPrefix, Variability};
 use rustc_hash::FxHashSet;
 
 use super::Flattener;
 use crate::instance::{InstId, Kind};
-use crate::lower::error;
 
 impl Flattener {
     pub(super) fn check_connectors(&mut self) {
@@ -94,7 +94,7 @@ impl Flattener {
             counted(potentials, "potential"),
             counted(flows, "flow variable")
         );
-        let error = error("unbalanced-connector", span, message)
+        let error = Diagnostic::error("unbalanced-connector", span, message)
             .note("a connection gives one equation for every potential and one for every flow variable (MLS 3.6 §9.3.1)")
             .hint("declare `flow` variables, or `input` and `output` for signals, so that both numbers are equal");
         let error = self.ctx.instances.with_chain(error, connector);

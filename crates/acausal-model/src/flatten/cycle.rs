@@ -4,12 +4,12 @@
 //! Where a cycle is met, the conditions in it that are known are decided, their parameters become structural, and the cycle is
 //! looked for again. What remains is an error that names the way round.
 
+use acausal_base::Diagnostic;
 use acausal_expr::{ExprId, Node, VarId};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
 use super::Flattener;
-use crate::lower::error;
 
 impl Flattener {
     /// Parameters must not depend on themselves. Arrays may, element by element, so they end a search.
@@ -33,7 +33,7 @@ impl Flattener {
                 names.push(names[0].clone());
                 let span = self.model.var(cycle[0]).span;
                 let message = format!("the value of {} depends on itself", names[0]);
-                let message = error("cyclic-value", span, message)
+                let message = Diagnostic::error("cyclic-value", span, message)
                     .note(format!("the dependency is {}", names.join(" -> ")));
                 self.ctx.errors.push(message);
             }

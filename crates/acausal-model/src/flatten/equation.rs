@@ -3,7 +3,7 @@
 //! Lowering an equation gives [`Item`]s and changes nothing else, so that the branches of an `if` can be merged, and a loop can
 //! be tried symbolically first and unrolled only if its body needs the numbers.
 
-use acausal_base::Span;
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, Print, When};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty};
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
@@ -11,7 +11,7 @@ use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 use super::{Flattener, Spot};
 use crate::algorithm::at_start_only;
 use crate::connect::Link;
-use crate::lower::{Result, Tensor, Type, Value, error};
+use crate::lower::{Error, Result, Tensor, Type, Value, error};
 
 /// What an equation lowers to.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl Flattener {
         for e in list {
             match (self.equation(spot, e, out), &first) {
                 (Err(message), Ok(())) => first = Err(message),
-                (Err(message), Err(_)) => self.ctx.errors.push(*message),
+                (Err(message), Err(_)) => self.ctx.errors.push(message.into()),
                 (Ok(()), _) => {}
             }
         }
@@ -282,7 +282,7 @@ impl Flattener {
         .into())
     }
 
-    fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_base::Diagnostic> {
+    fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Error {
         let (p, q) = (self.ctx.describe(a), self.ctx.describe(b));
         let same_type = match (a, b) {
             (Value::Tensor(x), Value::Tensor(y)) => x.ty.join(y.ty).is_some(),
@@ -330,7 +330,7 @@ impl Flattener {
                     initial: spot.initial,
                 }),
                 Item::Reinit { span, .. } => {
-                    self.ctx.errors.push(*error(
+                    self.ctx.errors.push(Diagnostic::error(
                         "misplaced-call",
                         span,
                         "`reinit` can only be used inside of `when`",
@@ -338,7 +338,7 @@ impl Flattener {
                 }
                 Item::Terminate { origin, .. } => {
                     let span = self.model.origin(origin).span;
-                    self.ctx.errors.push(*error(
+                    self.ctx.errors.push(Diagnostic::error(
                         "misplaced-call",
                         span,
                         "`terminate` can only be used inside of `when`",

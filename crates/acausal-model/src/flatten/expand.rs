@@ -4,6 +4,7 @@
 //! Names must be resolvable to variables before the first equation is lowered, so this pass looks at structure only: sizes
 //! and conditions (evaluated), types and prefixes.
 
+use acausal_base::Diagnostic;
 use acausal_expr::VarId;
 use acausal_expr::flat::{
     Causality, Enumeration, NameTree, VarName, VarType, Variability, Variable,
@@ -79,7 +80,7 @@ impl Flattener {
                 return;
             }
             Err(e) => {
-                self.ctx.errors.push(*e);
+                self.ctx.errors.push(e.into());
                 return;
             }
         }
@@ -106,7 +107,7 @@ impl Flattener {
             Kind::Error => {}
             Kind::Package | Kind::Function | Kind::Operator => {
                 let class = self.ctx.instances.class_name(inst);
-                self.ctx.errors.push(*error(
+                self.ctx.errors.push(Diagnostic::error(
                     "not-instantiable",
                     span,
                     format!("`{class}` cannot be the class of a component"),
@@ -125,7 +126,7 @@ impl Flattener {
             self.said_too_many = true;
             let span = self.ctx.instances.data(inst).span;
             let name = self.ctx.instances.display_name(inst);
-            let message = error(
+            let message = Diagnostic::error(
                 "too-many-components",
                 span,
                 format!("the model has more than {most} components; this is as far as `{name}`"),
@@ -182,7 +183,7 @@ impl Flattener {
             let name = self.ctx.instances.display_name(inst);
             let bytes = total as f64 * size_of::<f64>() as f64;
             // The variable is declared all the same, so that its uses are no errors as well.
-            let message = error(
+            let message = Diagnostic::error(
                 "too-large",
                 span,
                 format!(

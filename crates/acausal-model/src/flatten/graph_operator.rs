@@ -11,7 +11,7 @@ use acausal_syntax::ast::{Call, ComponentRef};
 
 use super::{Flattener, Spot};
 use crate::class::predefined::CONNECTION_OPERATORS;
-use crate::lower::{Result, Type, error};
+use crate::lower::{ErrorKind, Result, Type, error};
 
 impl Flattener {
     /// Checks a call of an operator of the package `Connections`.
@@ -61,8 +61,8 @@ impl Flattener {
             };
             let place = match self.ctx.place(&spot.env, r) {
                 Ok(place) => place,
-                Err(message) if message.code == "absent-component" => continue,
-                Err(message) => return Err(message),
+                Err(e) if e.kind() == ErrorKind::AbsentComponent => continue,
+                Err(e) => return Err(e),
             };
             if self.ctx.equality_constraint(place.inst).is_none() {
                 let class = self.ctx.instances.class_name(place.inst);

@@ -5,7 +5,7 @@ use acausal_syntax::ast::{self, EquationKind, Expr, ForIndex};
 
 use super::equation::Item;
 use super::{Flattener, Spot};
-use crate::lower::{Iteration, Result, Type, UNROLL, Value, error, is_irregular};
+use crate::lower::{ErrorKind, Iteration, Result, Type, UNROLL, Value, error};
 
 impl Flattener {
     pub(super) fn for_equation(
@@ -58,7 +58,7 @@ impl Flattener {
                 }
                 // A size or range that depends on the iterator (a triangle) has a value only element by element, and so has an irregular
                 // condition.
-                Err(message) if is_irregular(&message) && iteration.count() <= UNROLL => {
+                Err(message) if message.is_irregular() && iteration.count() <= UNROLL => {
                     whole = Some((message, self.ctx.errors.split_off(errors)));
                 }
                 Err(message) => return Err(message),
@@ -87,7 +87,7 @@ impl Flattener {
             };
             // The subscript is out of bounds after all: the message about all values says more.
             return Err(match whole {
-                Some((first, others)) if first.code == "subscript-bounds" => {
+                Some((first, others)) if first.kind() == ErrorKind::SubscriptBounds => {
                     self.ctx.errors.truncate(errors);
                     self.ctx.errors.extend(others);
                     first

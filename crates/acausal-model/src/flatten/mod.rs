@@ -329,7 +329,7 @@ impl Flattener {
         let framed = match self.ctx.frame(section.scope) {
             Ok(framed) => framed,
             Err(e) => {
-                self.ctx.errors.push(*e);
+                self.ctx.errors.push(e.into());
                 return;
             }
         };

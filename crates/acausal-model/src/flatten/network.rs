@@ -2,7 +2,7 @@
 //!
 //! Only models that use these operators or have overdetermined connectors pay for the additional walk over their equations.
 
-use acausal_base::Span;
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Equation, OriginId};
 use acausal_expr::{Affine, IterId, Range};
 use acausal_syntax::ast::{
@@ -54,7 +54,9 @@ impl Flattener {
             let span = self.ctx.instances.data(inst).span;
             let message =
                 format!("no root can be chosen for the connected set that contains `{name}`");
-            self.ctx.errors.push(*error("no-root", span, message));
+            self.ctx
+                .errors
+                .push(Diagnostic::error("no-root", span, message));
         }
     }
 

@@ -3,11 +3,11 @@
 //! Variability, causality, `flow` and `stream` say something about variables, so they stand before simple types, records and
 //! connectors, never before models and blocks; and what flows is a Real.
 
+use acausal_base::Diagnostic;
 use acausal_syntax::ast::{Causality, FlowPrefix, Variability};
 
 use super::Flattener;
 use crate::instance::{InstId, Kind, Primitive};
-use crate::lower::error;
 
 impl Flattener {
     pub(super) fn check_prefixes(&mut self, inst: InstId) {
@@ -42,6 +42,8 @@ impl Flattener {
             }
             _ => return,
         };
-        self.ctx.errors.push(*error("wrong-prefix", span, message));
+        self.ctx
+            .errors
+            .push(Diagnostic::error("wrong-prefix", span, message));
     }
 }

@@ -15,7 +15,6 @@ use acausal_symbolic::Assigned;
 use rustc_hash::FxHashSet;
 
 use super::Flattener;
-use crate::lower::error;
 
 impl Flattener {
     /// Left limits of continuous variables outside of `when`.
@@ -24,7 +23,7 @@ impl Flattener {
             let v = self.model.var(var);
             if v.variability == Variability::Continuous && v.ty == VarType::Real {
                 let name = v.name.plain();
-                let message = error(
+                let message = Diagnostic::error(
                     "pre-of-continuous",
                     span,
                     format!("`{name}` is continuous: it has no left limit outside of `when`"),

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use acausal_base::Diagnostic;
+use acausal_base::{Diagnostic, Severity};
 use acausal_expr::flat::{
     Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
     Variability,
@@ -14,7 +14,7 @@ use acausal_syntax::ast;
 
 use super::Flattener;
 use crate::instance::InstId;
-use crate::lower::{Result, Tensor, Type, error};
+use crate::lower::{Error, Result, Tensor, Type, error};
 
 impl Flattener {
     pub(super) fn variables(&mut self) {
@@ -44,7 +44,7 @@ impl Flattener {
                     "`{}` sets some elements of what has no value of its own",
                     setting.path
                 );
-                let message = error("wrong-setting", setting.value.span, message)
+                let message = Diagnostic::error("wrong-setting", setting.value.span, message)
                     .hint("set all elements: `name={...}`");
                 self.ctx.errors.push(message);
             }
@@ -170,8 +170,7 @@ impl Flattener {
         let e = t.element(&mut self.ctx.exprs, &first);
         match self.ctx.exprs.node(e) {
             acausal_expr::Node::Str(s) => Ok(self.ctx.exprs.string(s).into()),
-            _ => Err(error(
-                "not-constant",
+            _ => Err(Error::not_constant(
                 binding.expr.span,
                 format!("`{name}` must be a constant String"),
             )),
@@ -238,8 +237,7 @@ impl Flattener {
             return Ok(());
         };
         let own = self.ctx.instances.display_name(inst);
-        Err(error(
-            "not-constant",
+        Err(Error::not_constant(
             binding.expr.span,
             format!("the parameter `{own}` cannot depend on `{name}`, which varies"),
         ))
@@ -253,8 +251,7 @@ impl Flattener {
         let own = self.ctx.instances.display_name(inst);
         let binding = self.ctx.instances.attribute(inst, "fixed");
         let span = binding.map_or(self.ctx.instances.data(inst).span, |b| b.expr.span);
-        Err(error(
-            "not-constant",
+        Err(Error::not_constant(
             span,
             format!("`fixed` of `{own}` cannot depend on `{name}`, which varies"),
         ))
@@ -357,11 +354,10 @@ impl Flattener {
                 let env = crate::lower::Env::new(part.scope).evaluating();
                 match self.ctx.scalar(&env, e, Type::Real) {
                     Ok(v) => *slot = self.ctx.exprs.as_f64(v),
-                    Err(m) => {
-                        let mut m = *m;
-                        m.severity = acausal_base::Severity::Warning;
-                        self.ctx.warnings.push(m);
-                    }
+                    Err(e) => self.ctx.warnings.push(Diagnostic {
+                        severity: Severity::Warning,
+                        ..e.into()
+                    }),
                 }
             }
         }

@@ -19,7 +19,7 @@ use acausal_syntax::ast::{
 use super::execute::with_locals;
 use super::rewrite::{named, reference, rewrite};
 use super::run_time::Lowering;
-use crate::lower::{Result, Type, Value, children};
+use crate::lower::{ErrorKind, Result, Type, Value, children};
 
 /// A reduction with its iterators.
 struct Reduction {
@@ -160,7 +160,7 @@ impl Lowering<'_, '_> {
         let attempt = self.ctx.expr(&env, e);
         self.ctx.function_state.asserts.truncate(pending);
         match attempt {
-            Err(message) if message.code == "not-constant" => {}
+            Err(e) if e.kind() == ErrorKind::NotConstant => {}
             _ => return Ok(None), // what is wrong is said when the statement itself is lowered
         }
         let Reduction {

@@ -3,7 +3,7 @@
 use acausal_expr::ExprId;
 use acausal_syntax::ast::{Call, ComponentRef, Expr, ExprKind};
 
-use crate::lower::{Context, Env, Result, Type, error};
+use crate::lower::{Context, Env, ErrorKind, Result, Type, error};
 
 /// A lowered assertion.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,12 @@ pub fn assertion(ctx: &mut Context, env: &Env<'_>, call: &Call) -> Result<Assert
     let message = match ctx.scalar(env, message, Type::String) {
         Ok(text) => text,
         // The values in a message may be known at run time only; the assertion stands without them.
-        Err(failed) if failed.code == "not-constant" || failed.code == "unsupported" => {
+        Err(failed)
+            if matches!(
+                failed.kind(),
+                ErrorKind::NotConstant | ErrorKind::Unsupported
+            ) =>
+        {
             let text = literals(message).join("...");
             ctx.exprs.str(&text)
         }

@@ -11,7 +11,7 @@ use super::constant::fold;
 use super::execute::{Executor, Step, Write, with_locals};
 use super::{Stop, bind};
 use crate::instance::InstId;
-use crate::lower::{Record, Subscript, Tensor, Value, error};
+use crate::lower::{Error, Record, Subscript, Tensor, Value, error};
 
 /// Longer arrays are not written element by element at compile time.
 const LONGEST: usize = 4096;
@@ -206,7 +206,7 @@ impl Executor<'_, '_> {
             };
             if let Some(bad) = indices.iter().find(|&&i| i < 1 || i > n as i64) {
                 let message = format!("index {bad} is outside of 1:{n}");
-                return Err(error("subscript-bounds", span, message).into());
+                return Err(Error::subscript_bounds(span, message).into());
             }
             self.spend((positions.len() * indices.len()) as u64, span)?;
             positions = positions

@@ -9,7 +9,7 @@ use acausal_syntax::ast::Variability;
 use super::bind;
 use crate::instance::{InstId, Kind};
 use crate::lower::{
-    Context, Env, Locals, Record, Result, Tensor, Value, error, in_dependency_order,
+    Context, Env, Error, Locals, Record, Result, Tensor, Value, in_dependency_order,
 };
 
 /// Gives outputs and protected variables their first values. Declarations may refer to later ones, so those that fail
@@ -110,7 +110,7 @@ pub fn blank(
             let class = ctx.instances.class_name(variable);
             let message =
                 format!("a variable of class {class} (`{name}`) cannot be used in a function");
-            Err(error("unsupported", span, message))
+            Err(Error::unsupported(span, message))
         }
     }
 }

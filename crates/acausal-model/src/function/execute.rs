@@ -22,7 +22,7 @@ use super::declare::declare;
 use super::quiet::Quiet;
 use super::{Stop, bind, left_limit};
 use crate::instance::{InstId, Scope};
-use crate::lower::{Context, Env, Iteration, Locals, Type, Value, error};
+use crate::lower::{Context, Env, ErrorKind, Iteration, Locals, Type, Value, error};
 
 /// Work that a call with constant arguments may cause before it is left to the interpreter.
 pub const FUEL: u64 = 100_000;
@@ -278,12 +278,12 @@ impl<'c, 'e> Executor<'c, 'e> {
         }
         let value = match value {
             // A reduction up to what is known at run time only can be a loop there.
-            Err(message)
+            Err(error)
                 if self.in_function
-                    && message.code == "not-constant"
+                    && error.kind() == ErrorKind::NotConstant
                     && super::accumulate::mentions(e) =>
             {
-                return Err(Stop::Dynamic(message));
+                return Err(Stop::Dynamic(error));
             }
             other => other?,
         };
@@ -422,8 +422,8 @@ impl<'c, 'e> Executor<'c, 'e> {
         let used: Vec<&Expr> = used.iter().collect();
         let iteration = match self.ctx.iteration(&env, index, &used) {
             Ok(iteration) => iteration,
-            Err(message) if message.code == "not-constant" => return Err(Stop::Dynamic(message)),
-            Err(message) => return Err(message.into()),
+            Err(e) if e.kind() == ErrorKind::NotConstant => return Err(Stop::Dynamic(e)),
+            Err(e) => return Err(e.into()),
         };
         for k in 0..iteration.count() {
             self.spend(1, span)?;

@@ -1,7 +1,7 @@
 //! `external` functions (MLS 3.6 §12.9): the mathematical ones become operators, those on strings are evaluated at compile
 //! time, tables and random numbers are [native functions](acausal_expr::native) at run time. Others are reported by name.
 
-use acausal_base::Span;
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::native::{External, Native};
 use acausal_expr::{Builtin, ExprId, FuncId, Node, flat};
 use acausal_syntax::ast::{ComponentRef, ExprKind};
@@ -10,7 +10,7 @@ use super::constant::{fold, number};
 use super::specialise::literal_of;
 use super::{PendingPrint, apply, bind, external_text};
 use crate::instance::InstId;
-use crate::lower::{Context, Env, Locals, Result, Tensor, Type, Value, error};
+use crate::lower::{Context, Env, Error, Locals, Result, Tensor, Type, Value, error};
 
 /// C functions of one Real argument.
 const UNARY: [(&str, Builtin); 19] = [
@@ -64,9 +64,8 @@ fn print(ctx: &mut Context, name: &str, args: &[Tensor], span: Span) {
     };
     if to_file {
         let message = "printing to files is not supported yet, nothing is written here";
-        let mut warning = *error("unsupported", span, message);
-        warning.severity = acausal_base::Severity::Warning;
-        ctx.warnings.push(warning);
+        ctx.warnings
+            .push(Diagnostic::warning("unsupported", span, message));
         return;
     }
     let printed = PendingPrint { message, span };
@@ -275,7 +274,7 @@ pub(super) fn text(ctx: &mut Context, t: &Tensor, name: &str, span: Span) -> Res
     }
     let message =
         format!("the external function `{name}` needs its String arguments before the simulation");
-    Err(error("not-constant", span, message))
+    Err(Error::not_constant(span, message))
 }
 
 /// Functions that are operators of the expression language.
@@ -293,16 +292,11 @@ fn mathematical(ctx: &mut Context, name: &str, args: &[Tensor]) -> Option<ExprId
     }
 }
 
-fn unknown(
-    ctx: &Context,
-    function: InstId,
-    name: &str,
-    span: Span,
-) -> Box<acausal_base::Diagnostic> {
+fn unknown(ctx: &Context, function: InstId, name: &str, span: Span) -> Error {
     let modelica = ctx.instances.class_name(function);
     let declared = ctx.instances.data(function).span;
     let message = format!("the external function `{name}` of {modelica} is not supported yet");
-    error("unsupported", span, message)
+    Error::unsupported(span, message)
         .label(declared, "declared here")
         .into()
 }

@@ -9,7 +9,7 @@ use super::constant::fold;
 use super::external::text;
 use crate::instance::InstId;
 use crate::lower::graph::points;
-use crate::lower::{Context, Result, Tensor, Type, Value, error};
+use crate::lower::{Context, Error, Result, Tensor, Type, Value, error};
 
 /// The functions.
 const KNOWN: [&str; 13] = [
@@ -120,7 +120,7 @@ fn call_with_literals(
         let Some(value) = ctx.exprs.as_f64(e).or(boolean) else {
             let message =
                 format!("the external function `{name}` needs its arguments before the simulation");
-            return Err(error("not-constant", span, message));
+            return Err(Error::not_constant(span, message));
         };
         numbers.push(value);
     }

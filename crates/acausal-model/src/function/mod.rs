@@ -56,13 +56,13 @@ mod equivalence_tests;
 #[cfg(test)]
 mod tests;
 
-use acausal_base::{Diagnostic, Span};
+use acausal_base::Span;
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_symbolic::Reduce;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::instance::InstId;
-use crate::lower::{Arguments, Context, Env, Result, Value, error};
+use crate::lower::{Arguments, Context, Env, Error, ErrorKind, Result, Value, error};
 
 /// Nesting of calls that are executed symbolically. Deeper recursion is left to run-time functions.
 const MAX_DEPTH: usize = 40;
@@ -120,14 +120,14 @@ pub struct PendingAssert {
 #[derive(Clone, Debug)]
 pub enum Stop {
     /// The function (or algorithm) is wrong.
-    Error(Box<Diagnostic>),
-    /// It is fine, but can only be executed at run time; the message says why.
-    Dynamic(Box<Diagnostic>),
+    Error(Error),
+    /// It is fine, but can only be executed at run time; the error says why.
+    Dynamic(Error),
 }
 
-impl From<Box<Diagnostic>> for Stop {
-    fn from(message: Box<Diagnostic>) -> Stop {
-        Stop::Error(message)
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Error(error)
     }
 }
 
@@ -137,10 +137,10 @@ impl Stop {
         Stop::Dynamic(error("not-inlinable", span, why))
     }
 
-    /// The message in either case.
-    pub fn message(self) -> Box<Diagnostic> {
+    /// The error in either case.
+    pub fn into_error(self) -> Error {
         match self {
-            Stop::Error(m) | Stop::Dynamic(m) => m,
+            Stop::Error(e) | Stop::Dynamic(e) => e,
         }
     }
 }
@@ -202,7 +202,7 @@ fn invoke(
         return Ok(outputs);
     }
     let never = rules::never_assigned(ctx, function)
-        .map_err(|message| called_here(ctx, message, function, span))?;
+        .map_err(|error| called_here(ctx, error, function, span))?;
     let outputs = carry_out(ctx, evaluate, function, inputs, span)?;
     Ok(rules::without_unassigned(ctx, function, &never, outputs))
 }
@@ -236,15 +236,15 @@ fn carry_out(
     }
     match result {
         Ok(outputs) => Ok(outputs),
-        Err(Stop::Error(message)) => Err(called_here(ctx, message, function, span)),
+        Err(Stop::Error(error)) => Err(called_here(ctx, error, function, span)),
         Err(Stop::Dynamic(reason)) => {
             ctx.function_state.asserts.truncate(pending);
             ctx.function_state.prints.truncate(printed);
-            specialise::call(ctx, evaluate, function, inputs, span).map_err(|message| {
-                match message.code {
+            specialise::call(ctx, evaluate, function, inputs, span).map_err(|error| {
+                match error.kind() {
                     // Neither way works: say why the first one did not.
-                    "unsupported" => message.note(reason.message.clone()).into(),
-                    _ => message,
+                    ErrorKind::Unsupported => error.note_cause(&reason),
+                    _ => error,
                 }
             })
         }
@@ -252,7 +252,7 @@ fn carry_out(
 }
 
 /// A partial function says what arguments it takes but not what it gives (MLS 3.6 §12.2).
-fn partial_call(ctx: &Context, function: InstId, span: Span) -> Box<Diagnostic> {
+fn partial_call(ctx: &Context, function: InstId, span: Span) -> Error {
     let name = ctx.instances.class_name(function);
     let message = format!("`{name}` is a partial function and cannot be called");
     error("partial-function", span, message)
@@ -263,21 +263,14 @@ fn partial_call(ctx: &Context, function: InstId, span: Span) -> Box<Diagnostic> 
         .into()
 }
 
-/// Adds where a function was called from to a message about its body.
-fn called_here(
-    ctx: &Context,
-    message: Box<Diagnostic>,
-    function: InstId,
-    span: Span,
-) -> Box<Diagnostic> {
+/// Adds where a function was called from to an error in its body.
+fn called_here(ctx: &Context, error: Error, function: InstId, span: Span) -> Error {
     // A recursion comes through the same calls again and again.
-    if message.labels.iter().any(|l| l.span == span) {
-        return message;
+    if error.points_at(span) {
+        return error;
     }
     let name = ctx.instances.class_name(function);
-    message
-        .label(span, format!("in this call of {name}"))
-        .into()
+    error.label(span, format!("in this call of {name}"))
 }
 
 /// The scalar outputs of a run-time function.

@@ -11,7 +11,7 @@ use acausal_symbolic::{Differentiate, Substitute};
 use acausal_syntax::ast::{ClassBody, Ident};
 
 use crate::instance::InstId;
-use crate::lower::{Context, Result, Tensor, Type, Value, error};
+use crate::lower::{Context, Error, Result, Tensor, Type, Value, error};
 
 /// Symbols count down from here: no model has as many variables.
 const FIRST_SYMBOL: u32 = u32::MAX - 1;
@@ -111,7 +111,7 @@ impl Partial {
     }
 }
 
-fn not_scalar(variable: &Ident, span: Span) -> Box<acausal_base::Diagnostic> {
+fn not_scalar(variable: &Ident, span: Span) -> Error {
     error(
         "type-mismatch",
         span,

@@ -8,7 +8,7 @@ use super::constant::{fold, literal_text};
 use super::execute::{Event, Executor, Step, with_locals};
 use super::{PendingAssert, Stop, bind};
 use crate::instance::{Found, InstId, Kind};
-use crate::lower::{Context, Env, Type, error};
+use crate::lower::{Context, Env, Error, Type, error};
 
 impl Executor<'_, '_> {
     /// `assert`, `print` and the like.
@@ -126,7 +126,7 @@ impl Executor<'_, '_> {
     fn terminate(&mut self, call: &Call) -> Step<()> {
         if !self.path.is_empty() {
             let message = "`terminate` under a condition inside of `when` is not supported yet";
-            return Err(error("unsupported", call.span, message).into());
+            return Err(Error::unsupported(call.span, message).into());
         }
         let text = match call.args.first() {
             Some(e) => {

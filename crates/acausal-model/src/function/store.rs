@@ -11,7 +11,7 @@ use acausal_syntax::ast::{ComponentRef, Expr, ExprKind};
 use super::assertion::plain_text;
 use super::bind;
 use super::run_time::Lowering;
-use crate::lower::{Record, Result, Tensor, Type, Value, error};
+use crate::lower::{Error, Record, Result, Tensor, Type, Value, error};
 
 /// Arrays up to this length are assigned element by element instead of in a loop.
 const UNROLL: usize = 12;
@@ -52,7 +52,7 @@ impl Lowering<'_, '_> {
                     "{} needs a String variable at run time, which is not supported yet",
                     self.name
                 );
-                Err(error("unsupported", span, message))
+                Err(Error::unsupported(span, message))
             }
             Value::Tensor(t) => Ok(Value::Tensor(self.variable(t.ty, &t.dims))),
             Value::Record(r) => {

@@ -63,9 +63,12 @@ impl Instances {
             }
             at = match self.find_member(at, *name, span) {
                 Found::Component(member) => member,
-                Found::NotFound(mut unknown) => {
-                    unknown.code = "wrong-setting";
-                    return Err(unknown);
+                Found::NotFound(unknown) => {
+                    // The text is that of any unknown name; that it is about a setting is what programs look for.
+                    return Err(Box::new(Diagnostic {
+                        code: "wrong-setting",
+                        ..*unknown
+                    }));
                 }
                 _ => {
                     return Err(Box::new(error(format!(

@@ -4,7 +4,7 @@ use acausal_expr::{ExprId, Range, ReduceOp, RelOp};
 use acausal_syntax::ast::{Call, Expr, ExprKind};
 
 use super::tensor::zero;
-use super::{Context, Env, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// A function of MLS 3.6 §10.3; `None` if the name is not one.
@@ -247,8 +247,7 @@ impl Context {
         if let Some(d) = self.exprs.as_int(d) {
             return match sizes.get((d - 1) as usize) {
                 Some(&n) if d >= 1 => Ok(Value::scalar(Type::Integer, n)),
-                _ => Err(error(
-                    "subscript-bounds",
+                _ => Err(Error::subscript_bounds(
                     which.span,
                     format!("there is no dimension {d}: the array has {}", dims.len()),
                 )),
@@ -364,12 +363,7 @@ impl Context {
         )))
     }
 
-    pub(super) fn shape_error(
-        &self,
-        call: &Call,
-        t: &Tensor,
-        expected: &str,
-    ) -> Box<acausal_base::Diagnostic> {
+    pub(super) fn shape_error(&self, call: &Call, t: &Tensor, expected: &str) -> Error {
         let found = self.describe(&Value::Tensor(t.clone()));
         error(
             "argument-shape",

@@ -9,7 +9,7 @@ use acausal_expr::{IterId, Range, RelOp};
 
 use super::component::{is_inside, names_below};
 use super::known::Spanned;
-use super::{Context, Env, Result, Tensor, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Value, error};
 use crate::instance::{Binding, ElementSetting, InstId, Scope};
 
 impl Context {
@@ -129,7 +129,7 @@ impl Context {
                     Some(k) if k < 1 || k > n as i64 => {
                         let message =
                             format!("subscript {k} in `{}` is outside of 1:{n}", setting.path);
-                        return Err(error("subscript-bounds", span, message));
+                        return Err(Error::subscript_bounds(span, message));
                     }
                     Some(k) => {
                         let (i, k) = (self.exprs.iter(iter), self.exprs.int(k));

@@ -45,7 +45,7 @@ impl Context {
                         format!("`{}` is not a function", text(r)),
                     )),
                 },
-                Found::NotFound(message) => Err(message),
+                Found::NotFound(message) => Err(message.into()),
                 Found::EnumLiteral(..) | Found::Time => Err(error(
                     "not-a-function",
                     r.span,
@@ -374,7 +374,7 @@ impl Context {
                 }
                 Ok(Value::Function(FunctionValue { function, bound }))
             }
-            Found::NotFound(message) => Err(message),
+            Found::NotFound(message) => Err(message.into()),
             _ => Err(error(
                 "not-a-function",
                 p.function.span,

@@ -85,13 +85,13 @@ impl Context {
             span,
             format!("{what} is {expected}, but this is {found}"),
         );
-        message = Box::new(message.label(span, format!("this is {found}")));
+        message = message.label(span, format!("this is {found}"));
         if type_fits && t.is_scalar() && !dims.is_empty() {
             let sizes: Vec<String> = dims.iter().map(|d| d.to_string()).collect();
-            message = Box::new(message.hint(format!(
+            message = message.hint(format!(
                 "write `fill(..., {})`, or `each` in a modifier",
                 sizes.join(", ")
-            )));
+            ));
         }
         Err(message)
     }

@@ -4,19 +4,14 @@ use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Kind as AccessKind, VarId};
 use acausal_syntax::ast::Variability;
 
-use super::{Context, Env, Place, Record, Result, Subscript, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Place, Record, Result, Subscript, Tensor, Type, Value, error};
 use crate::instance::{InstId, Kind, Role};
 
 impl Context {
-    pub(super) fn absent_error(
-        &mut self,
-        inst: InstId,
-        span: Span,
-    ) -> Box<acausal_base::Diagnostic> {
+    pub(super) fn absent_error(&mut self, inst: InstId, span: Span) -> Error {
         let name = self.instances.display_name(inst);
         let at = self.instances.data(inst).span;
-        error(
-            "absent-component",
+        Error::absent_component(
             span,
             format!("`{name}` does not exist: its condition is false"),
         )
@@ -118,15 +113,14 @@ impl Context {
                     "`{name}` is not part of the model, and only constants can be used from classes"
                 )
             };
-            return Err(error("not-constant", span, message)
+            return Err(Error::not_constant(span, message)
                 .label(at, "declared here")
                 .into());
         };
         if env.evaluate {
             let name = self.instances.display_name(inst);
             let at = self.instances.data(inst).span;
-            return Err(error(
-                "not-constant",
+            return Err(Error::not_constant(
                 span,
                 format!("`{name}` varies, but a constant or parameter is needed here"),
             )

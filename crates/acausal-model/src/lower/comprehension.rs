@@ -9,7 +9,7 @@
 use acausal_expr::{IterId, Range};
 use acausal_syntax::ast::{Expr, ForIndex};
 
-use super::irregular::{UNROLL, is_irregular};
+use super::irregular::UNROLL;
 use super::{Context, Env, Iteration, Record, Result, Subscript, Tensor, Value, error};
 
 /// A value that depends on an iterator with this range.
@@ -68,7 +68,7 @@ impl Context {
         }
         let message = match lower(self, &inner) {
             Ok(value) => return Ok(Under { iter, range, value }),
-            Err(message) if is_irregular(&message) && count <= UNROLL => message,
+            Err(error) if error.is_irregular() && count <= UNROLL => error,
             Err(message) => return Err(message),
         };
         self.errors.truncate(marks.0);
@@ -80,7 +80,7 @@ impl Context {
             let inner = env.with_loop(name, value);
             // If that does not help, the iterator was not the reason.
             values.push(lower(self, &inner).map_err(|again| {
-                if is_irregular(&again) {
+                if again.is_irregular() {
                     message.clone()
                 } else {
                     again

@@ -4,7 +4,7 @@ use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node};
 use acausal_symbolic::Differentiate;
 use acausal_syntax::ast::{Call, Expr, Variability};
 
-use super::{Context, Env, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// `der(e)`: of an expression it is written out by the rules of differentiation.
@@ -120,8 +120,7 @@ impl Context {
                 _ => None,
             };
             if let Some(name) = name {
-                return Err(error(
-                    "not-constant",
+                return Err(Error::not_constant(
                     at.span,
                     format!(
                         "{what} must be a parameter expression, but depends on `{name}`, which varies"
@@ -323,8 +322,7 @@ impl Context {
             }
             "spatialDistribution" => return self.spatial_distribution(env, call).map(Some),
             "activeState" | "initialState" | "ticksInState" | "timeInState" | "transition" => {
-                return Err(error(
-                    "unsupported",
+                return Err(Error::unsupported(
                     call.span,
                     format!("`{name}` is not supported yet"),
                 ));

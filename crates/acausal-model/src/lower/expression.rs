@@ -4,7 +4,7 @@ use acausal_base::Span;
 use acausal_expr::ExprId;
 use acausal_syntax::ast::{Expr, ExprKind};
 
-use super::{Context, Env, Record, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Error, ErrorKind, Record, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// Lowers an expression.
@@ -167,7 +167,7 @@ impl Context {
         }
         let pending = self.function_state.asserts.len();
         let mut lowered = self.if_branches(env, &open, last, span);
-        if matches!(&lowered, Err(message) if message.code == "subscript-bounds") {
+        if matches!(&lowered, Err(e) if e.kind() == ErrorKind::SubscriptBounds) {
             // Parameters that nothing else needs may still say which elements a branch is for.
             let known: Vec<(ExprId, &Expr)> = open
                 .iter()
@@ -311,7 +311,7 @@ impl Context {
         }
     }
 
-    fn branch_mismatch(&self, a: &Value, b: &Value, span: Span) -> Box<acausal_base::Diagnostic> {
+    fn branch_mismatch(&self, a: &Value, b: &Value, span: Span) -> Error {
         let (a, b) = (self.describe(a), self.describe(b));
         error(
             "branch-mismatch",

@@ -18,7 +18,7 @@ use acausal_syntax::ast::Causality;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::{Context, Place, Result, Subscript, error};
+use super::{Context, Error, Place, Result, Subscript, error};
 use crate::instance::{InstId, Kind};
 
 /// An overdetermined component; of an array of components one element, by its subscripts. An array that `equalityConstraint` takes as a whole
@@ -256,7 +256,7 @@ impl Context {
         for point in points(&domain) {
             let Some(element) = element(&self.exprs, &subs, &domain, &point) else {
                 let message = "the subscripts of this component must be known";
-                return Err(error("not-constant", span, message));
+                return Err(Error::not_constant(span, message));
             };
             let node = (place.inst, element);
             values.push(property(&mut self.exprs, &self.graph, &node));

@@ -7,18 +7,12 @@
 //!
 //! Cost: one lowering of the body per value, at most [`UNROLL`] of them.
 
-use acausal_base::Diagnostic;
 use acausal_syntax::ast::ForIndex;
 
 use super::{Context, Env, Iteration, Result, Value};
 
 /// Iterations whose body needs the value of the iterator are unrolled up to this length.
 pub const UNROLL: usize = 100_000;
-
-/// Whether a message may go away once iterators have values.
-pub fn is_irregular(message: &Diagnostic) -> bool {
-    matches!(message.code, "not-constant" | "subscript-bounds")
-}
 
 impl Context {
     /// The value of an iterator in its round `p`, from 1.

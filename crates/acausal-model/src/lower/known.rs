@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use acausal_base::Span;
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::{ExprId, IterId, Node, Range};
 use acausal_symbolic::Substitute;
 use acausal_syntax::ast::{ExprKind, Variability};
 use rustc_hash::FxHashMap;
 
 use super::component::names_below;
-use super::{Context, Env, Result, Tensor, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Value, error};
 use crate::instance::{InstId, Role, Scope};
 
 /// A lowered binding, with the iterators over the elements of the arrays of components that it is written inside of.
@@ -212,8 +212,7 @@ impl Context {
                 e.span,
                 format!("a size cannot be negative, but this is {n}"),
             )),
-            None => Err(error(
-                "not-constant",
+            None => Err(Error::not_constant(
                 e.span,
                 "a size must be a constant or parameter expression",
             )),
@@ -293,8 +292,7 @@ impl Context {
         let constant = data.prefixes.variability == Some(Variability::Constant);
         if !constant && self.known.constants > 0 {
             let name = self.instances.display_name(inst);
-            return Err(error(
-                "not-constant",
+            return Err(Error::not_constant(
                 span,
                 format!("`{name}` is a parameter, but a constant is needed here"),
             ));
@@ -321,14 +319,11 @@ impl Context {
         let at = self.instances.data(inst).span;
         if let Some(start) = self.instances.attribute(inst, "start") {
             let value = self.attribute_value(inst, &start, None, true)?;
-            self.warnings.push(*error(
+            self.warnings.push(Diagnostic::warning(
                 "parameter-without-value",
                 at,
                 format!("`{name}` has no value; its start value is used"),
             ));
-            if let Some(w) = self.warnings.last_mut() {
-                w.severity = acausal_base::Severity::Warning;
-            }
             return Ok(value);
         }
         Err(error(
@@ -398,8 +393,7 @@ impl Context {
             return Ok(value);
         }
         // What remains is to be named: a variable, an iterator, time.
-        let mut message = error(
-            "not-constant",
+        let mut message = Error::not_constant(
             span,
             format!("{what} must be a constant or parameter expression"),
         );

@@ -6,7 +6,7 @@ use acausal_base::Name;
 use acausal_expr::{Builtin, RelOp};
 use acausal_syntax::ast::Call;
 
-use super::{Context, Env, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// A call of a built-in function or operator.
@@ -56,8 +56,7 @@ impl Context {
                 if other == "String" {
                     return self.string_call(env, call);
                 }
-                return Err(error(
-                    "unsupported",
+                return Err(Error::unsupported(
                     call.span,
                     format!("`{other}` is not supported yet"),
                 ));

@@ -1,7 +1,7 @@
 //! Expressions of the syntax tree to scalar bodies under iterators (MLS 3.6 §3, §10).
 //!
 //! In: an expression and the [`Env`] it stands in. Out: a [`Value`], type- and size-checked, whose scalar parts live in
-//! the arena [`Context::exprs`]. An error is a [`Diagnostic`] at the place that is wrong.
+//! the arena [`Context::exprs`]. An [`Error`] stands at the place that is wrong.
 //!
 //! | file | does |
 //! |---|---|
@@ -17,6 +17,7 @@
 //! | `stream` | `inStream` and `actualStream` |
 //! | `clock` | operators of clocks |
 //! | `graph` | the connection graph of overdetermined connectors |
+//! | `error` | why there is no value: the kind that may be decided on, the message that people read |
 //! | `check` | types and sizes in messages |
 //!
 //! Two modes of lowering share all code: in a *model* a parameter is an access to its variable, so that it can be
@@ -30,6 +31,7 @@ mod check;
 mod clock;
 mod component;
 mod comprehension;
+mod error;
 mod event_function;
 mod expression;
 pub mod graph;
@@ -53,7 +55,8 @@ pub mod value;
 pub use call::{Arguments, in_dependency_order};
 pub use component::is_inside;
 pub use comprehension::prepend;
-pub use irregular::{UNROLL, is_irregular};
+pub use error::{Error, ErrorKind, Result, error};
+pub use irregular::UNROLL;
 pub use iteration::{Iteration, children, statement_expressions};
 pub use known::Framed;
 pub use reference::Place;
@@ -67,14 +70,6 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::instance::{InstId, Instances, Scope};
-
-/// A value or the message why there is none.
-pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
-
-/// The start of an error: `Err(error(code, span, message))`, with `.label`, `.note` and `.hint` to follow.
-pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(code, span, message))
-}
 
 /// Everything that is known while a model is lowered.
 #[derive(Debug)]
@@ -238,7 +233,7 @@ impl Context {
         match result {
             Ok(v) => Some(v),
             Err(e) => {
-                self.errors.push(*e);
+                self.errors.push(e.into());
                 None
             }
         }

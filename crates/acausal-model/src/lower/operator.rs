@@ -4,7 +4,7 @@ use acausal_base::Span;
 use acausal_expr::{ExprId, RelOp};
 use acausal_syntax::ast::{BinOp, Expr, Level, UnOp};
 
-use super::{Context, Env, Result, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// `a + b - c`, `a * b / c`, `a and b`: the sum is built at once, so that long ones cost linear time.
@@ -328,13 +328,7 @@ impl Context {
         Err(message)
     }
 
-    fn operator_mismatch(
-        &self,
-        op: BinOp,
-        a: &Tensor,
-        b: &Tensor,
-        span: Span,
-    ) -> Box<acausal_base::Diagnostic> {
+    fn operator_mismatch(&self, op: BinOp, a: &Tensor, b: &Tensor, span: Span) -> Error {
         let (x, y) = (
             self.describe(&Value::Tensor(a.clone())),
             self.describe(&Value::Tensor(b.clone())),

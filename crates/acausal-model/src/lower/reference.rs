@@ -6,7 +6,7 @@
 
 use acausal_syntax::ast::{ComponentRef, RefPart};
 
-use super::{Context, Env, FunctionValue, Result, Subscript, Type, Value, error};
+use super::{Context, Env, Error, FunctionValue, Result, Subscript, Type, Value, error};
 use crate::instance::{Found, InstId, Kind};
 
 /// A component, or elements of an array of components.
@@ -162,8 +162,7 @@ impl Context {
                 Found::Time => {
                     let value = Value::scalar(Type::Real, self.exprs.time());
                     if env.evaluate && !env.shape {
-                        return Err(error(
-                            "not-constant",
+                        return Err(Error::not_constant(
                             part.span,
                             "`time` varies, but a constant or parameter is needed here",
                         ));
@@ -177,7 +176,7 @@ impl Context {
                         format!("`{name}` is a function, not a value"),
                     ));
                 }
-                Found::NotFound(message) => return Err(message),
+                Found::NotFound(message) => return Err(message.into()),
             };
             match r.parts.get(k + 1) {
                 Some(next) => {

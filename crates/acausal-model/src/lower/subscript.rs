@@ -7,7 +7,7 @@ use acausal_base::Span;
 use acausal_expr::ExprId;
 use acausal_syntax::ast::{Expr, ExprKind};
 
-use super::{Context, Env, Result, Subscript, Tensor, Type, Value, error};
+use super::{Context, Env, Error, Result, Subscript, Tensor, Type, Value, error};
 use crate::instance::InstId;
 
 impl Context {
@@ -176,8 +176,7 @@ impl Context {
         } else {
             format!("this reaches {value}")
         };
-        Err(error(
-            "subscript-bounds",
+        Err(Error::subscript_bounds(
             span,
             format!("subscript {value} is outside of 1:{n}, the size of this dimension of {what}"),
         )
