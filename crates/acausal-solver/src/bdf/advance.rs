@@ -8,7 +8,7 @@
 use super::corrector::Failure;
 use super::options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP, factor};
 use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
-use crate::dae::Dae;
+use crate::dae::{Dae, pair_of};
 use acausal_cpu::Pair;
 
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
@@ -31,7 +31,7 @@ struct Estimates {
 impl Bdf {
     /// Before the first step: takes the pattern, weights and first step size.
     pub(super) fn prepare<D: Dae + ?Sized>(&mut self, dae: &mut D) -> Result<(), SolverError> {
-        if dae.len() != self.n || dae.pattern().size() != self.n {
+        if dae.pattern().size() != self.n {
             return Err(SolverError::InvalidInput {
                 t: self.t,
                 what: InvalidInput::Length,
@@ -160,7 +160,7 @@ impl Bdf {
                     let norm = self.c.error_factor * estimates.err_k / self.c.sigma[self.k];
                     if norm <= 1.0 {
                         if self.options.trace {
-                            let variable = self.most_in_error(dae.pair());
+                            let variable = self.most_in_error(pair_of(dae));
                             self.record(Move::Accepted {
                                 t: t_new,
                                 norm,
@@ -170,11 +170,11 @@ impl Bdf {
                         self.accept(t_new, &estimates);
                         return Ok(());
                     }
-                    let variable = self.most_in_error(dae.pair());
+                    let variable = self.most_in_error(pair_of(dae));
                     self.limited[variable] += 1;
                     self.record(Move::ErrorTest { norm, variable });
                     self.statistics.error_test_failures += 1;
-                    self.undo(dae.pair());
+                    self.undo(pair_of(dae));
                     // The first step is a guess from the slope alone; a solution that bends much more than it rises
                     // needs one many orders of magnitude smaller.
                     if self.fresh && first_failures < factor::FIRST_STEP_FAILURES {
@@ -186,7 +186,7 @@ impl Bdf {
                     StepLimit::ErrorTest { variable }
                 }
                 Err(Failure::Fatal(error)) => {
-                    self.undo(dae.pair());
+                    self.undo(pair_of(dae));
                     return Err(error);
                 }
                 Err(Failure::Retry(limit)) => {
@@ -204,7 +204,7 @@ impl Bdf {
                     }
                     other_failures += 1;
                     self.corrector_failures += 1;
-                    self.undo(dae.pair());
+                    self.undo(pair_of(dae));
                     self.starting = false;
                     self.change_step(factor::CONVERGENCE_FAILURE);
                     limit

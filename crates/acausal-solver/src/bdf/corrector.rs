@@ -23,7 +23,7 @@ use super::options::{
     STANDSTILL, TINY_CORRECTION,
 };
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
-use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
+use crate::dae::{Dae, EvalError, EvalReason, first_not_finite, jacobian_needs_point, pair_of};
 use crate::two::{in_halves, second};
 use acausal_cpu::Pair;
 use std::ops::Range;
@@ -114,18 +114,18 @@ impl Bdf {
                         _ => 0,
                     };
                     if pieces > 0 {
-                        self.predict_again(dae.pair());
+                        self.predict_again(pair_of(dae));
                         if self.iterate_anew(dae, t, pieces)? {
                             self.clean_steps = 0;
                             return Ok(());
                         }
                     }
-                    let variable = self.largest_correction(dae.pair());
+                    let variable = self.largest_correction(pair_of(dae));
                     let row = self.worst_row(dae, t);
                     return Err(Failure::Retry(StepLimit::Convergence { variable, row }));
                 }
             }
-            self.predict_again(dae.pair());
+            self.predict_again(pair_of(dae));
         }
     }
 
@@ -152,7 +152,7 @@ impl Bdf {
                 match self.evaluate_corrected(dae, t) {
                     Some(result) => self.take_residual(result)?,
                     None => {
-                        self.apply_held(dae.pair());
+                        self.apply_held(pair_of(dae));
                         self.evaluate_residual(dae, t)?;
                     }
                 }
@@ -171,9 +171,9 @@ impl Bdf {
                 self.solver.solve_on(second(dae, self.n), &mut self.d);
             }
             self.statistics.newton_iterations += 1;
-            norm = self.hold(dae.pair(), factor);
+            norm = self.hold(pair_of(dae), factor);
             if self.options.trace {
-                let variable = self.largest_correction(dae.pair());
+                let variable = self.largest_correction(pair_of(dae));
                 self.record(Move::Iteration {
                     number: m + 1,
                     norm,
@@ -337,12 +337,12 @@ impl Bdf {
         pieces: u32,
     ) -> Result<bool, Failure> {
         for _ in 0..pieces {
-            self.apply_held(dae.pair());
+            self.apply_held(pair_of(dae));
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;
             self.solver.solve_on(second(dae, self.n), &mut self.d);
             self.statistics.newton_iterations += 1;
-            let norm = self.hold(dae.pair(), 1.0);
+            let norm = self.hold(pair_of(dae), 1.0);
             if !norm.is_finite() {
                 return Ok(false);
             }
@@ -395,14 +395,18 @@ impl Bdf {
     }
 
     fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
-        if dae.jacobian_needs_point() {
-            self.complete(dae.pair());
+        if jacobian_needs_point(dae) {
+            self.complete(pair_of(dae));
         }
         self.statistics.jacobian_evaluations += 1;
         self.cj_factored = None;
         let cj = self.c.cj;
-        dae.jacobian_after_residual(t, &self.y, &self.yp, cj, &mut self.values)
-            .map_err(|error| self.evaluation_failure(error))?;
+        let (y, yp, values) = (&self.y, &self.yp, &mut self.values);
+        let evaluated = match dae.large() {
+            Some(large) => large.jacobian_after_residual(t, y, yp, cj, values),
+            None => dae.jacobian(t, y, yp, cj, values),
+        };
+        evaluated.map_err(|error| self.evaluation_failure(error))?;
         self.statistics.factorisations += 1;
         self.record(Move::Matrix { cj });
         let clock = self.options.profile.then(std::time::Instant::now);
@@ -439,7 +443,7 @@ impl Bdf {
 
     /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
     fn worst_row<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> usize {
-        self.predict_again(dae.pair());
+        self.predict_again(pair_of(dae));
         if self.evaluate_residual(dae, t).is_err() {
             return 0;
         }
@@ -457,6 +461,6 @@ impl Bdf {
             *size = 1.0 / *size;
         }
         let (d, e) = (&self.d, &self.e);
-        kernels::largest(dae.pair(), self.n, |i| d[i] * e[i])
+        kernels::largest(pair_of(dae), self.n, |i| d[i] * e[i])
     }
 }

@@ -16,7 +16,6 @@
 //! use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
 //! struct Decay(Pattern);
 //! impl Dae for Decay {
-//!     fn len(&self) -> usize { 1 }
 //!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
 //!         r[0] = yp[0] + y[0];
 //!         Ok(())
@@ -55,7 +54,7 @@ pub use options::{BdfOptions, MAX_ORDER};
 pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
 pub use trace::{Move, Profile};
 
-use crate::dae::Dae;
+use crate::dae::{Dae, indicators_len};
 use crate::factors::StepFactors;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
@@ -97,7 +96,7 @@ pub struct Bdf {
     /// The last correction, `-held * d`, is not applied. If it is enough, the next step needs it in the history only, and y and y'
     /// are corrected when somebody asks ([`Bdf::settle`]).
     held: Option<f64>,
-    /// y and y' are not those of the prediction, which was made for the residual only ([`Dae::predicted_residual`]).
+    /// y and y' are not those of the prediction, which was made for the residual only ([`LargeDae::predicted_residual`](crate::LargeDae::predicted_residual)).
     absent: bool,
     /// The accepted correction is not yet in the history; the next prediction takes it there in the same pass.
     pending: bool,
@@ -304,7 +303,7 @@ impl Bdf {
             self.evaluate_interpolant(self.tn);
             return Err(error);
         }
-        if dae.roots_len() == 0 {
+        if indicators_len(dae) == 0 {
             self.t = self.tn;
             return Ok(if self.tn == t_stop {
                 StepOutcome::StopReached
@@ -324,7 +323,7 @@ impl Bdf {
     ) -> Result<StepOutcome, SolverError> {
         let end = self.tn.min(t_stop);
         self.settle();
-        if dae.roots_len() > 0
+        if indicators_len(dae) > 0
             && let Some(t_root) = self.find_roots(dae, end)?
         {
             self.evaluate_interpolant(t_root);

@@ -1,14 +1,14 @@
 //! Predictions, and residuals that are evaluated on their way.
 //!
 //! The predicted y and y' are sums over the history. In large models nobody needs them but the residual: then they are computed piece by piece where the
-//! model asks for them ([`Dae::predicted_residual`]) and never stored as a whole (`Bdf::absent`). The first correction is evaluated in the same
+//! model asks for them ([`LargeDae::predicted_residual`](crate::LargeDae::predicted_residual)) and never stored as a whole (`Bdf::absent`). The first correction is evaluated in the same
 //! way, from the prediction plus the correction. Whoever needs the whole vectors after all calls [`Bdf::complete`].
 //!
 //! Invariant: y and y' have the same bits whether they were stored or completed later. A completed point is `prediction + e`, which is how a first
 //! correction is applied; later ones are applied to stored vectors only.
 
 use super::{Bdf, Part, coefficients, kernels};
-use crate::dae::{Dae, EvalError, Predicted};
+use crate::dae::{Dae, EvalError, Predicted, indicators_len, jacobian_needs_point, pair_of};
 use crate::two::in_halves;
 use acausal_cpu::{Pair, Shared};
 use std::ops::Range;
@@ -27,16 +27,17 @@ impl Bdf {
         t: f64,
     ) -> Option<Result<(), EvalError>> {
         let first_scaled = self.c.steps_constant;
-        let for_matrix = self.needs_new_matrix() && dae.jacobian_needs_point();
-        if dae.roots_len() > 0 || for_matrix {
-            self.predict(dae.pair(), first_scaled);
+        let for_matrix = self.needs_new_matrix() && jacobian_needs_point(dae);
+        if indicators_len(dae) > 0 || for_matrix {
+            self.predict(pair_of(dae), first_scaled);
             return None;
         }
         let evaluated = self.predict_by(first_scaled, |pass, [y, yp, r]| {
             let predict = pass.part;
-            let evaluated = dae.predicted_residual(t, Predicted { y, yp, r, predict });
+            let point = Predicted { y, yp, r, predict };
+            let evaluated = dae.large().and_then(|d| d.predicted_residual(t, point));
             if evaluated.is_none() {
-                pass.run(dae.pair(), [y, yp]);
+                pass.run(pair_of(dae), [y, yp]);
             }
             evaluated
         });
@@ -65,7 +66,8 @@ impl Bdf {
             };
             let predict: &Part<'_> = &predict;
             let r = d;
-            dae.predicted_residual(t, Predicted { y, yp, r, predict })
+            let point = Predicted { y, yp, r, predict };
+            dae.large()?.predicted_residual(t, point)
         });
         if evaluated.is_some() {
             (self.held, self.applied) = (None, true);
