@@ -9,7 +9,7 @@ use std::path::Path;
 use acausal::{Load, flatten_target};
 use acausal_expr::flat::FlatModel;
 use acausal_index1::{Options as Transform, transform_with};
-use acausal_model::class::Libraries;
+use acausal_instance::class::Libraries;
 
 use crate::scale::written;
 
@@ -122,7 +122,7 @@ fn ladder(components: usize) -> Result<FlatModel, String> {
     let classes = libraries.load_text("RCLadderWritten.mo", &text);
     let class = classes.ok().and_then(|c| c.last().cloned());
     let class = class.ok_or("the written-out ladder cannot be read")?;
-    let flat = acausal_model::flatten::flatten(&mut libraries, &class, &[]);
+    let flat = acausal_flatten::flatten(&mut libraries, &class, &[]);
     flat.map(|(flat, _)| flat)
         .map_err(|d| format!("the written-out ladder cannot be flattened: {d:?}"))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_model::class::Libraries;
+use acausal_instance::class::Libraries;
 use acausal_runtime::Machine;
 use acausal_solver::Dae;
 use acausal_syntax::parse_expression;
@@ -45,8 +45,7 @@ fn compiled(class: &str, n: usize) -> Result<acausal_compiled::Compiled, String>
     libraries.load_file(&path).map_err(failed)?;
     let file = libraries.sources_mut().add_file("--set", format!("N={n}"));
     let set = [("N".to_string(), parse_expression(file, &format!("  {n}")).0)];
-    let (flat, _) =
-        acausal_model::flatten::flatten_last(&mut libraries, class, &set).map_err(failed)?;
+    let (flat, _) = acausal_flatten::flatten_last(&mut libraries, class, &set).map_err(failed)?;
     let options = acausal_index1::Options::default();
     let (dae, _) = acausal_index1::transform_noted(flat, &options).map_err(failed)?;
     acausal_codegen::compile(dae).map_err(|_| format!("{class} is refused"))

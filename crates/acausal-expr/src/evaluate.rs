@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{Builtin, ExprId, Exprs, IterId, Node, ReduceOp, RelOp, StrId};
+use crate::{Builtin, ExprId, Exprs, IterId, Node, RelOp, StrId};
 
 /// A scalar value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -186,24 +186,7 @@ impl Exprs {
                 leaf(self, e, &subs).ok_or(EvalError::Unknown(e))?
             }
             Node::Add(l) | Node::Mul(l) => {
-                let sum = matches!(node, Node::Add(_));
-                let mut int = Some(if sum { 0i64 } else { 1 });
-                let mut real = if sum { 0.0 } else { 1.0 };
-                for &c in self.list(l) {
-                    let v = num(c)?;
-                    int = match done[&c] {
-                        Value::Int(i) => int.and_then(|a| {
-                            if sum {
-                                a.checked_add(i)
-                            } else {
-                                a.checked_mul(i)
-                            }
-                        }),
-                        _ => None,
-                    };
-                    real = if sum { real + v } else { real * v };
-                }
-                int.map_or(Value::Real(real), Value::Int)
+                folded(matches!(node, Node::Add(_)), self.list(l), done)?
             }
             Node::Div(a, b) => {
                 let b = num(b)?;
@@ -253,8 +236,7 @@ impl Exprs {
                 range,
                 body,
             } => {
-                let mut acc: Option<f64> = None;
-                let mut int = true;
+                let (mut acc, mut int) = (None, true);
                 for k in range.values() {
                     iters.push((iter, k));
                     let v = self.evaluate_in(body, iters, leaf, left);
@@ -262,23 +244,11 @@ impl Exprs {
                     let v = v?;
                     int &= matches!(v, Value::Int(_));
                     let v = v.as_f64().ok_or(EvalError::Undefined(body))?;
-                    acc = Some(match (acc, op) {
-                        (None, _) => v,
-                        (Some(a), ReduceOp::Sum) => a + v,
-                        (Some(a), ReduceOp::Product) => a * v,
-                        (Some(a), ReduceOp::Min) => a.min(v),
-                        (Some(a), ReduceOp::Max) => a.max(v),
-                    });
+                    acc = Some(acc.map_or(v, |a| op.apply(a, v)));
                 }
                 match acc {
                     Some(v) if int => Value::Int(v as i64),
-                    Some(v) => Value::Real(v),
-                    None => Value::Real(match op {
-                        ReduceOp::Sum => 0.0,
-                        ReduceOp::Product => 1.0,
-                        ReduceOp::Min => f64::MAX,
-                        ReduceOp::Max => f64::MIN,
-                    }),
+                    other => Value::Real(other.unwrap_or(op.of_nothing())),
                 }
             }
             Node::Select(i, l) => match self.evaluate_in(i, iters, leaf, left)? {
@@ -290,4 +260,25 @@ impl Exprs {
             Node::NoEvent(a) | Node::Smooth(_, a) => done[&a],
         })
     }
+}
+
+/// A sum or product of what is done: an Integer as long as all operands are and it fits.
+fn folded(
+    sum: bool,
+    operands: &[ExprId],
+    done: &FxHashMap<ExprId, Value>,
+) -> Result<Value, EvalError> {
+    let mut int = Some(if sum { 0i64 } else { 1 });
+    let mut real = if sum { 0.0 } else { 1.0 };
+    for c in operands {
+        let value = done.get(c).ok_or(EvalError::Undefined(*c))?;
+        let v = value.as_f64().ok_or(EvalError::Undefined(*c))?;
+        int = match *value {
+            Value::Int(i) if sum => int.and_then(|a| a.checked_add(i)),
+            Value::Int(i) => int.and_then(|a| a.checked_mul(i)),
+            _ => None,
+        };
+        real = if sum { real + v } else { real * v };
+    }
+    Ok(int.map_or(Value::Real(real), Value::Int))
 }

@@ -100,6 +100,28 @@ pub enum ReduceOp {
     Max,
 }
 
+impl ReduceOp {
+    /// Two values in one.
+    pub fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            ReduceOp::Sum => a + b,
+            ReduceOp::Product => a * b,
+            ReduceOp::Min => a.min(b),
+            ReduceOp::Max => a.max(b),
+        }
+    }
+
+    /// The value over an empty range (MLS 3.6 §10.3.4).
+    pub fn of_nothing(self) -> f64 {
+        match self {
+            ReduceOp::Sum => 0.0,
+            ReduceOp::Product => 1.0,
+            ReduceOp::Min => f64::MAX,
+            ReduceOp::Max => f64::MIN,
+        }
+    }
+}
+
 /// The integers `start, start+step, ...`, `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Range {

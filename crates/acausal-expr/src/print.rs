@@ -250,42 +250,19 @@ impl<'a> Printer<'a> {
             Node::Var(a) => out.push_str(&self.access(a)),
             Node::Add(l) => self.write_sum(out, self.exprs.list(l)),
             Node::Mul(l) => self.write_product(out, self.exprs.list(l)),
-            Node::Div(a, b) => {
-                self.write(out, a, Level::Product);
-                out.push('/');
-                self.write(out, b, Level::Power);
-            }
+            Node::Div(a, b) => self.write_binary(out, (a, Level::Product), "/", (b, Level::Power)),
             Node::Pow(a, b) => {
-                self.write(out, a, Level::Primary);
-                out.push('^');
-                self.write(out, b, Level::Primary);
+                self.write_binary(out, (a, Level::Primary), "^", (b, Level::Primary));
             }
             Node::Rel(op, a, b) => {
-                self.write(out, a, Level::Sum);
-                out.push_str(match op {
-                    RelOp::Lt => " < ",
-                    RelOp::Le => " <= ",
-                    RelOp::Gt => " > ",
-                    RelOp::Ge => " >= ",
-                    RelOp::Eq => " == ",
-                    RelOp::Ne => " <> ",
-                });
-                self.write(out, b, Level::Sum);
+                self.write_binary(out, (a, Level::Sum), relation_text(op), (b, Level::Sum));
             }
             Node::Not(a) => {
                 out.push_str("not ");
                 self.write(out, a, Level::Relation);
             }
-            Node::And(a, b) => {
-                self.write(out, a, Level::And);
-                out.push_str(" and ");
-                self.write(out, b, Level::Not);
-            }
-            Node::Or(a, b) => {
-                self.write(out, a, Level::Or);
-                out.push_str(" or ");
-                self.write(out, b, Level::And);
-            }
+            Node::And(a, b) => self.write_binary(out, (a, Level::And), " and ", (b, Level::Not)),
+            Node::Or(a, b) => self.write_binary(out, (a, Level::Or), " or ", (b, Level::And)),
             Node::If(c, a, b) => {
                 out.push_str("if ");
                 self.write(out, c, Level::Or);
@@ -308,12 +285,7 @@ impl<'a> Printer<'a> {
                 range,
                 body,
             } => {
-                out.push_str(match op {
-                    ReduceOp::Sum => "sum(",
-                    ReduceOp::Product => "product(",
-                    ReduceOp::Min => "min(",
-                    ReduceOp::Max => "max(",
-                });
+                let _ = write!(out, "{}(", reduction_name(op));
                 self.write(out, body, Level::Expression);
                 let _ = write!(
                     out,
@@ -358,6 +330,18 @@ impl<'a> Printer<'a> {
                 out.push(']');
             }
         }
+    }
+
+    fn write_binary(
+        &self,
+        out: &mut String,
+        (a, left): (ExprId, Level),
+        operator: &str,
+        (b, right): (ExprId, Level),
+    ) {
+        self.write(out, a, left);
+        out.push_str(operator);
+        self.write(out, b, right);
     }
 
     fn write_sum(&self, out: &mut String, terms: &[ExprId]) {
@@ -435,6 +419,26 @@ impl<'a> Printer<'a> {
             let _ = write!(out, ", ... {} more", args.len() - shown);
         }
         out.push_str(close);
+    }
+}
+
+fn relation_text(op: RelOp) -> &'static str {
+    match op {
+        RelOp::Lt => " < ",
+        RelOp::Le => " <= ",
+        RelOp::Gt => " > ",
+        RelOp::Ge => " >= ",
+        RelOp::Eq => " == ",
+        RelOp::Ne => " <> ",
+    }
+}
+
+fn reduction_name(op: ReduceOp) -> &'static str {
+    match op {
+        ReduceOp::Sum => "sum",
+        ReduceOp::Product => "product",
+        ReduceOp::Min => "min",
+        ReduceOp::Max => "max",
     }
 }
 

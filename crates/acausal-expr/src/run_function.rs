@@ -399,39 +399,13 @@ impl<T: Number> Machine<'_, T> {
                     stop,
                     exit,
                 } => {
-                    // A Real range ends where its last value is meant to be, rounding aside.
-                    let (value, step, stop) =
-                        (r(*value).value(), r(*step).value(), r(*stop).value());
-                    let slack = 1e-9 * step.abs();
-                    let inside =
-                        step > 0.0 && value <= stop + slack || step < 0.0 && value >= stop - slack;
-                    if !inside {
+                    let [value, step, stop] = [value, step, stop].map(|k| r(*k).value());
+                    if !is_within(value, step, stop) {
                         at = *exit;
                     }
                     continue;
                 }
-                Instr::Reduce(acc, op, v) => {
-                    let (a, v) = (r(*acc), r(*v));
-                    let result = match op {
-                        ReduceOp::Sum => a + v,
-                        ReduceOp::Product => a * v,
-                        ReduceOp::Min => {
-                            if v.value() < a.value() {
-                                v
-                            } else {
-                                a
-                            }
-                        }
-                        ReduceOp::Max => {
-                            if v.value() > a.value() {
-                                v
-                            } else {
-                                a
-                            }
-                        }
-                    };
-                    (*acc, result)
-                }
+                Instr::Reduce(acc, op, v) => (*acc, accumulated(*op, r(*acc), r(*v))),
                 Instr::Return => return Ok(()),
                 Instr::Whole(v) => {
                     let value = r(*v).value();
@@ -443,18 +417,26 @@ impl<T: Number> Machine<'_, T> {
                 }
                 Instr::Assert(c, message, warning) => {
                     if r(*c).value() == 0.0 {
-                        let (function, message) = (program.name.clone(), message.to_string());
-                        let error = FunctionError::Assertion { function, message };
-                        if !warning {
-                            return Err(error);
-                        }
-                        self.functions.warn(&error);
+                        self.fails(message, *warning)?;
                     }
                     continue;
                 }
             };
             self.registers[to as usize] = value;
         }
+    }
+
+    /// An assertion fails.
+    fn fails(&self, message: &str, warning: bool) -> Result<(), FunctionError> {
+        let error = FunctionError::Assertion {
+            function: self.program.name.clone(),
+            message: message.to_string(),
+        };
+        if !warning {
+            return Err(error);
+        }
+        self.functions.warn(&error);
+        Ok(())
     }
 
     /// The position in the frame of an element by its offset from 0.
@@ -526,5 +508,22 @@ impl<T: Number> Machine<'_, T> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the value of an iterator is in its range. A Real range ends where its last value is meant to be, rounding aside.
+fn is_within(value: f64, step: f64, stop: f64) -> bool {
+    let slack = 1e-9 * step.abs();
+    step > 0.0 && value <= stop + slack || step < 0.0 && value >= stop - slack
+}
+
+/// One more value of a reduction. Of equal values the first one counts, with its derivatives.
+fn accumulated<T: Number>(op: ReduceOp, acc: T, v: T) -> T {
+    match op {
+        ReduceOp::Sum => acc + v,
+        ReduceOp::Product => acc * v,
+        ReduceOp::Min if v.value() < acc.value() => v,
+        ReduceOp::Max if v.value() > acc.value() => v,
+        ReduceOp::Min | ReduceOp::Max => acc,
     }
 }

@@ -8,7 +8,7 @@
 //! (`RelationCode::algebraic`), but for the end of the step, where the corrector has done it. Where that does not converge, or the integrator
 //! lends no factors, they are solved for from the interpolated states; where no solution is found, the interpolated values count.
 
-use acausal_solver::{Dae, EvalError, Pattern, Predicted, StepFactors};
+use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted, StepFactors};
 
 use crate::bordered::Bordered;
 use crate::consistent::{ConsistentSystem, Point};
@@ -26,8 +26,8 @@ pub(crate) struct Watched<'a> {
 }
 
 impl Dae for Watched<'_> {
-    fn len(&self) -> usize {
-        self.machine.len()
+    fn pattern(&self) -> &Pattern {
+        (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
@@ -36,17 +36,6 @@ impl Dae for Watched<'_> {
             border.add(y, r);
         }
         Ok(())
-    }
-
-    fn predicted_residual(
-        &mut self,
-        t: f64,
-        point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
-        match self.border {
-            None => self.machine.predicted_residual(t, point),
-            Some(_) => None,
-        }
     }
 
     fn jacobian(
@@ -61,6 +50,27 @@ impl Dae for Watched<'_> {
         match &mut self.border {
             None => machine.jacobian(t, y, yp, cj, values),
             Some(border) => border.matrix(values, |own| machine.jacobian(t, y, yp, cj, own)),
+        }
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+
+    fn large(&mut self) -> Option<&mut dyn LargeDae> {
+        Some(self)
+    }
+}
+
+impl LargeDae for Watched<'_> {
+    fn predicted_residual(
+        &mut self,
+        t: f64,
+        point: Predicted<'_>,
+    ) -> Option<Result<(), EvalError>> {
+        match self.border {
+            None => self.machine.predicted_residual(t, point),
+            Some(_) => None,
         }
     }
 
@@ -81,10 +91,6 @@ impl Dae for Watched<'_> {
         }
     }
 
-    fn pattern(&self) -> &Pattern {
-        (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
-    }
-
     fn jacobian_needs_point(&self) -> bool {
         self.machine.jacobian_needs_point()
     }
@@ -92,16 +98,24 @@ impl Dae for Watched<'_> {
     fn pair(&mut self) -> Option<&mut acausal_cpu::Pair> {
         self.machine.pair()
     }
+}
 
-    fn roots_len(&self) -> usize {
-        self.machine.roots_len()
+impl Events for Watched<'_> {
+    fn indicators_len(&self) -> usize {
+        self.machine.indicators_len()
     }
 
-    fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
-        self.machine.roots(t, y, yp, g)
+    fn indicators(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.machine.indicators(t, y, yp, g)
     }
 
-    fn roots_inside(
+    fn indicators_inside(
         &mut self,
         t: f64,
         y: &mut [f64],
@@ -124,6 +138,6 @@ impl Dae for Watched<'_> {
             let border = self.border.as_deref();
             (self.interior).correct_for_relations(&mut at, self.system, border, factors);
         }
-        self.machine.roots(t, y, yp, g)
+        self.machine.indicators(t, y, yp, g)
     }
 }

@@ -192,7 +192,7 @@ fn the_matrix_is_that_of_its_time() {
     let compiled = Arc::new(compiled.expect("code"));
     let backend = acausal_jit::default_backend();
     let mut machine = Machine::new(compiled, &*backend).expect("machine");
-    let zeros = vec![0.0; machine.len()];
+    let zeros = vec![0.0; machine.pattern().size()];
     for t in [3.0, 5.0] {
         let mut values = vec![0.0; machine.pattern().nnz()];
         let done = machine.jacobian(t, &zeros, &zeros, 0.0, &mut values);

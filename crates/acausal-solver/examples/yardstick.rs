@@ -46,7 +46,7 @@ fn main() {
             &|| {
                 let dae = Heat::new(n, form);
                 let (y, yp) = dae.start();
-                let probe = (dae.len() / 2) | 1;
+                let probe = (dae.pattern().size() / 2) | 1;
                 run(dae, &y, &yp, 1e-6, 1e-8, 1.0, probe)
             },
         );
@@ -63,7 +63,7 @@ fn main() {
             &|| {
                 let dae = TransmissionLine::new(n);
                 let (y, yp) = dae.start();
-                let probe = dae.len() - 2;
+                let probe = dae.pattern().size() - 2;
                 run(dae, &y, &yp, 1e-6, 1e-6, 4e-6, probe)
             },
         );

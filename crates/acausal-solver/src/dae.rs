@@ -1,7 +1,12 @@
-//! What the integrators need from a model: the implicit residual `F(t, y, y') = 0`, its iteration matrix and its event
-//! indicators.
+//! What the integrators need from a model `F(t, y, y') = 0`.
 //!
-//! The caller implements [`Dae`]; the integrators call it and never look inside. Evaluation may fail: a *recoverable*
+//! | trait | who implements it |
+//! |---|---|
+//! | [`Dae`] | every model: pattern, residual, Jacobian |
+//! | [`Events`] | models with event indicators; [`Dae::events`] hands them out |
+//! | [`LargeDae`] | models whose vectors do not stay in a cache; [`Dae::large`] hands out what takes less time with the same results |
+//!
+//! The caller implements them; the integrators call them and never look inside. Evaluation may fail: a *recoverable*
 //! failure (a logarithm of a negative trial value) makes the integrator retry with a smaller step, a *fatal* one stops
 //! it. Failures carry a row or a code of the caller, so that the caller can name the equation.
 
@@ -14,27 +19,50 @@ use std::fmt;
 use std::ops::Range;
 
 /// An implicit system of differential-algebraic equations `F(t, y, y') = 0` of index one.
+///
+/// # Example
+/// The reaction of Robertson, two differential equations and a conserved sum (Hairer & Wanner, "Solving ODEs II", sec. IV.1):
+/// ```
+/// use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+///
+/// struct Robertson(Pattern);
+///
+/// impl Dae for Robertson {
+///     fn pattern(&self) -> &Pattern {
+///         &self.0
+///     }
+///     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+///         r[0] = yp[0] + 0.04 * y[0] - 1e4 * y[1] * y[2];
+///         r[1] = yp[1] - 0.04 * y[0] + 1e4 * y[1] * y[2] + 3e7 * y[1] * y[1];
+///         r[2] = y[0] + y[1] + y[2] - 1.0;
+///         Ok(())
+///     }
+///     fn jacobian(&mut self, _t: f64, y: &[f64], _yp: &[f64], cj: f64, m: &mut [f64]) -> Result<(), EvalError> {
+///         m.copy_from_slice(&[
+///             // Column by column: dF/dy[0] + cj dF/dy'[0], and so on.
+///             cj + 0.04, -0.04, 1.0,
+///             -1e4 * y[2], cj + 1e4 * y[2] + 6e7 * y[1], 1.0,
+///             -1e4 * y[1], 1e4 * y[1], 1.0,
+///         ]);
+///         Ok(())
+///     }
+/// }
+///
+/// let options = BdfOptions { rtol: 1e-8, atol: vec![1e-12], ..BdfOptions::default() };
+/// let mut dae = Robertson(Pattern::dense(3));
+/// let mut bdf = Bdf::new(options, 0.0, &[1.0, 0.0, 0.0], &[-0.04, 0.04, 0.0])?;
+/// while bdf.step(&mut dae, 40.0)? != StepOutcome::StopReached {}
+/// let y = bdf.y();
+/// assert!((y[0] - 0.7158270688).abs() < 1e-7 && (y[1] - 9.185534765e-6).abs() < 1e-11);
+/// # Ok::<(), acausal_solver::SolverError>(())
+/// ```
 pub trait Dae {
-    /// Number of equations and unknowns.
-    fn len(&self) -> usize;
-
-    /// Whether there is nothing to integrate.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    /// Sparsity of the iteration matrix; its size is the number of equations and unknowns. May change only between
+    /// [`crate::Bdf::restart`] calls.
+    fn pattern(&self) -> &Pattern;
 
     /// Writes `F(t, y, yp)` to `r`.
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
-
-    /// [`Dae::residual`] at a point that is predicted on the way, and whose values are forgotten as soon as they were used: where vectors
-    /// do not stay in a cache they would be fetched and sent for nothing. Nothing, and nothing done, for models that do not do this.
-    fn predicted_residual(
-        &mut self,
-        _t: f64,
-        _point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
-        None
-    }
 
     /// Writes the values of `dF/dy + cj * dF/dy'` in the order of [`Dae::pattern`].
     fn jacobian(
@@ -46,7 +74,53 @@ pub trait Dae {
         values: &mut [f64],
     ) -> Result<(), EvalError>;
 
-    /// The same, right after [`Dae::residual`] at the same point: what the residual has computed on its way can be used.
+    /// The event indicators, where the model has any.
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        None
+    }
+
+    /// What saves time where the vectors do not stay in a cache.
+    fn large(&mut self) -> Option<&mut dyn LargeDae> {
+        None
+    }
+}
+
+/// Event indicators: functions whose sign changes are located.
+pub trait Events {
+    /// Number of event indicators. May change only between [`crate::Bdf::restart`] calls.
+    fn indicators_len(&self) -> usize;
+
+    /// Writes the event indicators.
+    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64])
+    -> Result<(), EvalError>;
+
+    /// The same at a point of the integrator's polynomial, inside of the last step, where algebraic unknowns and derivatives need not satisfy the
+    /// equations. A model whose indicators depend on them may correct y and y' first; the factors are missing where the integrator has none.
+    fn indicators_inside(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        yp: &mut [f64],
+        _factors: Option<StepFactors<'_>>,
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.indicators(t, y, yp, g)
+    }
+}
+
+/// What a large model adds to [`Dae`]. The bits of the results must be those without it.
+pub trait LargeDae {
+    /// [`Dae::residual`] at a point that is predicted on the way, and whose values are forgotten as soon as they were used: where vectors
+    /// do not stay in a cache they would be fetched and sent for nothing. Nothing, and nothing done, for models that do not do this.
+    fn predicted_residual(
+        &mut self,
+        _t: f64,
+        _point: Predicted<'_>,
+    ) -> Option<Result<(), EvalError>> {
+        None
+    }
+
+    /// [`Dae::jacobian`] right after [`Dae::residual`] at the same point: what the residual has computed on its way can be used.
     fn jacobian_after_residual(
         &mut self,
         t: f64,
@@ -54,11 +128,9 @@ pub trait Dae {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
-        self.jacobian(t, y, yp, cj, values)
-    }
+    ) -> Result<(), EvalError>;
 
-    /// Whether the iteration matrix depends on y or y'. If not, those of [`Dae::jacobian_after_residual`] may be others than the residual's.
+    /// Whether the iteration matrix depends on y or y'. If not, those of [`LargeDae::jacobian_after_residual`] may be others than the residual's.
     fn jacobian_needs_point(&self) -> bool {
         true
     }
@@ -67,32 +139,21 @@ pub trait Dae {
     fn pair(&mut self) -> Option<&mut Pair> {
         None
     }
+}
 
-    /// Sparsity of the iteration matrix. May change only between [`crate::Bdf::restart`] calls.
-    fn pattern(&self) -> &Pattern;
+/// The second thread of a model.
+pub(crate) fn pair_of<D: Dae + ?Sized>(dae: &mut D) -> Option<&mut Pair> {
+    dae.large()?.pair()
+}
 
-    /// Number of event indicators.
-    fn roots_len(&self) -> usize {
-        0
-    }
+/// The number of event indicators of a model.
+pub(crate) fn indicators_len<D: Dae + ?Sized>(dae: &mut D) -> usize {
+    dae.events().map_or(0, |events| events.indicators_len())
+}
 
-    /// Writes the event indicators; their sign changes are located.
-    fn roots(&mut self, _t: f64, _y: &[f64], _yp: &[f64], _g: &mut [f64]) -> Result<(), EvalError> {
-        Ok(())
-    }
-
-    /// The same at a point of the integrator's polynomial, inside of the last step, where algebraic unknowns and derivatives need not satisfy the
-    /// equations. A model whose indicators depend on them may correct y and y' first; the factors are missing where the integrator has none.
-    fn roots_inside(
-        &mut self,
-        t: f64,
-        y: &mut [f64],
-        yp: &mut [f64],
-        _factors: Option<StepFactors<'_>>,
-        g: &mut [f64],
-    ) -> Result<(), EvalError> {
-        self.roots(t, y, yp, g)
-    }
+/// Whether the iteration matrix of a model depends on y or y'.
+pub(crate) fn jacobian_needs_point<D: Dae + ?Sized>(dae: &mut D) -> bool {
+    dae.large().is_none_or(|large| large.jacobian_needs_point())
 }
 
 /// A point that is predicted in parts.

@@ -1,10 +1,16 @@
 //! The numerical core of acausal: integrates implicit DAEs `F(t, y, y') = 0` of index one with sparse Jacobians.
 //!
-//! - [`Dae`]: what a model provides (residual, iteration matrix, event indicators).
-//! - [`Bdf`]: variable-order, variable-step BDF with event location and dense output.
-//! - [`newton`]: damped Newton iteration for initialisation.
-//! - [`Integrator`]: what [`Bdf`] and SUNDIALS IDA (cargo feature `sundials`) have in common.
-//! - [`linear`]: LU factorisations of sparse matrices with a fixed pattern.
+//! | module | what it does |
+//! |---|---|
+//! | `dae` | [`Dae`], the three methods that a model implements; [`Events`] and [`LargeDae`], what it may add |
+//! | `pattern` | [`Pattern`]: where a sparse matrix has entries, column by column |
+//! | [`bdf`] | [`Bdf`]: variable-order, variable-step BDF with event location and dense output |
+//! | `factors` | [`StepFactors`]: the factors of the last step, for points inside of it |
+//! | [`linear`] | LU factorisations of dense, banded and sparse matrices with a fixed pattern; ordering, rank, substitution |
+//! | [`newton`] | damped Newton iteration for initialisation, torn and in blocks, with rescue by continuation |
+//! | `two` | loops over long vectors on two threads |
+//! | `integrator` | [`Integrator`]: what [`Bdf`] and SUNDIALS IDA have in common |
+//! | `ida` | SUNDIALS IDA (cargo feature `sundials`), the judge |
 //!
 //! The crate knows nothing of Modelica, of expressions or of files; indices in errors and statistics are rows and
 //! columns of the caller's system.
@@ -24,7 +30,7 @@ pub use bdf::{
     Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,
     StepOutcome,
 };
-pub use dae::{Dae, EvalError, EvalReason, Predicted};
+pub use dae::{Dae, EvalError, EvalReason, Events, LargeDae, Predicted};
 pub use factors::StepFactors;
 #[cfg(feature = "sundials")]
 pub use ida::Ida;

@@ -3,7 +3,7 @@
 //! Where vectors do not stay in the second cache of a core a loop over them waits for the third one, which other programs use too, or for memory, and two
 //! cores get more from these than one. That is decided for each loop by the bytes it moves ([`LEAST_BYTES`]).
 
-use crate::dae::Dae;
+use crate::dae::{Dae, pair_of};
 use acausal_cpu::{LEAST_SHARED, Pair};
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ const LEAST_BYTES: usize = 2_000_000;
 
 /// The second thread, for linear systems.
 pub(crate) fn second<D: Dae + ?Sized>(dae: &mut D, n: usize) -> Option<&mut Pair> {
-    dae.pair().filter(|_| n >= LEAST_SHARED)
+    pair_of(dae).filter(|_| n >= LEAST_SHARED)
 }
 
 /// Calls `f` with the range of n elements, or with each half of it if the loop moves much: `moved` vectors, read or written. With one

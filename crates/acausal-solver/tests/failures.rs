@@ -95,9 +95,6 @@ fn singular_matrices_name_row_and_column() {
 struct Structural(Pattern);
 
 impl Dae for Structural {
-    fn len(&self) -> usize {
-        2
-    }
     fn residual(
         &mut self,
         _t: f64,
@@ -146,9 +143,6 @@ fn structural_singularity_is_found_before_the_first_step() {
 struct Refusing(Pattern, bool);
 
 impl Dae for Refusing {
-    fn len(&self) -> usize {
-        1
-    }
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         r[0] = yp[0] + y[0];
         match (t > 0.5, self.1) {

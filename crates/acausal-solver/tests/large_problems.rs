@@ -5,7 +5,7 @@ mod large;
 mod problems;
 
 use acausal_cpu::Pair;
-use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, Predicted, StepOutcome};
+use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, LargeDae, Pattern, Predicted, StepOutcome};
 use large::{Heat, HeatForm, TransmissionLine};
 use problems::{Dense, run, tolerances};
 
@@ -128,10 +128,6 @@ fn a_narrow_history_is_as_good() {
 struct OnTwo(Heat, Option<Pair>);
 
 impl Dae for OnTwo {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.0.residual(t, y, yp, r)
     }
@@ -151,6 +147,23 @@ impl Dae for OnTwo {
         self.0.pattern()
     }
 
+    fn large(&mut self) -> Option<&mut dyn LargeDae> {
+        Some(self)
+    }
+}
+
+impl LargeDae for OnTwo {
+    fn jacobian_after_residual(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.0.jacobian(t, y, yp, cj, values)
+    }
+
     fn pair(&mut self) -> Option<&mut Pair> {
         self.1.as_mut()
     }
@@ -164,20 +177,37 @@ struct OnTheWay<D> {
 }
 
 impl<D: Dae> Dae for OnTheWay<D> {
-    fn len(&self) -> usize {
-        self.dae.len()
-    }
-
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.dae.residual(t, y, yp, r)
     }
 
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.dae.jacobian(t, y, yp, cj, values)
+    }
+
+    fn pattern(&self) -> &Pattern {
+        self.dae.pattern()
+    }
+
+    fn large(&mut self) -> Option<&mut dyn LargeDae> {
+        Some(self)
+    }
+}
+
+impl<D: Dae> LargeDae for OnTheWay<D> {
     fn predicted_residual(
         &mut self,
         t: f64,
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
-        let n = self.len();
+        let n = self.dae.pattern().size();
         let (mut y, mut yp) = (vec![f64::NAN; n], vec![f64::NAN; n]);
         let mut end = n;
         while end > 0 {
@@ -195,7 +225,7 @@ impl<D: Dae> Dae for OnTheWay<D> {
         Some(self.dae.residual(t, &y, &yp, r))
     }
 
-    fn jacobian(
+    fn jacobian_after_residual(
         &mut self,
         t: f64,
         y: &[f64],
@@ -209,10 +239,6 @@ impl<D: Dae> Dae for OnTheWay<D> {
 
     fn jacobian_needs_point(&self) -> bool {
         !self.linear
-    }
-
-    fn pattern(&self) -> &Pattern {
-        self.dae.pattern()
     }
 }
 
@@ -300,7 +326,7 @@ fn a_second_thread_does_not_change_the_solution() {
 fn an_undamped_line_is_integrated_at_low_order() {
     let mut dae = TransmissionLine::new(1000);
     let (y, yp) = dae.start();
-    let probe = dae.len() - 2;
+    let probe = dae.pattern().size() - 2;
     let mut bdf = run(&mut dae, tolerances(1e-6, 1e-6), 4e-6, &y, &yp).unwrap();
     assert!(bdf.statistics().steps < 1500, "{:?}", bdf.statistics());
     // IDA limited to order 2 at rtol 1e-8 gives 0.99990375.

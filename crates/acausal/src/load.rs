@@ -9,7 +9,7 @@ use acausal_base::{Diagnostic, SourceMap, Span};
 use acausal_compiled::Compiled;
 use acausal_expr::Limits;
 use acausal_expr::flat::{Experiment, FlatModel};
-use acausal_model::class::Libraries;
+use acausal_instance::class::Libraries;
 use acausal_syntax::ast::Expr;
 use acausal_syntax::parse_expression;
 
@@ -251,7 +251,7 @@ pub(crate) fn flatten_class(
         Err(diagnostics) => return Err(failure(libraries, diagnostics)),
     };
     Activity::Flattening.begin();
-    acausal_model::flatten::flatten_last(libraries, class, &set).map_err(|d| failure(libraries, d))
+    acausal_flatten::flatten_last(libraries, class, &set).map_err(|d| failure(libraries, d))
 }
 
 fn compile_class(

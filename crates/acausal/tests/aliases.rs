@@ -104,9 +104,9 @@ fn circuit(body: &str) -> String {
 
 /// Numbers of unknowns, and of equations that the analysis sees: those that are no assignments of an alias.
 fn sizes(text: &str, from: usize) -> (usize, usize) {
-    let mut libraries = acausal_model::class::Libraries::new();
+    let mut libraries = acausal_instance::class::Libraries::new();
     libraries.load_text("Test.mo", text).unwrap();
-    let (flat, _) = acausal_model::flatten::flatten(&mut libraries, "Test", &[]).unwrap();
+    let (flat, _) = acausal_flatten::flatten(&mut libraries, "Test", &[]).unwrap();
     let all = flat.equations.len();
     let (dae, _) = acausal_index1::transform_noted(flat, &options(from)).unwrap();
     let aliases = dae.flat.vars.iter().filter(|v| v.alias).count();

@@ -551,7 +551,7 @@ fn relations_of_time_have_no_indicators() {
     let compiled = model.unwrap().compiled;
     let machine =
         acausal_runtime::Machine::new(compiled, &*acausal_jit::default_backend()).unwrap();
-    assert_eq!(acausal_solver::Dae::roots_len(&machine), 1);
+    assert_eq!(acausal_solver::Events::indicators_len(&machine), 1);
     let run = run_text(text, &until(2.0));
     // x = time - 0.5 from t = 0.5 on: 1,000 instants, and the crossing at t = 1, which is one of them.
     near(last(&run, "x"), 1.5, 1e-6);

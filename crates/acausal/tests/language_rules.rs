@@ -30,9 +30,9 @@ fn refused(text: &str, set: &[&str]) -> String {
 }
 
 fn flat(text: &str) -> acausal_expr::flat::FlatModel {
-    let mut libraries = acausal_model::class::Libraries::new();
+    let mut libraries = acausal_instance::class::Libraries::new();
     libraries.load_text("Test.mo", text).unwrap();
-    let flattened = acausal_model::flatten::flatten(&mut libraries, "M", &[]);
+    let flattened = acausal_flatten::flatten(&mut libraries, "M", &[]);
     flattened.unwrap().0
 }
 
@@ -633,7 +633,7 @@ fn the_flat_model_can_be_read_again() {
             continue;
         };
         let (flat, ..) = acausal::flatten_target(target, &Load::default()).unwrap();
-        let text = acausal_model::flatten::print_flat(&flat);
+        let text = acausal_flatten::print_flat(&flat);
         let again = Model::from_text("Flat.mo", &text, &Load::default())
             .unwrap_or_else(|f| panic!("{target}: {f}"));
         assert_eq!(again.warnings.len(), model.warnings.len(), "{target}");

@@ -156,9 +156,9 @@ fn kr_1_index_table() {
         );
         match case.index {
             Some(index) => {
-                let mut libraries = acausal_model::class::Libraries::new();
+                let mut libraries = acausal_instance::class::Libraries::new();
                 libraries.load_text("M.mo", &text).unwrap();
-                let (flat, _) = acausal_model::flatten::flatten(&mut libraries, "M", &[]).unwrap();
+                let (flat, _) = acausal_flatten::flatten(&mut libraries, "M", &[]).unwrap();
                 let (_, report) = transform_with(flat, &Options::default())
                     .unwrap_or_else(|d| panic!("{name}: {d:?}"));
                 assert_eq!(report.structural_index, index, "{name}");

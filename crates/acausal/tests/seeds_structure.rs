@@ -26,10 +26,9 @@ fn report(file: &str, options: &Options) -> Report {
 
 /// The report for a text.
 fn report_text(text: &str, options: &Options) -> Report {
-    let mut libraries = acausal_model::class::Libraries::new();
+    let mut libraries = acausal_instance::class::Libraries::new();
     let classes = libraries.load_text("Test.mo", text).unwrap();
-    let (flat, _) =
-        acausal_model::flatten::flatten(&mut libraries, classes.last().unwrap(), &[]).unwrap();
+    let (flat, _) = acausal_flatten::flatten(&mut libraries, classes.last().unwrap(), &[]).unwrap();
     acausal_index1::transform_with(flat, options).unwrap().1
 }
 
@@ -369,9 +368,9 @@ fn ar_1_elements_are_told_apart() {
     // On array level three equations for three unknowns, but the third component holds none of them.
     let text = "model P Real s1, s2, s3, r[3]; constant Real ex[3] = {1, 0, 0}, ey[3] = {0, 1, 0};
 equation r = {time, 1, sin(time)}; r = ex*s1 + ey*s2 + ey*s3; end P;";
-    let mut libraries = acausal_model::class::Libraries::new();
+    let mut libraries = acausal_instance::class::Libraries::new();
     libraries.load_text("Test.mo", text).unwrap();
-    let (flat, _) = acausal_model::flatten::flatten(&mut libraries, "P", &[]).unwrap();
+    let (flat, _) = acausal_flatten::flatten(&mut libraries, "P", &[]).unwrap();
     let errors = acausal_index1::transform_with(flat, &Options::default()).unwrap_err();
     let codes: Vec<&str> = errors.iter().map(|d| d.code).collect();
     assert_eq!(codes, ["overdetermined", "underdetermined"], "{errors:?}");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use acausal_model::class::Libraries;
-use acausal_model::flatten::{flatten, print_flat};
+use acausal_instance::class::Libraries;
+use acausal_flatten::{flatten, print_flat};
 
 fn main() {
     acausal_fuzz::run(Duration::from_secs(2), |data| {

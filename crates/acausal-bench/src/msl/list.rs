@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use acausal_base::Name;
-use acausal_model::class::{ClassId, Libraries};
+use acausal_instance::class::{ClassId, Libraries};
 use acausal_syntax::ast::ClassKind;
 
 /// A model to run.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use acausal_base::{Diagnostic, Span};
 use acausal_compiled::Loc;
-use acausal_model::class::Libraries;
+use acausal_instance::class::Libraries;
 use acausal_runtime::{Machine, Sink};
 use acausal_syntax::parse_expression;
 
@@ -156,7 +156,7 @@ pub fn run(
         let file = libraries.sources_mut().add_file("--set", format!("N={n}"));
         set.push(("N".to_string(), parse_expression(file, &format!("  {n}")).0));
     }
-    let (flat, _) = acausal_model::flatten::flatten_last(&mut libraries, &class, &set)
+    let (flat, _) = acausal_flatten::flatten_last(&mut libraries, &class, &set)
         .map_err(|d| render(&mut libraries, d))?;
     m.flatten = clock.lap();
 

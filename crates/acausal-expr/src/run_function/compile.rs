@@ -181,22 +181,7 @@ impl Compiler<'_> {
                 branches,
                 otherwise,
             } => {
-                let mut ends = Vec::new();
-                for (condition, body) in branches {
-                    self.memo.clear();
-                    self.calls.clear();
-                    let c = self.value(*condition)?;
-                    let skip = self.code.len();
-                    self.code.push(Instr::JumpUnless(c, 0));
-                    self.body(body)?;
-                    ends.push(self.code.len());
-                    self.code.push(Instr::Jump(0));
-                    self.patch(skip);
-                }
-                self.body(otherwise)?;
-                for end in ends {
-                    self.patch(end);
-                }
+                self.branches(branches, otherwise)?;
             }
             Statement::While { condition, body } => {
                 let head = self.code.len();
@@ -212,32 +197,7 @@ impl Compiler<'_> {
                 stop,
                 body,
             } => {
-                let (start, step, stop) =
-                    (self.value(*start)?, self.value(*step)?, self.value(*stop)?);
-                // The loop keeps its own copies: the body may change what the bounds were computed from.
-                let value = self.register();
-                self.code.push(Instr::Copy(value, start));
-                let zero = self.register();
-                self.code.push(Instr::Const(zero, 0.0));
-                let first = self.code.len();
-                self.code.push(Instr::Jump(0));
-                let head = self.code.len();
-                self.code.push(Instr::Add(value, Box::new([value, step])));
-                self.patch(first);
-                let exit = self.code.len();
-                self.code.push(Instr::Within {
-                    value,
-                    step,
-                    stop,
-                    exit: 0,
-                });
-                self.code.push(Instr::Store {
-                    base: *iterator,
-                    len: 1,
-                    offset: zero,
-                    from: value,
-                });
-                self.repeated(body, head, exit)?;
+                self.for_loop(*iterator, [*start, *step, *stop], body)?;
             }
             Statement::Break => {
                 let at = self.code.len();
@@ -264,6 +224,63 @@ impl Compiler<'_> {
             }
         }
         Ok(())
+    }
+
+    fn branches(
+        &mut self,
+        branches: &[(ExprId, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> Result<(), FunctionError> {
+        let mut ends = Vec::new();
+        for (condition, body) in branches {
+            self.memo.clear();
+            self.calls.clear();
+            let c = self.value(*condition)?;
+            let skip = self.code.len();
+            self.code.push(Instr::JumpUnless(c, 0));
+            self.body(body)?;
+            ends.push(self.code.len());
+            self.code.push(Instr::Jump(0));
+            self.patch(skip);
+        }
+        self.body(otherwise)?;
+        for end in ends {
+            self.patch(end);
+        }
+        Ok(())
+    }
+
+    fn for_loop(
+        &mut self,
+        iterator: u32,
+        [start, step, stop]: [ExprId; 3],
+        body: &[Statement],
+    ) -> Result<(), FunctionError> {
+        let (start, step, stop) = (self.value(start)?, self.value(step)?, self.value(stop)?);
+        // The loop keeps its own copies: the body may change what the bounds were computed from.
+        let value = self.register();
+        self.code.push(Instr::Copy(value, start));
+        let zero = self.register();
+        self.code.push(Instr::Const(zero, 0.0));
+        let first = self.code.len();
+        self.code.push(Instr::Jump(0));
+        let head = self.code.len();
+        self.code.push(Instr::Add(value, Box::new([value, step])));
+        self.patch(first);
+        let exit = self.code.len();
+        self.code.push(Instr::Within {
+            value,
+            step,
+            stop,
+            exit: 0,
+        });
+        self.code.push(Instr::Store {
+            base: iterator,
+            len: 1,
+            offset: zero,
+            from: value,
+        });
+        self.repeated(body, head, exit)
     }
 
     fn repeated(
@@ -400,13 +417,7 @@ impl Compiler<'_> {
             self.register(),
             self.register(),
         );
-        let start = match op {
-            ReduceOp::Sum => 0.0,
-            ReduceOp::Product => 1.0,
-            ReduceOp::Min => f64::MAX,
-            ReduceOp::Max => f64::MIN,
-        };
-        self.code.push(Instr::Const(acc, start));
+        self.code.push(Instr::Const(acc, op.of_nothing()));
         self.code.push(Instr::Const(value, range.start as f64));
         self.code.push(Instr::Const(step, range.step as f64));
         // One step beyond makes an empty range out of a count of zero.
@@ -438,6 +449,40 @@ impl Compiler<'_> {
         self.exprs.list(l).iter().map(|c| self.memo[c]).collect()
     }
 
+    /// The first of the registers that get the outputs of a call, which has at least the output that is asked for.
+    fn call(&mut self, key: CallKey, output: u32) -> Reg {
+        self.used.push(key);
+        if let Some(&base) = self.calls.get(&key) {
+            return base;
+        }
+        let (func, args, wrt) = key;
+        let base = self.registers;
+        let count = self
+            .outputs
+            .get(func.0 as usize)
+            .copied()
+            .unwrap_or(0)
+            .max(output as usize + 1);
+        self.registers += count as Reg;
+        let wrt = self
+            .exprs
+            .list(wrt)
+            .iter()
+            .filter_map(|&w| self.exprs.as_int(w));
+        let wrt = wrt.map(|w| w as u32).collect();
+        self.code.push(Instr::Call {
+            to: base,
+            func,
+            args: self.registers_of(args),
+            wrt,
+        });
+        self.calls.insert(key, base);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.1.push(key);
+        }
+        base
+    }
+
     /// The instruction for a node whose children are there.
     fn build(&mut self, e: ExprId) -> Result<(), FunctionError> {
         let node = self.exprs.node(e);
@@ -448,38 +493,7 @@ impl Compiler<'_> {
             wrt,
         } = node
         {
-            let key = (func, args, wrt);
-            self.used.push(key);
-            let base = match self.calls.get(&key) {
-                Some(&base) => base,
-                None => {
-                    let base = self.registers;
-                    let count = self
-                        .outputs
-                        .get(func.0 as usize)
-                        .copied()
-                        .unwrap_or(0)
-                        .max(output as usize + 1);
-                    self.registers += count as Reg;
-                    let wrt = self
-                        .exprs
-                        .list(wrt)
-                        .iter()
-                        .filter_map(|&w| self.exprs.as_int(w));
-                    let wrt = wrt.map(|w| w as u32).collect();
-                    self.code.push(Instr::Call {
-                        to: base,
-                        func,
-                        args: self.registers_of(args),
-                        wrt,
-                    });
-                    self.calls.insert(key, base);
-                    if let Some(scope) = self.scopes.last_mut() {
-                        scope.1.push(key);
-                    }
-                    base
-                }
-            };
+            let base = self.call((func, args, wrt), output);
             self.known(e, base + output);
             return Ok(());
         }

@@ -6,13 +6,13 @@ use std::time::Instant;
 use acausal_compiled::fixed;
 use acausal_cpu::Pair;
 use acausal_jit::{Banks, Places};
-use acausal_solver::{Dae, EvalError, Pattern, Predicted};
+use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted};
 
 use super::{Machine, Update, add_to};
 
 impl Dae for Machine {
-    fn len(&self) -> usize {
-        self.model.n
+    fn pattern(&self) -> &Pattern {
+        &self.pattern
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
@@ -34,6 +34,28 @@ impl Dae for Machine {
         self.checked(done)
     }
 
+    fn jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        cj: f64,
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.prepare_residual(t, y, yp);
+        self.jacobian_after_residual(t, y, yp, cj, values)
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+
+    fn large(&mut self) -> Option<&mut dyn LargeDae> {
+        Some(self)
+    }
+}
+
+impl LargeDae for Machine {
     fn predicted_residual(
         &mut self,
         t: f64,
@@ -61,18 +83,6 @@ impl Dae for Machine {
         };
         add_to(&mut self.seconds.predicted, clock);
         Some(self.checked(done))
-    }
-
-    fn jacobian(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        cj: f64,
-        values: &mut [f64],
-    ) -> Result<(), EvalError> {
-        self.prepare_residual(t, y, yp);
-        self.jacobian_after_residual(t, y, yp, cj, values)
     }
 
     fn jacobian_after_residual(
@@ -107,10 +117,6 @@ impl Dae for Machine {
         Ok(())
     }
 
-    fn pattern(&self) -> &Pattern {
-        &self.pattern
-    }
-
     fn jacobian_needs_point(&self) -> bool {
         self.programs.partials_need_point
     }
@@ -118,12 +124,20 @@ impl Dae for Machine {
     fn pair(&mut self) -> Option<&mut Pair> {
         self.pair.as_mut()
     }
+}
 
-    fn roots_len(&self) -> usize {
+impl Events for Machine {
+    fn indicators_len(&self) -> usize {
         self.watched.len() + self.delays.indicators_len()
     }
 
-    fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
+    fn indicators(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
         let mut gaps = std::mem::take(&mut self.gaps);
         self.gaps(t, y, yp, &mut gaps);

@@ -5,8 +5,19 @@
 //!
 //! Sources: Brenan, Campbell & Petzold, "Numerical Solution of Initial-Value Problems in Differential-Algebraic
 //! Equations" (SIAM 1996), ch. 5; Hindmarsh et al., "SUNDIALS" (ACM TOMS 31, 2005) and the IDA user guide, ch. 2.
-//! The parts: `coefficients` of the formulas, `kernels` (fused vector loops), `prediction`, `corrector` (modified Newton, with `rate`),
-//! `advance` (error test, order and step size), `roots` (event location), `stability` (order hold).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `stepper` | where the integration stands; order and size of steps, with `stability` (order hold) |
+//! | `history` | the differences of the solution, `coefficients` of the formulas, `rows` in memory |
+//! | `corrector` | the point of a step and its correction, and which work on them is left for later |
+//! | `matrix` | the iteration matrix, and when it is renewed, with `rate` (convergence of the iteration) |
+//! | `advance` | one accepted step: attempts, error test |
+//! | `prediction`, `iteration` | the two halves of an attempt: extrapolation, modified Newton |
+//! | `dense_output` | the solution inside of a step |
+//! | `roots`, `looks` | location of events; how densely indicators are looked at |
+//! | `kernels`, `quad`, `vector` | fused vector loops, groups of four numbers, vectors in memory |
+//! | `options`, `tolerances`, `outcome`, `trace` | settings, error weights, results and errors, moves |
 //!
 //! Invariants: after a successful step `y()`, `yp()` satisfy the residual to the corrector tolerance; nothing is
 //! allocated after the first step; the integration runs forward in t.
@@ -16,7 +27,6 @@
 //! use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
 //! struct Decay(Pattern);
 //! impl Dae for Decay {
-//!     fn len(&self) -> usize { 1 }
 //!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
 //!         r[0] = yp[0] + y[0];
 //!         Ok(())
@@ -37,8 +47,12 @@
 mod advance;
 mod coefficients;
 mod corrector;
+mod dense_output;
+mod history;
+mod iteration;
 mod kernels;
 mod looks;
+mod matrix;
 mod options;
 mod outcome;
 mod prediction;
@@ -47,6 +61,7 @@ mod rate;
 mod roots;
 mod rows;
 mod stability;
+mod stepper;
 mod tolerances;
 mod trace;
 mod vector;
@@ -55,104 +70,39 @@ pub use options::{BdfOptions, MAX_ORDER};
 pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
 pub use trace::{Move, Profile};
 
-use crate::dae::Dae;
+use crate::dae::{Dae, indicators_len};
 use crate::factors::StepFactors;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
 use acausal_cpu::LEAST_LARGE;
 use coefficients::Coefficients;
+use corrector::{Corrector, Stage};
+use history::History;
 pub(crate) use kernels::Part;
+use matrix::{IterationMatrix, RenewalPolicy};
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
-use rate::Rate;
 pub(crate) use roots::{Inside, RootFinder};
 use rows::Rows;
-use stability::StabilityGuard;
+use stepper::Stepper;
 use tolerances::Tolerances;
-use vector::Vector;
+use trace::Record;
 
-/// Factors of the history for a value and a slope, and a correction that is not yet in it.
-type Interpolation<'a> = (
-    [f64; coefficients::LEN],
-    [f64; coefficients::LEN],
-    Option<kernels::Correction<'a>>,
-);
-
-/// The integrator: history of the solution, factorised matrix, counters.
+/// The integrator.
 pub struct Bdf {
     options: BdfOptions,
-    n: usize,
     tolerances: Tolerances,
-
-    /// Modified divided differences of the solution.
-    phi: Rows,
-    y: Vector,
-    yp: Vector,
-    /// Corrections of the step that are applied to y and y'.
-    e: Vector,
-    /// Residual, then Newton correction.
-    d: Vector,
-    /// There are such corrections.
-    applied: bool,
-    /// The last correction, `-held * d`, is not applied. If it is enough, the next step needs it in the history only, and y and y'
-    /// are corrected when somebody asks ([`Bdf::settle`]).
-    held: Option<f64>,
-    /// y and y' are not those of the prediction, which was made for the residual only ([`Dae::predicted_residual`]).
-    absent: bool,
-    /// The accepted correction is not yet in the history; the next prediction takes it there in the same pass.
-    pending: bool,
-    /// Sums of squares of the correction that was found.
-    sums: kernels::Sums,
-
-    /// Position of the caller: at most `tn`.
-    t: f64,
-    /// End of the last accepted step, and its start.
-    tn: f64,
-    t_previous: f64,
-    /// `y`, `yp` are the corrector's at `tn`, not interpolated.
-    corrected: bool,
-    h: f64,
-    k: usize,
-    h_used: f64,
-    k_used: usize,
-    /// Order is still raised and the step doubled every time.
-    starting: bool,
-    /// No step since the start or restart.
-    fresh: bool,
-    c: Coefficients,
-
-    solver: Box<dyn LinearSolver + Send>,
-    pattern: Option<Pattern>,
-    values: Vec<f64>,
-    /// `cj` of the factorised matrix; `None` forces a new one.
-    cj_factored: Option<f64>,
-    rate: Rate,
-    /// The next step begins with a new matrix.
-    renew_next: bool,
-    /// Steps in a row in which an old matrix failed, and how many steps will begin with a new one because of it.
-    old_failures: u32,
-    renewals_ahead: u32,
-    /// Iterations of the last step with a new matrix.
-    iterations_fresh: u32,
-    /// Iterations that the present matrix has cost more than a new one would have.
-    iterations_lost: f64,
-    /// Failures of the corrector in the present step.
-    corrector_failures: u32,
-    /// Steps of late in which it failed, and how many in a row since then in which it did not.
-    failing_steps: u32,
-    clean_steps: u32,
-
+    /// Where the integration stands, order and step size.
+    stepper: Stepper,
+    /// The solution before, as differences.
+    history: History,
+    /// The point of the step and its correction.
+    corrector: Corrector,
+    matrix: IterationMatrix,
+    /// When the matrix is renewed.
+    renewal: RenewalPolicy,
     roots: RootFinder,
-    stability: StabilityGuard,
-    statistics: Statistics,
-    limited: Vec<u64>,
-    /// Per variable: convergence failures in which its correction was the largest.
-    diverged: Vec<u64>,
-    /// A bound for the first step after a start that the caller knows and slopes do not show.
-    first_step_limit: Option<f64>,
-    trace: Vec<Move>,
-    /// Seconds in factorisations and in solves.
-    linear_seconds: (f64, f64),
+    record: Record,
 }
 
 impl Bdf {
@@ -170,8 +120,7 @@ impl Bdf {
         solver: Box<dyn LinearSolver + Send>,
     ) -> Result<Self, SolverError> {
         let n = y0.len();
-        check_options(&options, n, yp0.len())
-            .map_err(|what| SolverError::InvalidInput { t: t0, what })?;
+        (options.check(n, yp0.len())).map_err(|what| SolverError::InvalidInput { t: t0, what })?;
         let tolerances = Tolerances::new(&options, n);
         // From here on they are in the tolerances.
         let options = BdfOptions {
@@ -181,52 +130,16 @@ impl Bdf {
         };
         let large = n >= LEAST_LARGE && options.rtol >= rows::LEAST_TOLERANCE;
         let narrow = options.narrow_history.unwrap_or(large);
-        let stability = StabilityGuard::new(options.stability_detection);
+        let corrector = Corrector::new(n);
         let mut bdf = Self {
-            n,
             tolerances,
-            y: Vector::zeros(n, 0),
-            yp: Vector::zeros(n, 1),
-            e: Vector::zeros(n, 2),
-            d: Vector::zeros(n, 3),
-            phi: Rows::zeros(n, options.max_order + 1, 4, narrow),
-            applied: false,
-            held: None,
-            absent: false,
-            pending: false,
-            sums: kernels::Sums::default(),
-            t: t0,
-            tn: t0,
-            t_previous: t0,
-            corrected: false,
-            h: 0.0,
-            k: 1,
-            h_used: 0.0,
-            k_used: 0,
-            starting: true,
-            fresh: true,
-            c: Coefficients::default(),
-            solver,
-            pattern: None,
-            values: Vec::new(),
-            cj_factored: None,
-            rate: Rate::default(),
-            renew_next: false,
-            old_failures: 0,
-            renewals_ahead: 0,
-            iterations_fresh: 2,
-            iterations_lost: 0.0,
-            corrector_failures: 0,
-            failing_steps: 0,
-            clean_steps: 0,
+            stepper: Stepper::new(&options),
+            history: History::new(Rows::zeros(n, options.max_order + 1, 4, narrow)),
+            corrector,
+            matrix: IterationMatrix::new(solver, options.profile),
+            renewal: RenewalPolicy::default(),
             roots: RootFinder::default(),
-            stability,
-            statistics: Statistics::default(),
-            limited: vec![0; n],
-            diverged: vec![0; n],
-            first_step_limit: None,
-            trace: Vec::new(),
-            linear_seconds: (0.0, 0.0),
+            record: Record::new(n, options.trace),
             options,
         };
         bdf.load(t0, y0, yp0);
@@ -236,45 +149,29 @@ impl Bdf {
     /// Starts again at `t` with new values, after an event: order one, new step size. Memory, the pattern (if it is
     /// still the same) and the symbolic factorisation are kept.
     pub fn restart(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Result<(), SolverError> {
-        if y.len() != self.n || yp.len() != self.n {
+        if y.len() != self.len() || yp.len() != self.len() {
             return Err(SolverError::InvalidInput {
                 t,
                 what: InvalidInput::Length,
             });
         }
         self.load(t, y, yp);
-        self.statistics.restarts += 1;
+        self.record.statistics.restarts += 1;
         Ok(())
     }
 
     fn load(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.t = t;
-        self.tn = t;
-        self.t_previous = t;
-        self.corrected = false;
-        self.forget_correction();
-        self.pending = false;
-        self.absent = false;
-        self.y.copy_from_slice(y);
-        self.yp.copy_from_slice(yp);
-        self.phi[0].copy_from_slice(y);
-        self.phi[1].copy_from_slice(yp);
-        self.k = 1;
-        self.k_used = 0;
-        self.h_used = 0.0;
-        self.starting = true;
-        self.fresh = true;
-        self.cj_factored = None;
-        self.renew_next = false;
-        self.old_failures = 0;
-        self.renewals_ahead = 0;
-        self.iterations_fresh = 2;
-        self.iterations_lost = 0.0;
-        self.rate = Rate::default();
-        self.first_step_limit = None;
-        self.c = Coefficients::default();
+        self.stepper.restart(t);
+        self.history.restart(y, yp);
+        self.corrector.restart(y, yp);
+        self.matrix.cj = None;
+        self.renewal.restart();
         self.roots.reset();
-        self.stability.reset();
+    }
+
+    /// Number of unknowns.
+    fn len(&self) -> usize {
+        self.corrector.y.len()
     }
 
     /// Advances by one internal step, at most to `t_stop`. After [`StepOutcome::Roots`] without a restart the next call
@@ -284,29 +181,30 @@ impl Bdf {
         dae: &mut D,
         t_stop: f64,
     ) -> Result<StepOutcome, SolverError> {
-        if t_stop.is_nan() || t_stop < self.t {
+        let t = self.stepper.t;
+        if t_stop.is_nan() || t_stop < t {
             return Err(SolverError::InvalidInput {
-                t: self.t,
+                t,
                 what: InvalidInput::StopTime,
             });
         }
-        if self.fresh {
+        if self.stepper.is_first() {
             self.prepare(dae)?;
         }
-        if self.t < self.tn {
+        if t < self.stepper.tn {
             return self.leave_step(dae, t_stop);
         }
-        if t_stop == self.t {
+        if t_stop == t {
             return Ok(StepOutcome::StopReached);
         }
         if let Err(error) = self.advance(dae, t_stop) {
             // The caller may look at the last accepted state when it explains the error.
-            self.evaluate_interpolant(self.tn);
+            self.evaluate_interpolant(self.stepper.tn);
             return Err(error);
         }
-        if dae.roots_len() == 0 {
-            self.t = self.tn;
-            return Ok(if self.tn == t_stop {
+        if indicators_len(dae) == 0 {
+            self.stepper.t = self.stepper.tn;
+            return Ok(if self.stepper.tn == t_stop {
                 StepOutcome::StopReached
             } else {
                 StepOutcome::Step
@@ -322,19 +220,19 @@ impl Bdf {
         dae: &mut D,
         t_stop: f64,
     ) -> Result<StepOutcome, SolverError> {
-        let end = self.tn.min(t_stop);
+        let end = self.stepper.tn.min(t_stop);
         self.settle();
-        if dae.roots_len() > 0
+        if indicators_len(dae) > 0
             && let Some(t_root) = self.find_roots(dae, end)?
         {
             self.evaluate_interpolant(t_root);
-            self.t = t_root;
+            self.stepper.t = t_root;
             return Ok(StepOutcome::Roots);
         }
-        if end < self.tn || !self.corrected {
+        if end < self.stepper.tn || self.corrector.stage == Stage::Interpolated {
             self.evaluate_interpolant(end);
         }
-        self.t = end;
+        self.stepper.t = end;
         Ok(if end == t_stop {
             StepOutcome::StopReached
         } else {
@@ -347,107 +245,32 @@ impl Bdf {
         dae: &mut D,
         end: f64,
     ) -> Result<Option<f64>, SolverError> {
-        let (c, phi, tn, k) = (&self.c, &self.phi, self.tn, self.k_used);
+        let (history, tn, k) = (&self.history, self.stepper.tn, self.stepper.k_used);
         let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| {
-            let (value, slope) = c.interpolation(t - tn, k);
-            kernels::interpolate(phi, k, (&value, &slope), None, y, yp);
+            let factors = history.factors(t - tn, k, false);
+            history.interpolate(k, &factors, None, y, yp);
         };
-        let solver: &mut (dyn LinearSolver + Send) = &mut *self.solver;
+        let solver: &mut (dyn LinearSolver + Send) = &mut *self.matrix.solver;
         let mut step = Inside {
             dae,
             interpolant: &interpolant,
-            factors: self.cj_factored.map(|cj| (solver, cj)),
-            end: self.tn,
-            h: self.h_used,
-            evaluations: &mut self.statistics.root_evaluations,
+            factors: self.matrix.cj.map(|cj| (solver, cj)),
+            end: tn,
+            h: self.stepper.h_used,
+            evaluations: &mut self.record.statistics.root_evaluations,
         };
         self.roots.find(&mut step, end)
     }
 
-    /// Takes the correction of the last step into y, y' and the history, where that was left to whoever asks.
-    fn settle(&mut self) {
-        self.apply_held(None);
-        if std::mem::take(&mut self.pending) {
-            let update = kernels::Update {
-                k: self.k_used,
-                earlier: None,
-                scale: 1.0,
-                keep: self.k_used < self.options.max_order,
-            };
-            kernels::update(&mut self.phi, &mut self.e, update);
-        }
-    }
-
-    /// Solution and derivative at `t` inside the last step (between `t() - last_step()` and its end).
-    pub fn interpolate(&self, t: f64, y: &mut [f64], yp: &mut [f64]) {
-        if self.fresh {
-            y.copy_from_slice(&self.y);
-            yp.copy_from_slice(&self.yp);
-            return;
-        }
-        let (value, slope, correction) = self.interpolation(t);
-        let factors = (&value[..], &slope[..]);
-        kernels::interpolate(&self.phi, self.k_used, factors, correction, y, yp);
-    }
-
-    /// The same for some variables only.
-    pub fn interpolate_some(&self, t: f64, which: &[usize], y: &mut [f64], yp: &mut [f64]) {
-        let k = self.k_used;
-        let (value, slope, correction) = self.interpolation(t);
-        for &i in which {
-            (y[i], yp[i]) = match self.fresh {
-                true => (self.y[i], self.yp[i]),
-                false => {
-                    let e = correction.map_or(0.0, |c| c.at(i));
-                    let row = |j: usize| self.phi.row(j).at(i) + if j == k { e } else { 0.0 };
-                    let sum = |factors: &[f64]| {
-                        let first = factors[0] * row(0);
-                        (1..=k).fold(first, |sum, j| sum + factors[j] * row(j))
-                    };
-                    (sum(&value), sum(&slope))
-                }
-            };
-        }
-    }
-
     /// The factors of the last step's matrix, for points inside of it (see [`StepFactors`]).
     pub fn factors(&mut self) -> Option<StepFactors<'_>> {
-        let cj = self.cj_factored.filter(|_| !self.fresh)?;
-        Some(StepFactors::new(&mut *self.solver, cj, false))
-    }
-
-    /// The factors of the rows of the history at `t`, and the correction that counts like the last of them.
-    fn interpolation(&self, t: f64) -> Interpolation<'_> {
-        let k = self.k_used;
-        let (mut value, mut slope) = self.c.interpolation(t - self.tn, k);
-        let correction = self.pending.then(|| {
-            // The history is that before the update `phi[j] += phi[j+1] + .. + e`: row i counts for all rows up to i, e for all.
-            for c in [&mut value, &mut slope] {
-                for i in 1..=k {
-                    c[i] += c[i - 1];
-                }
-            }
-            self.correction()
-        });
-        (value, slope, correction)
-    }
-
-    fn evaluate_interpolant(&mut self, t: f64) {
-        self.settle();
-        self.corrected = false;
-        if self.fresh {
-            self.y.copy_from_slice(&self.phi[0]);
-            self.yp.copy_from_slice(&self.phi[1]);
-            return;
-        }
-        let (value, slope) = self.c.interpolation(t - self.tn, self.k_used);
-        let (y, yp) = (&mut self.y, &mut self.yp);
-        kernels::interpolate(&self.phi, self.k_used, (&value, &slope), None, y, yp);
+        let cj = self.matrix.cj.filter(|_| !self.stepper.is_first())?;
+        Some(StepFactors::new(&mut *self.matrix.solver, cj, false))
     }
 
     /// Current time: end of the last step, or the located crossing.
     pub fn t(&self) -> f64 {
-        self.t
+        self.stepper.t
     }
 
     /// Solution at [`Bdf::t`].
@@ -460,30 +283,24 @@ impl Bdf {
         self.solution().1
     }
 
-    /// Solution and derivative at [`Bdf::t`]. A step leaves the last work on them to whoever asks.
-    pub fn solution(&mut self) -> (&[f64], &[f64]) {
-        self.settle();
-        (&self.y, &self.yp)
-    }
-
     /// Start of the last internal step; [`Bdf::interpolate`] is valid from here.
     pub fn step_start(&self) -> f64 {
-        self.t_previous
+        self.stepper.t_previous
     }
 
     /// Order of the last step (0 before the first).
     pub fn last_order(&self) -> usize {
-        self.k_used
+        self.stepper.k_used
     }
 
     /// Size of the last step.
     pub fn last_step(&self) -> f64 {
-        self.h_used
+        self.stepper.h_used
     }
 
     /// Size that the next step will try.
     pub fn next_step(&self) -> f64 {
-        self.h
+        self.stepper.h
     }
 
     /// Crossings found by the last call that returned [`StepOutcome::Roots`], by index.
@@ -503,79 +320,43 @@ impl Bdf {
 
     /// Counters since creation.
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
+        &self.record.statistics
     }
 
     /// How often each variable contributed most to a failed error test.
     pub fn limiting_variables(&self) -> &[u64] {
-        &self.limited
+        &self.record.limiting
     }
 
     /// Bounds the first step after a start or restart, where an event indicator may soon change its sign twice.
     pub fn limit_first_step(&mut self, h: Option<f64>) {
-        self.first_step_limit = h;
+        self.stepper.first_step_limit = h;
     }
 
     /// The moves since the last call, with [`BdfOptions::trace`].
     pub fn take_trace(&mut self) -> Vec<Move> {
-        std::mem::take(&mut self.trace)
+        std::mem::take(&mut self.record.moves)
     }
 
     /// Who limits the steps, and what the matrix costs.
     pub fn profile(&self) -> Profile {
         Profile {
-            limiting: self.limited.clone(),
-            diverging: self.diverged.clone(),
-            matrix_entries: self.pattern.as_ref().map_or(0, Pattern::nnz),
-            factor_entries: self.solver.factor_entries(),
-            factor_seconds: self.linear_seconds.0,
-            solve_seconds: self.linear_seconds.1,
-        }
-    }
-
-    fn record(&mut self, m: Move) {
-        if self.options.trace {
-            self.trace.push(m);
+            limiting: self.record.limiting.clone(),
+            diverging: self.record.diverging.clone(),
+            matrix_entries: self.matrix.pattern.as_ref().map_or(0, Pattern::nnz),
+            factor_entries: self.matrix.solver.factor_entries(),
+            factor_seconds: self.matrix.seconds.0,
+            solve_seconds: self.matrix.seconds.1,
         }
     }
 
     /// The error weight of a variable at the last accepted solution.
     fn weight(&self, i: usize) -> f64 {
-        self.tolerances.weight(i, self.phi[0][i])
+        self.tolerances.weight(i, self.history.phi[0][i])
     }
 
     /// The weight of a variable in the error test.
     fn tested_weight(&self, i: usize) -> f64 {
-        self.tolerances.tested_weight(i, self.phi[0][i])
+        self.tolerances.tested_weight(i, self.history.phi[0][i])
     }
-}
-
-fn check_options(options: &BdfOptions, n: usize, n_yp: usize) -> Result<(), InvalidInput> {
-    if n != n_yp {
-        return Err(InvalidInput::Length);
-    }
-    if !(options.rtol >= 0.0 && options.rtol.is_finite()) {
-        return Err(InvalidInput::RelativeTolerance);
-    }
-    let count = options.atol.len();
-    let valid = |a: &f64| a.is_finite() && (*a > 0.0 || (*a == 0.0 && options.rtol > 0.0));
-    if (count != 1 && count != n) || !options.atol.iter().all(valid) {
-        return Err(InvalidInput::AbsoluteTolerance);
-    }
-    let mask = &options.error_test;
-    if !mask.is_empty() && (mask.len() != n || !mask.contains(&true)) {
-        return Err(InvalidInput::ErrorTestMask);
-    }
-    if !(1..=MAX_ORDER).contains(&options.max_order) {
-        return Err(InvalidInput::Order);
-    }
-    let steps_valid = options.max_step > 0.0
-        && options.min_step >= 0.0
-        && options
-            .initial_step
-            .is_none_or(|h| h > 0.0 && h.is_finite());
-    if !steps_valid {
-        return Err(InvalidInput::StepSize);
-    }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Tolerances and steering constants of the integrator, all in one place.
 
+use super::InvalidInput;
+
 /// Settings of [`super::Bdf`]. `BdfOptions::default()` gives the usual values; tolerances are the part to think about.
 ///
 /// The weighted norm of a vector v is `sqrt(mean((v[i] / (rtol * |y[i]| + atol[i]))^2))`; a step is accepted when the
@@ -67,6 +69,37 @@ impl Default for BdfOptions {
             stability_detection: true,
             narrow_history: None,
         }
+    }
+}
+
+impl BdfOptions {
+    /// What is wrong with them for so many values of y and y'.
+    pub(crate) fn check(&self, n: usize, n_yp: usize) -> Result<(), InvalidInput> {
+        if n != n_yp {
+            return Err(InvalidInput::Length);
+        }
+        if !(self.rtol >= 0.0 && self.rtol.is_finite()) {
+            return Err(InvalidInput::RelativeTolerance);
+        }
+        let count = self.atol.len();
+        let valid = |a: &f64| a.is_finite() && (*a > 0.0 || (*a == 0.0 && self.rtol > 0.0));
+        if (count != 1 && count != n) || !self.atol.iter().all(valid) {
+            return Err(InvalidInput::AbsoluteTolerance);
+        }
+        let mask = &self.error_test;
+        if !mask.is_empty() && (mask.len() != n || !mask.contains(&true)) {
+            return Err(InvalidInput::ErrorTestMask);
+        }
+        if !(1..=MAX_ORDER).contains(&self.max_order) {
+            return Err(InvalidInput::Order);
+        }
+        let steps_valid = self.max_step > 0.0
+            && self.min_step >= 0.0
+            && self.initial_step.is_none_or(|h| h > 0.0 && h.is_finite());
+        if !steps_valid {
+            return Err(InvalidInput::StepSize);
+        }
+        Ok(())
     }
 }
 

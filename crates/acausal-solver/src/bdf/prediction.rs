@@ -1,14 +1,15 @@
 //! Predictions, and residuals that are evaluated on their way.
 //!
 //! The predicted y and y' are sums over the history. In large models nobody needs them but the residual: then they are computed piece by piece where the
-//! model asks for them ([`Dae::predicted_residual`]) and never stored as a whole (`Bdf::absent`). The first correction is evaluated in the same
+//! model asks for them ([`LargeDae::predicted_residual`](crate::LargeDae::predicted_residual)) and never stored as a whole ([`Storage::Deferred`]). The first correction is evaluated in the same
 //! way, from the prediction plus the correction. Whoever needs the whole vectors after all calls [`Bdf::complete`].
 //!
 //! Invariant: y and y' have the same bits whether they were stored or completed later. A completed point is `prediction + e`, which is how a first
 //! correction is applied; later ones are applied to stored vectors only.
 
+use super::corrector::{Progress, Stage, Storage};
 use super::{Bdf, Part, coefficients, kernels};
-use crate::dae::{Dae, EvalError, Predicted};
+use crate::dae::{Dae, EvalError, Predicted, indicators_len, jacobian_needs_point, pair_of};
 use crate::two::in_halves;
 use acausal_cpu::{Pair, Shared};
 use std::ops::Range;
@@ -17,7 +18,7 @@ impl Bdf {
     /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on.
     fn predict(&mut self, pair: Option<&mut Pair>, first_scaled: usize) {
         self.predict_by(first_scaled, |pass, [y, yp, _]| pass.run(pair, [y, yp]));
-        self.absent = false;
+        self.corrector.storage = Storage::Stored;
     }
 
     /// Predicts for a new attempt. Where nobody is likely to need y and y' but the residual, that is evaluated on the way, if the model does so.
@@ -26,21 +27,25 @@ impl Bdf {
         dae: &mut D,
         t: f64,
     ) -> Option<Result<(), EvalError>> {
-        let first_scaled = self.c.steps_constant;
-        let for_matrix = self.needs_new_matrix() && dae.jacobian_needs_point();
-        if dae.roots_len() > 0 || for_matrix {
-            self.predict(dae.pair(), first_scaled);
+        let first_scaled = self.history.c.steps_constant;
+        let for_matrix = self.needs_new_matrix() && jacobian_needs_point(dae);
+        if indicators_len(dae) > 0 || for_matrix {
+            self.predict(pair_of(dae), first_scaled);
             return None;
         }
         let evaluated = self.predict_by(first_scaled, |pass, [y, yp, r]| {
             let predict = pass.part;
-            let evaluated = dae.predicted_residual(t, Predicted { y, yp, r, predict });
+            let point = Predicted { y, yp, r, predict };
+            let evaluated = dae.large().and_then(|d| d.predicted_residual(t, point));
             if evaluated.is_none() {
-                pass.run(dae.pair(), [y, yp]);
+                pass.run(pair_of(dae), [y, yp]);
             }
             evaluated
         });
-        self.absent = evaluated.is_some();
+        self.corrector.storage = match evaluated {
+            Some(_) => Storage::Deferred,
+            None => Storage::Stored,
+        };
         evaluated
     }
 
@@ -51,12 +56,16 @@ impl Bdf {
         dae: &mut D,
         t: f64,
     ) -> Option<Result<(), EvalError>> {
-        let factor = self.held.filter(|_| self.absent && !self.applied)?;
+        let (Progress::Held(factor), Storage::Deferred) =
+            (self.corrector.progress, self.corrector.storage)
+        else {
+            return None;
+        };
         let how = self.last_prediction();
-        let places = [&mut self.y, &mut self.yp, &mut self.d, &mut self.e];
-        let [y, yp, d, e] = places.map(|v| Shared::new(v));
-        let cj = self.c.cj;
-        let evaluated = kernels::predict(&mut self.phi, how, |pass| {
+        let c = &mut self.corrector;
+        let [y, yp, d, e] = [&mut c.y, &mut c.yp, &mut c.d, &mut c.e].map(|v| Shared::new(v));
+        let cj = self.history.c.cj;
+        let evaluated = kernels::predict(&mut self.history.phi, how, |pass| {
             let predict = |range: Range<usize>, [y, yp]: [&mut [f64]; 2]| {
                 (pass.part)(range.clone(), [&mut *y, &mut *yp]);
                 // SAFETY: each unknown is predicted once, before the residual takes the place of its correction.
@@ -65,27 +74,31 @@ impl Bdf {
             };
             let predict: &Part<'_> = &predict;
             let r = d;
-            dae.predicted_residual(t, Predicted { y, yp, r, predict })
+            let point = Predicted { y, yp, r, predict };
+            dae.large()?.predicted_residual(t, point)
         });
         if evaluated.is_some() {
-            (self.held, self.applied) = (None, true);
+            self.corrector.progress = Progress::Applied;
         }
         evaluated
     }
 
     /// Makes up for y and y' of a point that was computed for its residual only, from the history that is still the one of that prediction.
     pub(super) fn complete(&mut self, mut pair: Option<&mut Pair>) {
-        if !std::mem::take(&mut self.absent) {
+        if self.corrector.storage == Storage::Stored {
             return;
         }
         let how = self.last_prediction();
-        let [y, yp] = [&mut self.y, &mut self.yp].map(|v| Shared::new(v));
-        kernels::predict(&mut self.phi, how, |pass| {
+        let n = self.len();
+        let c = &mut self.corrector;
+        c.storage = Storage::Stored;
+        let [y, yp] = [&mut c.y, &mut c.yp].map(|v| Shared::new(v));
+        kernels::predict(&mut self.history.phi, how, |pass| {
             pass.run(pair.as_deref_mut(), [y, yp]);
         });
-        if self.applied {
-            let (cj, e) = (self.c.cj, &self.e);
-            in_halves(pair, (self.n, 5), |range| {
+        if c.progress.is_applied() {
+            let (cj, e) = (self.history.c.cj, &c.e);
+            in_halves(pair, (n, 5), |range| {
                 // SAFETY: ranges are apart.
                 let (y, yp) = unsafe { (y.part(range.clone()), yp.part(range.clone())) };
                 for ((y, yp), e) in y.iter_mut().zip(yp).zip(&e[range]) {
@@ -99,10 +112,25 @@ impl Bdf {
     /// The prediction of this step, or of the last one if it was accepted, without rescaling the history.
     fn last_prediction(&self) -> kernels::Prediction {
         kernels::Prediction {
-            k: if self.pending { self.k_used } else { self.k },
+            k: match self.corrector.stage {
+                Stage::Accepted => self.stepper.k_used,
+                _ => self.stepper.k,
+            },
             first_scaled: usize::MAX,
             scale: [1.0; coefficients::LEN],
-            gamma: self.c.gamma,
+            gamma: self.history.c.gamma,
+        }
+    }
+
+    /// Applies the correction that was held back to y and y'.
+    pub(super) fn apply_held(&mut self, mut pair: Option<&mut Pair>) {
+        self.complete(pair.as_deref_mut());
+        let c = &mut self.corrector;
+        if let Some(factor) = c.progress.held() {
+            let first = !c.progress.is_applied();
+            let corrected: [&mut [f64]; 3] = [&mut c.e, &mut c.y, &mut c.yp];
+            kernels::correct(pair, first, (-factor, self.history.c.cj), &c.d, corrected);
+            c.progress = Progress::Applied;
         }
     }
 
@@ -113,47 +141,46 @@ impl Bdf {
         first_scaled: usize,
         then: impl FnOnce(kernels::Pass<'_>, [Shared<'_>; 3]) -> R,
     ) -> R {
+        let (k_used, max_order) = (self.stepper.k_used, self.options.max_order);
         let how = kernels::Prediction {
-            k: self.k,
+            k: self.stepper.k,
             first_scaled,
-            scale: self.c.beta,
-            gamma: self.c.gamma,
+            scale: self.history.c.beta,
+            gamma: self.history.c.gamma,
         };
-        let (y, yp) = (Shared::new(&mut self.y), Shared::new(&mut self.yp));
-        let phi = &mut self.phi;
-        let done = if std::mem::take(&mut self.pending) {
-            let held = self.held.take();
-            let update = |earlier| kernels::Update {
-                k: self.k_used,
-                earlier,
-                scale: held.map_or(1.0, |f| -f),
-                keep: self.k_used < self.options.max_order,
-            };
-            match held {
-                Some(_) => {
-                    let update = update(self.applied.then_some(&self.e[..]));
-                    // The residual may take the place of the correction.
-                    let with_last = |pass: kernels::Pass<'_>, r: Shared<'_>| then(pass, [y, yp, r]);
-                    let last = &mut self.d;
-                    kernels::update_and_predict(phi, last, update, how, with_last)
-                }
-                None => {
-                    let (last, r) = (&mut self.e, Shared::new(&mut self.d));
-                    let with_other =
-                        |pass: kernels::Pass<'_>, _: Shared<'_>| then(pass, [y, yp, r]);
-                    kernels::update_and_predict(phi, last, update(None), how, with_other)
-                }
+        let phi = &mut self.history.phi;
+        let c = &mut self.corrector;
+        let (y, yp) = (Shared::new(&mut c.y), Shared::new(&mut c.yp));
+        let update = |earlier, scale| kernels::Update {
+            k: k_used,
+            earlier,
+            scale,
+            keep: k_used < max_order,
+        };
+        let done = match (c.stage, c.progress.held()) {
+            (Stage::Accepted, Some(factor)) => {
+                let update = update(c.progress.is_applied().then_some(&c.e[..]), -factor);
+                // The residual may take the place of the correction.
+                let with_last = |pass: kernels::Pass<'_>, r: Shared<'_>| then(pass, [y, yp, r]);
+                kernels::update_and_predict(phi, &mut c.d, update, how, with_last)
             }
-        } else {
-            let r = Shared::new(&mut self.d);
-            kernels::predict(phi, how, |pass| then(pass, [y, yp, r]))
+            (Stage::Accepted, None) => {
+                let (last, r) = (&mut c.e, Shared::new(&mut c.d));
+                let with_other = |pass: kernels::Pass<'_>, _: Shared<'_>| then(pass, [y, yp, r]);
+                kernels::update_and_predict(phi, last, update(None, 1.0), how, with_other)
+            }
+            _ => {
+                let r = Shared::new(&mut c.d);
+                kernels::predict(phi, how, |pass| then(pass, [y, yp, r]))
+            }
         };
-        self.forget_correction();
+        c.stage = Stage::Attempt;
+        c.progress = Progress::Predicted;
         done
     }
 
     /// Predicts without rescaling the history once more.
     pub(super) fn predict_again(&mut self, pair: Option<&mut Pair>) {
-        self.predict(pair, self.k + 1);
+        self.predict(pair, self.stepper.k + 1);
     }
 }

@@ -20,7 +20,7 @@
 
 use super::looks::{Looks, MOST_CUTS};
 use super::{RootCrossing, SolverError};
-use crate::dae::{Dae, EvalReason, first_not_finite};
+use crate::dae::{Dae, EvalReason, first_not_finite, indicators_len};
 use crate::factors::StepFactors;
 use crate::linear::LinearSolver;
 
@@ -170,7 +170,7 @@ impl RootFinder {
         yp: &[f64],
         evaluations: &mut u64,
     ) -> Result<(), SolverError> {
-        let m = dae.roots_len();
+        let m = indicators_len(dae);
         self.t_before = None;
         self.looks.start(m);
         for g in [
@@ -443,8 +443,11 @@ impl RootFinder {
         factors: Option<StepFactors<'_>>,
     ) -> Result<(), SolverError> {
         let fail = |reason| SolverError::Evaluation { t, h, reason };
-        dae.roots_inside(t, &mut self.y, &mut self.yp, factors, &mut self.g_mid)
-            .map_err(|e| fail(e.reason()))?;
+        if let Some(events) = dae.events() {
+            events
+                .indicators_inside(t, &mut self.y, &mut self.yp, factors, &mut self.g_mid)
+                .map_err(|e| fail(e.reason()))?;
+        }
         match first_not_finite(&self.g_mid) {
             Some(row) => Err(fail(EvalReason::NotFinite { row })),
             None => Ok(()),

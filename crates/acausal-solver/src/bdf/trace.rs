@@ -3,6 +3,7 @@
 //! Recorded only with [`super::BdfOptions::trace`]; the caller takes the moves after each step ([`super::Bdf::take_trace`])
 //! and puts them in its own words, as only it knows the names of variables.
 
+use super::Statistics;
 use crate::dae::EvalReason;
 
 /// One move of the integrator.
@@ -80,4 +81,34 @@ pub struct Profile {
     pub factor_seconds: f64,
     /// Seconds in triangular solves (with [`super::BdfOptions::profile`]).
     pub solve_seconds: f64,
+}
+
+/// What an integrator writes down while it works.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub statistics: Statistics,
+    /// Per variable: see [`Profile::limiting`] and [`Profile::diverging`].
+    pub limiting: Vec<u64>,
+    pub diverging: Vec<u64>,
+    pub moves: Vec<Move>,
+    trace: bool,
+}
+
+impl Record {
+    pub fn new(n: usize, trace: bool) -> Record {
+        Record {
+            statistics: Statistics::default(),
+            limiting: vec![0; n],
+            diverging: vec![0; n],
+            moves: Vec::new(),
+            trace,
+        }
+    }
+
+    /// Keeps a move, if moves are asked for.
+    pub fn note(&mut self, m: Move) {
+        if self.trace {
+            self.moves.push(m);
+        }
+    }
 }

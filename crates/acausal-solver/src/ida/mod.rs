@@ -16,7 +16,7 @@ use crate::bdf::{
     StepLimit, StepOutcome,
 };
 use crate::bdf::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
-use crate::dae::{Dae, EvalError, EvalReason};
+use crate::dae::{Dae, EvalError, EvalReason, indicators_len};
 use crate::integrator::Integrator;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
@@ -86,7 +86,7 @@ impl Ida {
     }
 
     fn prepare(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<(), SolverError> {
-        if dae.len() != self.link.n || dae.pattern().size() != self.link.n {
+        if dae.pattern().size() != self.link.n {
             return Err(SolverError::InvalidInput {
                 t: self.t,
                 what: InvalidInput::Length,
@@ -259,7 +259,7 @@ impl Ida {
     /// Moves from `t` to the next crossing, the stop time or the end of IDA's last step.
     fn leave_step(&mut self, dae: &mut dyn Dae, t_stop: f64) -> Result<StepOutcome, SolverError> {
         let end = self.tn.min(t_stop);
-        if dae.roots_len() > 0 {
+        if indicators_len(dae) > 0 {
             let object = &self.object;
             let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| object.interpolate(t, y, yp);
             let mut step = Inside {

@@ -66,10 +66,6 @@ fn boundary(t: f64) -> f64 {
 }
 
 impl Dae for Heat {
-    fn len(&self) -> usize {
-        self.pattern.size()
-    }
-
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         let n = self.pattern.size();
         let (y, yp, r) = (&y[..n], &yp[..n], &mut r[..n]);
@@ -191,10 +187,6 @@ impl TransmissionLine {
 }
 
 impl Dae for TransmissionLine {
-    fn len(&self) -> usize {
-        self.pattern.size()
-    }
-
     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         let n = self.pattern.size();
         let (y, yp, r) = (&y[..n], &yp[..n], &mut r[..n]);

@@ -1,7 +1,7 @@
 //! Model problems shared by the integration tests: a closure-based [`Dae`] with a dense pattern, and a driver.
 #![allow(dead_code)]
 
-use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, SolverError, StepOutcome};
+use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Events, Pattern, SolverError, StepOutcome};
 
 type Residual = Box<dyn FnMut(f64, &[f64], &[f64], &mut [f64])>;
 
@@ -32,10 +32,6 @@ impl Dense {
 }
 
 impl Dae for Dense {
-    fn len(&self) -> usize {
-        self.pattern.size()
-    }
-
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         (self.residual)(t, y, yp, r);
         Ok(())
@@ -49,7 +45,7 @@ impl Dae for Dense {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        let n = self.len();
+        let n = self.pattern.size();
         let (mut y, mut yp) = (y.to_vec(), yp.to_vec());
         let (mut low, mut high) = (vec![0.0; n], vec![0.0; n]);
         for j in 0..n {
@@ -73,11 +69,23 @@ impl Dae for Dense {
         &self.pattern
     }
 
-    fn roots_len(&self) -> usize {
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+}
+
+impl Events for Dense {
+    fn indicators_len(&self) -> usize {
         self.roots.as_ref().map_or(0, |r| r.0)
     }
 
-    fn roots(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
+    fn indicators(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        g: &mut [f64],
+    ) -> Result<(), EvalError> {
         if let Some((_, roots)) = &mut self.roots {
             roots(t, y, yp, g);
         }

@@ -29,7 +29,7 @@ pub fn run(options: &Options) -> u8 {
         Ok(parts) => parts,
         Err(f) => return report(&f, options.format),
     };
-    let text = acausal_model::flatten::print_flat(&flat);
+    let text = acausal_flatten::print_flat(&flat);
     match options.format {
         Format::Human => {
             print_diagnostics(&warnings, &sources);

@@ -60,7 +60,7 @@ impl Example {
 
     /// Flattens a text, which is this example or a rewritten one.
     pub fn flatten(&self, text: &str) -> (acausal_expr::flat::FlatModel, acausal_base::SourceMap) {
-        let mut libraries = acausal_model::class::Libraries::new();
+        let mut libraries = acausal_instance::class::Libraries::new();
         let classes = libraries
             .load_text("Test.mo", text)
             .unwrap_or_else(|d| panic!("{}: {d:?}\n{text}", self.file));
@@ -76,7 +76,7 @@ impl Example {
                 (name.to_string(), expr)
             })
             .collect();
-        let (flat, _) = acausal_model::flatten::flatten(&mut libraries, &class, &set)
+        let (flat, _) = acausal_flatten::flatten(&mut libraries, &class, &set)
             .unwrap_or_else(|d| panic!("{}: {d:?}\n{text}", self.file));
         (flat, std::mem::take(libraries.sources_mut()))
     }

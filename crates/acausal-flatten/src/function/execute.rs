@@ -1,0 +1,468 @@
+//! Symbolic execution of statements (MLS 3.6 §11.2).
+//!
+//! The variables hold values (expressions); a statement replaces them. Loops with known bounds run, `if` with an unknown
+//! condition executes every branch on a copy of the variables and merges the results, `while` needs a known condition.
+//! Anything else ends with [`Stop::Dynamic`]. Functions and algorithm sections share this; an algorithm section differs in
+//! what its variables start from and in that its relations are events.
+//!
+//! Cost: bounded by [`FUEL`], or [`INLINE_FUEL`] where expressions grow; each call and statement costs one unit and each array
+//! element written another. A call and all calls inside of it have [`FUEL`] together, since thirty functions that each call the one before twice are
+//! a short text and 2³⁰ calls.
+
+use acausal_base::{Name, Span};
+use acausal_expr::{Access, ExprId, IterId, Range};
+use acausal_syntax::ast::{
+    ComponentRef, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
+};
+use rustc_hash::FxHashMap;
+
+use super::assertion::plain_text;
+use super::constant::{fold, fold_tensor, is_constant};
+use super::declare::declare;
+use super::quiet::Quiet;
+use super::{Stop, bind, left_limit};
+use crate::lower::{Context, Env, ErrorKind, Iteration, Locals, Type, Value, error};
+use acausal_instance::instance::{InstId, Scope};
+
+/// Work that a call with constant arguments may cause before it is left to the interpreter.
+pub const FUEL: u64 = 100_000;
+/// Work that a call with variable arguments may cause before it is left to run time: what is inlined must be compiled.
+pub const INLINE_FUEL: u64 = 5_000;
+
+/// Where execution goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// With the next statement.
+    Next,
+    /// Behind the innermost loop.
+    Break,
+    /// At the end of the function.
+    Return,
+}
+
+/// A function or algorithm section being executed.
+pub struct Executor<'c, 'e> {
+    /// Everything else.
+    pub ctx: &'c mut Context,
+    /// Where expressions stand; its locals are not used.
+    pub base: Env<'e>,
+    /// The variables.
+    pub locals: Locals,
+    /// The variables in order of declaration.
+    pub order: Vec<InstId>,
+    /// A function, not an algorithm section.
+    pub in_function: bool,
+    /// In a function relations are no events.
+    pub(super) quiet: Option<Quiet>,
+    /// All arguments are constants.
+    pub(super) constant: bool,
+    /// Name for messages.
+    pub name: String,
+    /// Unknown conditions under which the current statement is executed.
+    pub path: Vec<ExprId>,
+    /// Elements of arrays that were written to, by body of the array.
+    pub elements: FxHashMap<ExprId, Vec<ExprId>>,
+    /// What has been written, in order; kept for algorithm sections.
+    pub writes: Vec<Write>,
+    /// Fields on the way to the part that is being written.
+    pub(super) field_path: Vec<Name>,
+    /// Collects `reinit` and `terminate` inside of `when`.
+    pub events: Option<Vec<Event>>,
+    /// Work left.
+    pub fuel: u64,
+}
+
+/// One assignment to a primitive variable or field.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// The variable.
+    pub variable: InstId,
+    /// The field of it, by names.
+    pub path: Vec<Name>,
+    /// Positions of the elements, row by row from 0; `None` for all or unknown ones.
+    pub positions: Option<Vec<usize>>,
+}
+
+/// What a `when` statement does besides assigning.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// `reinit(x, value)`
+    Reinit {
+        /// Iterators over the elements of the state.
+        domain: Vec<(IterId, Range)>,
+        /// The state.
+        target: Access,
+        /// Its new value.
+        value: ExprId,
+    },
+    /// `terminate(message)`
+    Terminate(ExprId, Span),
+}
+
+/// Executes a function with its inputs; the values of its outputs.
+pub fn function(
+    ctx: &mut Context,
+    evaluate: bool,
+    function: InstId,
+    inputs: &[(InstId, Value)],
+    span: Span,
+) -> std::result::Result<Vec<Value>, Stop> {
+    let name = ctx.instances.class_name(function);
+    let mut base = Env::new(Scope::of(function));
+    base.evaluate = evaluate;
+    let mut executor = Executor::new(ctx, base, name);
+    executor.spend(1, span)?;
+    let locals = inputs.iter().cloned().collect();
+    executor.constant = inputs.iter().all(|i| is_constant(executor.ctx, &i.1));
+    if executor.constant {
+        executor.fuel = FUEL;
+    }
+    executor.quiet = Some(Quiet::from_inputs(
+        executor.ctx,
+        inputs.iter().map(|i| &i.1),
+    ));
+    executor.locals = declare(executor.ctx, evaluate, function, locals, span)?;
+    executor.quiet_declarations();
+    executor.order = executor.ctx.instances.components(function);
+    let sections = executor.ctx.instances.sections(function);
+    for section in &sections {
+        if let SectionKind::Algorithm { statements, .. } = &section.section().kind {
+            executor.base.scope = section.scope;
+            if executor.run(statements)? == Flow::Return {
+                break;
+            }
+        }
+    }
+    let outputs = bind::outputs(executor.ctx, function);
+    Ok(outputs
+        .iter()
+        .filter_map(|o| executor.locals.get(o).cloned())
+        .collect())
+}
+
+/// The environment with the variables as they are now.
+pub fn with_locals<'x>(base: &Env<'x>, locals: &'x Locals) -> Env<'x> {
+    let mut env = base.clone();
+    env.locals = Some(locals);
+    env
+}
+
+/// A result, or why execution ended.
+pub type Step<T> = std::result::Result<T, Stop>;
+
+impl<'c, 'e> Executor<'c, 'e> {
+    /// Nothing declared yet; set up for a function.
+    pub fn new(ctx: &'c mut Context, base: Env<'e>, name: String) -> Executor<'c, 'e> {
+        Executor {
+            ctx,
+            base,
+            locals: Locals::default(),
+            order: Vec::new(),
+            in_function: true,
+            quiet: None,
+            constant: false,
+            name,
+            path: Vec::new(),
+            elements: FxHashMap::default(),
+            writes: Vec::new(),
+            field_path: Vec::new(),
+            events: None,
+            fuel: INLINE_FUEL,
+        }
+    }
+
+    /// Bindings of declarations are part of the function, too.
+    fn quiet_declarations(&mut self) {
+        let Some(mut quiet) = self.quiet.take() else {
+            return;
+        };
+        for variable in self.ctx.instances.components(self.base.scope.inst) {
+            if let Some(value) = self.locals.get(&variable).cloned() {
+                let value = quiet.value(self.ctx, value);
+                self.locals.insert(variable, value);
+            }
+        }
+        self.quiet = Some(quiet);
+    }
+
+    /// Executes statements in order.
+    pub fn run(&mut self, statements: &[Statement]) -> Step<Flow> {
+        for s in statements {
+            self.spend(1, s.span)?;
+            match self.statement(s)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    pub(super) fn spend(&mut self, amount: u64, span: Span) -> Step<()> {
+        let left = &mut self.ctx.function_state.steps_left;
+        if self.in_function {
+            *left = left.saturating_sub(amount);
+        }
+        if self.fuel < amount || self.in_function && *left == 0 {
+            let why = format!("{} takes too many steps to be inlined", self.name);
+            return Err(Stop::dynamic(span, why));
+        }
+        self.fuel -= amount;
+        Ok(())
+    }
+
+    fn statement(&mut self, s: &Statement) -> Step<Flow> {
+        match &s.kind {
+            StatementKind::Assign { target, value } => {
+                let value = self.value(value)?;
+                self.assign(target, value, s.span)?;
+            }
+            StatementKind::AssignCall { targets, call } => {
+                let e = Expr::new(ExprKind::Call(Box::new(call.clone())), call.span);
+                let values = match self.value(&e)? {
+                    Value::Tuple(values) => values,
+                    single => vec![single],
+                };
+                if targets.len() > values.len() {
+                    let message = format!(
+                        "{} values are assigned, but the call gives {}",
+                        targets.len(),
+                        values.len()
+                    );
+                    return Err(error("output-count", s.span, message).into());
+                }
+                for (target, value) in targets.iter().zip(values) {
+                    if let Some(target) = target {
+                        self.assign(target, value, s.span)?;
+                    }
+                }
+            }
+            StatementKind::Call(call) => self.procedure(call)?,
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => return self.branch(branches, otherwise),
+            StatementKind::For { indices, body } => {
+                if self.parallel(indices, body, s.span)? {
+                    return Ok(Flow::Next);
+                }
+                return self.repeat(indices, body, s.span);
+            }
+            StatementKind::While { condition, body } => return self.repeat_while(condition, body),
+            StatementKind::When { .. } => {
+                let message = format!("`when` cannot be used here, in {}", self.name);
+                let message = error("when-place", s.span, message)
+                    .hint("`when` stands at the top level of an algorithm or equation section");
+                return Err(Stop::Error(message.into()));
+            }
+            StatementKind::Break => return Ok(Flow::Break),
+            StatementKind::Return => return Ok(Flow::Return),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The value of an expression now.
+    pub fn value(&mut self, e: &Expr) -> Step<Value> {
+        let mark = self.base.loops.len();
+        let bound = self.bind_left_limits(e)?;
+        let e = bound.as_ref().unwrap_or(e);
+        let env = with_locals(&self.base, &self.locals);
+        let pending = self.ctx.function_state.asserts.len();
+        let printed = self.ctx.function_state.prints.len();
+        self.ctx.function_state.conditional += self.path.len();
+        let value = self.ctx.expr(&env, e);
+        self.ctx.function_state.conditional -= self.path.len();
+        self.base.loops.truncate(mark);
+        if !self.path.is_empty() {
+            self.guard(pending);
+            self.guard_prints(printed);
+        }
+        let value = match value {
+            // A reduction up to what is known at run time only can be a loop there.
+            Err(error)
+                if self.in_function
+                    && error.kind() == ErrorKind::NotConstant
+                    && super::accumulate::mentions(e) =>
+            {
+                return Err(Stop::Dynamic(error));
+            }
+            other => other?,
+        };
+        let ctx = &mut *self.ctx;
+        let value = value.map_leaves(&mut |t| fold_tensor(ctx, t.clone()));
+        Ok(match &mut self.quiet {
+            Some(quiet) => quiet.value(ctx, value),
+            None => value,
+        })
+    }
+
+    /// In an algorithm section `pre`, `edge` and `change` ask about the variable and not about its value so far.
+    pub(super) fn bind_left_limits(&mut self, e: &Expr) -> Step<Option<Expr>> {
+        if self.in_function {
+            return Ok(None);
+        }
+        Ok(left_limit::bind(self.ctx, &mut self.base, e)?)
+    }
+
+    /// A condition now: a literal if it can be decided.
+    pub fn condition(&mut self, e: &Expr) -> Step<ExprId> {
+        let mark = self.base.loops.len();
+        let bound = self.bind_left_limits(e)?;
+        let e = bound.as_ref().unwrap_or(e);
+        let env = with_locals(&self.base, &self.locals);
+        let c = self.ctx.scalar(&env, e, Type::Boolean);
+        self.base.loops.truncate(mark);
+        let c = c?;
+        let env = with_locals(&self.base, &self.locals);
+        if let Some(known) = self.ctx.decided(&env, c) {
+            return Ok(self.ctx.exprs.bool(known));
+        }
+        let c = fold(self.ctx, c);
+        Ok(match &mut self.quiet {
+            Some(quiet) => quiet.expr(&mut self.ctx.exprs, c),
+            None => c,
+        })
+    }
+
+    fn assign(&mut self, target: &ComponentRef, value: Value, span: Span) -> Step<()> {
+        let env = with_locals(&self.base, &self.locals);
+        let chain = self.ctx.component_chain(&env, target)?;
+        let Some(k) = chain.iter().position(|c| self.locals.contains_key(c)) else {
+            let name = plain_text(target);
+            let message = format!("`{name}` cannot be assigned in {}", self.name);
+            return Err(error("assign-target", target.span, message).into());
+        };
+        let parts = &target.parts[target.parts.len() - (chain.len() - k)..];
+        let new = self.replaced(chain[k], parts, value, span)?;
+        self.locals.insert(chain[k], new);
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        branches: &[(Expr, Vec<Statement>)],
+        otherwise: &[Statement],
+    ) -> Step<Flow> {
+        // Branches that remain possible; a known condition ends the list.
+        let mut open: Vec<(ExprId, &[Statement])> = Vec::new();
+        let mut last = otherwise;
+        for (condition, body) in branches {
+            let c = self.condition(condition)?;
+            match self.ctx.exprs.as_bool(c) {
+                Some(true) => {
+                    last = body;
+                    break;
+                }
+                Some(false) => {}
+                None => open.push((c, body)),
+            }
+        }
+        if open.is_empty() {
+            return self.run(last);
+        }
+        let start = self.locals.clone();
+        let depth = self.path.len();
+        let mut results: Vec<(ExprId, Locals)> = Vec::new();
+        for &(c, body) in &open {
+            self.path.push(c);
+            self.run_open(body)?;
+            let after = std::mem::replace(&mut self.locals, start.clone());
+            results.push((c, after));
+            // The following branches are executed when this condition does not hold.
+            self.path.pop();
+            let not = self.ctx.exprs.not(c);
+            self.path.push(not);
+        }
+        self.run_open(last)?;
+        self.path.truncate(depth);
+        for (c, after) in results.into_iter().rev() {
+            for k in 0..self.order.len() {
+                let variable = self.order[k];
+                let (Some(a), Some(b)) = (after.get(&variable), self.locals.get(&variable)) else {
+                    continue;
+                };
+                if a != b {
+                    let span = self.ctx.instances.data(variable).span;
+                    let merged = self.ctx.merge_if(c, a, b, span)?;
+                    self.locals.insert(variable, merged);
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Executes statements that are reached under an unknown condition.
+    fn run_open(&mut self, body: &[Statement]) -> Step<()> {
+        match self.run(body)? {
+            Flow::Next => Ok(()),
+            flow => {
+                let what = if flow == Flow::Break {
+                    "break"
+                } else {
+                    "return"
+                };
+                let span = body.first().map_or(Span::NONE, |s| s.span);
+                Err(Stop::dynamic(
+                    span,
+                    format!("`{what}` depends on a condition that is not constant"),
+                ))
+            }
+        }
+    }
+
+    fn repeat(&mut self, indices: &[ForIndex], body: &[Statement], span: Span) -> Step<Flow> {
+        let Some((index, inner)) = indices.split_first() else {
+            return self.run(body);
+        };
+        let env = with_locals(&self.base, &self.locals);
+        // Without a range it follows from subscripts in the body.
+        let used = match index.range {
+            Some(_) => Vec::new(),
+            None => crate::lower::statement_expressions(body),
+        };
+        let used: Vec<&Expr> = used.iter().collect();
+        let iteration = match self.ctx.iteration(&env, index, &used) {
+            Ok(iteration) => iteration,
+            Err(e) if e.kind() == ErrorKind::NotConstant => return Err(Stop::Dynamic(e)),
+            Err(e) => return Err(e.into()),
+        };
+        for k in 0..iteration.count() {
+            self.spend(1, span)?;
+            let value = match &iteration {
+                Iteration::Range(ty, r) => Value::scalar(*ty, self.ctx.exprs.int(r.at(k as i64))),
+                Iteration::Vector(v) => {
+                    let e = v.element(&mut self.ctx.exprs, &[k as i64 + 1]);
+                    Value::scalar(v.ty, fold(self.ctx, e))
+                }
+            };
+            self.base.loops.push((index.name.name, value));
+            let flow = self.repeat(inner, body, span);
+            self.base.loops.pop();
+            match flow? {
+                Flow::Next => {}
+                Flow::Break if inner.is_empty() => break,
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn repeat_while(&mut self, condition: &Expr, body: &[Statement]) -> Step<Flow> {
+        loop {
+            self.spend(1, condition.span)?;
+            let c = self.condition(condition)?;
+            match self.ctx.exprs.as_bool(c) {
+                Some(false) => return Ok(Flow::Next),
+                Some(true) => {}
+                None => {
+                    let why = "the condition of `while` is not constant";
+                    return Err(Stop::dynamic(condition.span, why));
+                }
+            }
+            match self.run(body)? {
+                Flow::Next => {}
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Return => return Ok(Flow::Return),
+            }
+        }
+    }
+}
