@@ -3,7 +3,7 @@
 //! The first byte says what follows. `0`: a whole file, but for its checksum. `1`: its lines after the fingerprint, which is that of the
 //! model, so that any values get to the simulation. The input ends before the checksum, which is made here.
 
-#[path = "../../../crates/acausal/tests/common/whole.rs"]
+#[path = "../../../crates/acausal/tests/all/common/whole.rs"]
 #[allow(dead_code)]
 mod whole;
 

@@ -1,7 +1,7 @@
 //! From a text to a result: compile, 0.01 s of simulation, a changed checkpoint, a restart. Anything but messages or finite numbers is a
 //! finding.
 
-#[path = "../../../crates/acausal/tests/common/whole.rs"]
+#[path = "../../../crates/acausal/tests/all/common/whole.rs"]
 mod whole;
 
 use std::time::Duration;

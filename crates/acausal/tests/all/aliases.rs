@@ -1,0 +1,212 @@
+//! Variables that equal others are taken out of the structural analysis of large models. That changes neither trajectories nor
+//! messages, whatever the model: here it is done to small ones.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use crate::common::every::{examples, same};
+use acausal::{Failure, InMemory, Load, Model};
+use acausal_expr::unknown::Role;
+use acausal_index1::Options;
+
+/// With aliases taken out from this many equations on.
+fn options(aliases_from: usize) -> Options {
+    Options {
+        aliases_from: Some(aliases_from),
+        ..Options::default()
+    }
+}
+
+fn run(text: &str, load: &Load, from: usize, stop: f64) -> Result<InMemory, Failure> {
+    let load = Load {
+        structure: options(from),
+        ..load.clone()
+    };
+    let model = Model::from_text("Test.mo", text, &load)?;
+    let mut settings = model.settings();
+    settings.tolerance = 1e-9;
+    settings.max_steps = 200_000;
+    settings.stop = settings.stop.min(settings.start + stop);
+    settings.interval = (settings.stop - settings.start) / 19.37;
+    model.simulate_in_memory(&settings)
+}
+
+#[test]
+fn every_example_gives_the_same_trajectories() {
+    for example in examples() {
+        let text = example.text();
+        let [a, b] = [usize::MAX, 0].map(|from| run(&text, &example.load, from, example.stop));
+        if let (Err(a), Err(b)) = (&a, &b) {
+            assert_eq!(a.to_string(), b.to_string(), "{}", example.file);
+        }
+        same(&example.file, &a, &b, 1e-5);
+        if let (Ok(a), Ok(b)) = (&a, &b) {
+            let names = |r: &InMemory| -> Vec<String> {
+                r.result.signals().iter().map(|s| s.name.clone()).collect()
+            };
+            assert_eq!(names(a), names(b), "{}", example.file);
+        }
+    }
+}
+
+/// Aliases decide about the time of the analysis: the states are the same, and so is the number of unknowns. Which current of a loop of
+/// resistors is iterated on depends on the equations that are left.
+#[test]
+fn every_example_has_the_same_states_and_as_many_unknowns() {
+    let mut forms = 0;
+    for example in examples() {
+        let text = example.text();
+        let form = |from| {
+            let load = Load {
+                structure: options(from),
+                ..example.load.clone()
+            };
+            let model = Model::from_text("Test.mo", &text, &load).ok()?;
+            let (symbols, unknowns) = (&model.compiled.symbols, &model.compiled.unknowns);
+            let states = unknowns.iter().filter(|u| u.role == Role::State);
+            let mut states: Vec<String> = states
+                .filter_map(|u| {
+                    let (var, kind) = u.value?;
+                    let name = symbols.var(var).name.plain();
+                    Some(format!("{name} {kind:?} {:?}", u.elements))
+                })
+                .collect();
+            states.sort_unstable();
+            let others = [Role::Algebraic, Role::Lambda, Role::Mu].map(|role| {
+                let own = unknowns.iter().filter(|u| u.role == role);
+                own.map(|u| u.len).sum::<usize>()
+            });
+            Some((states, others))
+        };
+        let [whole, reduced] = [usize::MAX, 0].map(form);
+        forms += usize::from(whole.is_some());
+        assert_eq!(whole, reduced, "{}", example.file);
+    }
+    assert!(forms > 50, "{forms} examples");
+}
+
+const CLASSES: &str = "
+  connector Pin Real v; flow Real i; end Pin;
+  model Resistor Pin p, n; parameter Real R = 1; equation p.v - n.v = R*p.i; p.i + n.i = 0; end Resistor;
+  model Capacitor Pin p, n; parameter Real C = 1; Real v(start = 0, fixed = true);
+    equation v = p.v - n.v; C*der(v) = p.i; p.i + n.i = 0; end Capacitor;
+  model Source Pin p, n; equation p.v - n.v = 1; p.i + n.i = 0; end Source;
+  model Ground Pin p; equation p.v = 0; end Ground;
+  model Wire Pin p, n; equation p.v = n.v; p.i + n.i = 0; end Wire;
+";
+
+fn circuit(body: &str) -> String {
+    format!("model Test {CLASSES} {body} end Test;")
+}
+
+/// Numbers of unknowns, and of equations that the analysis sees: those that are no assignments of an alias.
+fn sizes(text: &str, from: usize) -> (usize, usize) {
+    let mut libraries = acausal_instance::class::Libraries::new();
+    libraries.load_text("Test.mo", text).unwrap();
+    let (flat, _) = acausal_flatten::flatten(&mut libraries, "Test", &[]).unwrap();
+    let all = flat.equations.len();
+    let (dae, _) = acausal_index1::transform_noted(flat, &options(from)).unwrap();
+    let aliases = dae.flat.vars.iter().filter(|v| v.alias).count();
+    (dae.len(), all - aliases)
+}
+
+#[test]
+fn a_circuit_is_reduced_to_its_branches_and_nodes() {
+    let text = circuit(
+        "Source u; Resistor r1, r2(R = 2); Wire w; Capacitor c1, c2(C = 3); Ground g; equation
+         connect(u.p, r1.p); connect(r1.n, c1.p); connect(r1.n, w.p); connect(w.n, r2.p); connect(r2.n, c2.p);
+         connect(u.n, g.p); connect(c1.n, g.p); connect(c2.n, g.p);",
+    );
+    let (whole, reduced) = (sizes(&text, usize::MAX), sizes(&text, 0));
+    assert_eq!((whole.0, reduced.0), (2, 2));
+    // 27 scalars: per element a law and `p.i + n.i = 0`, the latter an alias; eight connections, all of them with equal potentials,
+    // and of the five sums of currents those at two pins.
+    assert!(
+        whole.1 >= 27 && reduced.1 <= 13,
+        "{} equations, {} without aliases",
+        whole.1,
+        reduced.1
+    );
+    let [a, b] = [usize::MAX, 0].map(|from| run(&text, &Load::default(), from, 3.0));
+    same("circuit", &a, &b, 1e-6);
+}
+
+/// What the user is told does not show that anything was taken out.
+#[test]
+fn messages_speak_of_the_equations_as_written() {
+    for (what, body) in [
+        (
+            "a loop of wires: one balance is redundant, a current is free",
+            "Source u; Wire a, b; Resistor r; Ground g; equation connect(u.p, a.p); connect(u.p, b.p);
+             connect(a.n, r.p); connect(b.n, r.p); connect(r.n, g.p); connect(u.n, g.p);",
+        ),
+        (
+            "no ground",
+            "Source u; Resistor r; equation connect(u.p, r.p); connect(u.n, r.n);",
+        ),
+        (
+            "two sources in parallel",
+            "Source u, w; Resistor r; Ground g; equation connect(u.p, w.p); connect(u.n, w.n);
+             connect(u.p, r.p); connect(r.n, g.p); connect(u.n, g.p);",
+        ),
+        (
+            "a source that is short-circuited",
+            "Source u; Wire w; Ground g; equation connect(u.p, w.p); connect(u.n, w.n); connect(u.n, g.p);",
+        ),
+        (
+            "an equation too many and one too few",
+            "Real x, y, z; equation x = y; x = -y; x = time;",
+        ),
+    ] {
+        let text = circuit(body);
+        let told = |from| match run(&text, &Load::default(), from, 1.0) {
+            Ok(run) => {
+                let texts: Vec<&String> = run.summary.warnings.iter().collect();
+                format!("{texts:?}")
+            }
+            Err(f) => f.to_string(),
+        };
+        let notes = |from| {
+            let load = Load {
+                structure: options(from),
+                ..Load::default()
+            };
+            match Model::from_text("Test.mo", &text, &load) {
+                Ok(m) => {
+                    let w = m.warnings.iter();
+                    w.map(|d| d.render(&m.sources, false)).collect::<String>()
+                }
+                Err(f) => f.to_string(),
+            }
+        };
+        assert_eq!(told(usize::MAX), told(0), "{what}");
+        assert_eq!(notes(usize::MAX), notes(0), "{what}");
+    }
+}
+
+/// What is said about a variable decides whether it can be replaced.
+#[test]
+fn states_starts_and_wishes_stay() {
+    for body in [
+        // The alias has the start value.
+        "Real x, y(start = 2, fixed = true); equation der(x) = -x; y = x;",
+        "Real x(start = 1), y(start = 2, fixed = true); equation der(x) = -x; y = -x;",
+        // Both are differentiated: index two.
+        "Real x(start = 1, fixed = true), p, q, y, f; equation der(x) = f; 2*der(y) = -f - y; x = p; p = q; q = y;",
+        // The alias is the state.
+        "Real x, y(stateSelect = StateSelect.always, start = 3, fixed = true); equation der(x) = -x; x + y = 0;",
+        // Set anew through an alias.
+        "Real x(start = 1, fixed = true), y; equation der(x) = 1; y = x; when y > 1.5 then reinit(x, 0); end when;",
+        "Real x, y(start = 1, fixed = true); equation der(x) = 1; y = x; when x > 1.5 then reinit(y, 0); end when;",
+        // The initial equations ask for the derivative of an alias.
+        "Real x, y; initial equation der(y) = 2; equation der(x) = -x; y = x;",
+        // Read by a discrete equation, an assertion and a clause.
+        "Real x(start = 0, fixed = true), y; Boolean b; discrete Real z(start = 0, fixed = true); equation der(x) = 1; y = -x;
+         b = y < -0.5; assert(y > -10, \"far\"); when b then z = y; end when;",
+    ] {
+        let text = format!("model Test {body} end Test;");
+        let [a, b] = [usize::MAX, 0].map(|from| run(&text, &Load::default(), from, 1.0));
+        if let Err(f) = &a {
+            panic!("{body}: {f}");
+        }
+        same(body, &a, &b, 1e-6);
+    }
+}

@@ -1,0 +1,52 @@
+//! Whole models through the library and the command, in one program: fifty programs would take minutes to link. `cargo test -p acausal --test all events::`
+//! runs one module. What needs a process of its own (an allocator that counts, processor time) is a file beside this folder.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+mod aliases;
+mod array_equals_scalarised;
+mod bad_input;
+mod checkpoints;
+mod command;
+mod continuation;
+mod event_semantics;
+mod events;
+mod examples;
+mod explain;
+mod external;
+mod families;
+mod faults;
+mod function_language;
+mod hard_starts;
+mod initialisation;
+mod language_rules;
+mod library_language;
+mod library_mechanisms;
+mod limits;
+mod literature;
+mod mixed_systems;
+mod mutation;
+mod no_event_is_lost;
+mod order_of_source;
+mod partly_discrete;
+mod regularise;
+mod row_accuracy;
+mod rows;
+mod seeds;
+mod seeds_circuits;
+mod seeds_diagnostics;
+mod seeds_form;
+mod seeds_index;
+mod seeds_multibody;
+mod seeds_structure;
+mod seeds_tree;
+mod spatial_distribution;
+mod streams_at_rest;
+mod string_of_bodies;
+mod subnormal;
+mod tearing;
+mod threads;
+mod timetable;
+mod travelling;
+mod variable_delays;
