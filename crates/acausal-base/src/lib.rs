@@ -7,6 +7,7 @@
 //! | checksums and fingerprints in files | [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
+//! | the name that was probably meant | [`similar`] |
 //! | control characters made visible | [`visible`] |
 //!
 //! The crate depends on nothing and knows nothing of Modelica, so that a compiled model can say where its equations stand
@@ -16,6 +17,7 @@ pub mod diagnostic;
 mod few;
 mod fnv;
 pub mod name;
+pub mod similar;
 pub mod span;
 pub mod visible;
 

@@ -40,6 +40,7 @@ impl Lowering<'_> {
             Leaf::Table(base, index) => {
                 check_table(self.flat, count, origin)?;
                 let mut list = Vec::with_capacity(count);
+                let mut all_known = true;
                 let exprs = &self.flat.exprs;
                 for_each_point(domain, |values| {
                     let v = exprs.evaluate(index, |x, e, _| match x.node(e) {
@@ -49,9 +50,16 @@ impl Lowering<'_> {
                             .map(|k| acausal_expr::Value::Int(values[k])),
                         _ => None,
                     });
-                    let k = v.ok().and_then(|v| v.as_f64()).unwrap_or(1.0) as usize;
-                    list.push(Loc::new(Bank::Mem, base + k.max(1) - 1));
+                    let k = v.ok().and_then(|v| v.as_f64());
+                    all_known &= k.is_some();
+                    // A branch that is not taken may have a subscript of 0.
+                    let k = k.map_or(0, |k| (k as usize).saturating_sub(1));
+                    list.push(Loc::new(Bank::Mem, base + k));
                 });
+                if !all_known {
+                    let what = "a subscript of a table of literals has no value";
+                    return Err(CodegenError::Internal { what, origin });
+                }
                 Some(Locations::List(list))
             }
         })
@@ -76,7 +84,11 @@ impl Lowering<'_> {
                     let Leaf::Iter(i) = leaf else {
                         unreachable!("only iterators have no location")
                     };
-                    SlotSource::Counter(counter(domain, i))
+                    let Some(values) = counter(domain, i) else {
+                        let what = "an iterator is not one of its equation";
+                        return Err(CodegenError::Internal { what, origin });
+                    };
+                    SlotSource::Counter(values)
                 }
             });
         }
@@ -161,9 +173,9 @@ fn memory_address(l: &Locations, start: usize, end: usize) -> Address {
     }
 }
 
-/// The values of an iterator over the flattened domain.
-fn counter(domain: &Domain, iter: IterId) -> CounterValues {
-    let k = domain.iter().position(|(i, _)| *i == iter).unwrap_or(0);
+/// The values of an iterator over the flattened domain, if it belongs to it.
+fn counter(domain: &Domain, iter: IterId) -> Option<CounterValues> {
+    let k = domain.iter().position(|(i, _)| *i == iter)?;
     let range = domain[k].1;
     let others: i64 = domain
         .iter()
@@ -172,11 +184,12 @@ fn counter(domain: &Domain, iter: IterId) -> CounterValues {
         .map(|(_, (_, r))| r.count)
         .product();
     if others == 1 {
-        return CounterValues::Linear(range.start as f64, range.step as f64);
+        let (start, step) = (range.start as f64, range.step as f64);
+        return Some(CounterValues::Linear(start, step));
     }
     let mut values = Vec::with_capacity(domain_len(domain));
     for_each_point(domain, |v| values.push(v[k] as f64));
-    CounterValues::List(values)
+    Some(CounterValues::List(values))
 }
 
 /// Where the domain must be cut: the bank or the stride of a slot changes, or a counter is not linear.

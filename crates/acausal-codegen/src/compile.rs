@@ -1,31 +1,29 @@
 //! The whole compilation, and what it gives.
 
-use acausal_compiled::{Compiled, Output, RowGroup};
-use acausal_expr::flat::{Causality, Equation, FlatModel, OriginId, VarType};
-use acausal_expr::unknown::{Role, Unknown};
+use acausal_base::Diagnostic;
+use acausal_compiled::{ActionCode, Columns, Compiled, EventCode, Layout, Loc, Output, RowGroup};
+use acausal_expr::flat::{Assert, Causality, Equation, FlatModel, OriginId, VarType, When};
+use acausal_expr::unknown::{Role, RowKind, Unknown};
 use acausal_expr::{Kind, VarId, memory};
-use acausal_index1::Dae;
-use acausal_jit::kernel::Bank;
-use rustc_hash::FxHashSet;
+use acausal_index1::{Dae, Residual};
+use acausal_jit::kernel::{Bank, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::given_parameters::bind_given;
 use crate::initial::Parts;
 use crate::items::{Item, Target, merge};
+use crate::layout::check_size;
 use crate::lower::Lowering;
 use crate::needed::split_locals;
 use crate::plan::Order;
-use acausal_compiled::Columns;
-use acausal_compiled::Loc;
-use acausal_compiled::{ActionCode, EventCode};
 
-/// Compiles a DAE.
-pub fn compile(dae: Dae) -> Result<Compiled, Box<(FlatModel, CodegenError)>> {
-    let mut flat = FlatModel::default();
-    match compile_dae(dae, &mut flat) {
-        Ok(c) => Ok(c),
-        Err(e) => Err(Box::new((flat, e))),
-    }
+/// Compiles a DAE. The error is the message for the user.
+pub fn compile(mut dae: Dae) -> Result<Compiled, Box<Diagnostic>> {
+    let layout = crate::layout::lay_out(&dae);
+    let mut flat = std::mem::take(&mut dae.flat);
+    let compiled = layout.and_then(|layout| compile_dae(dae, &mut flat, layout));
+    compiled.map_err(|e| Box::new(e.diagnostic(&flat)))
 }
 
 /// What `reinit` sets must be states (MLS 3.6 §8.3.6): anything else is computed anew right after it.
@@ -70,12 +68,7 @@ fn without_repeats(equations: &[Equation]) -> Vec<Equation> {
     equations.iter().filter(first).cloned().collect()
 }
 
-fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenError> {
-    let layout = crate::layout::lay_out(&dae);
-    *keep = std::mem::take(&mut dae.flat);
-    let layout = layout?;
-    let flat = keep;
-    let origin = OriginId(0);
+fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compiled, CodegenError> {
     let n = layout.n;
     bind_given(flat);
     let whens = flat.whens.clone();
@@ -85,46 +78,18 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     inputs(&mut low);
     let continuous_pre = left_limits(&mut low);
 
-    let parameter_items = low.parameter_items(origin)?;
+    let parameter_items = low.parameter_items(NO_ORIGIN)?;
     let parameter_plan = low.plan(&parameter_items, Order::Dependent)?;
     let parameters = low.program(&parameter_plan)?;
-    let (starts, start_of) =
-        low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), origin)?;
-    let (nominals, nominal_of) = low.attribute_program(
-        |v| v.nominal.clone(),
-        |v| !v.is_parameter() && !v.is_discrete(),
-        origin,
-    )?;
-    let (fixeds, fixed_of) = low.attribute_program(|v| v.fixed.clone(), |_| true, origin)?;
-
-    let mut rows = Vec::new();
-    let mut row_kinds = Vec::with_capacity(n);
-    let mut residual_items = Vec::new();
-    let mut next = 0;
-    for r in &dae.residuals {
-        let len = r.len();
-        rows.push(RowGroup {
-            first: next,
-            len,
-            origin: r.origin,
-            domain: r.domain.clone(),
-            value: r.value,
-        });
-        row_kinds.extend(std::iter::repeat_n(r.kind, len));
-        residual_items.push(Item {
-            domain: r.domain.clone(),
-            value: r.value,
-            target: Target::Consecutive(Bank::Out, next),
-            origin: r.origin,
-        });
-        next += len;
-    }
-    let (core, rest) = split_locals(low.flat, &low.layout, &dae.locals, &residual_items);
+    let attributes = Attributes::new(&mut low)?;
+    let rows = ResidualRows::new(&dae.residuals);
+    let (core, rest) = split_locals(low.flat, &low.layout, &dae.locals, &rows.items);
     let local_plan = low.plan(&core, Order::Dependent)?;
     let locals = low.program(&local_plan)?;
-    let residual_plan = low.plan(&residual_items, Order::Free)?;
+    let residual_plan = low.plan(&rows.items, Order::Free)?;
     let residuals = merge(low.program(&residual_plan)?);
-    let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], next, Columns::Combined)?;
+    let columns = Columns::Combined;
+    let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], rows.len, columns)?;
     let rest_plan = low.plan(&rest, Order::Dependent)?;
     let other_locals = low.program(&rest_plan)?;
     let evaluated: Vec<Item> = core.into_iter().chain(rest).collect();
@@ -134,23 +99,153 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             parameters: &parameter_items,
             locals: &evaluated,
             aliases: &dae.locals,
-            residuals: &residual_items,
+            residuals: &rows.items,
             jacobian: (&jacobian, &rest_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
             discrete: &dae.discrete,
+            start_of: &attributes.start_of,
         },
-        next,
+        rows.len,
     )?;
     initial.branching = dae.branching;
     low.parameters_wait = initial.parameters_wait();
     // What is made of them is in the programs now. The rest takes about as much memory again.
     drop((parameter_items, parameter_plan, evaluated));
-    drop((residual_items, local_plan, residual_plan, rest_plan));
+    drop((rows.items, local_plan, residual_plan, rest_plan));
     if low.flat.vars.len() >= memory::LARGE {
         memory::give_back();
     }
 
+    let mut events = event_code(&mut low, &dae, &whens, &asserts)?;
+    crate::algebraic::mark_relations(
+        low.flat,
+        &dae.unknowns,
+        &dae.locals,
+        &initial.jacobian,
+        &mut events,
+    );
+    let (local_values, amplified) = values_of_locals(&low, &dae, &attributes.nominal_of);
+    let (outputs, derivatives) = (outputs(&low), derivatives(&low));
+    let kernels = low.take_kernels();
+    let tables: Vec<(usize, Vec<f64>)> = low
+        .tables
+        .iter()
+        .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
+        .collect();
+    let literals = std::mem::take(&mut low.literals);
+    // Attributes and cells have got places since it was looked at first.
+    check_size(&low.layout, low.flat)?;
+    let mem_len = low.layout.mem_len;
+    let layout = std::mem::take(&mut low.layout);
+    events.prints = std::mem::take(&mut low.flat.prints);
+    let symbols = std::mem::take(low.flat).into();
+    let mut compiled = Compiled {
+        symbols,
+        assumptions: dae.assumptions,
+        unknowns: dae.unknowns,
+        layout,
+        n,
+        mem_len,
+        out_len: 0,
+        kernels,
+        tables,
+        literals,
+        parameters,
+        starts: attributes.program,
+        start_of: attributes.start_of,
+        nominal_of: attributes.nominal_of,
+        fixed_of: attributes.fixed_of,
+        locals,
+        other_locals,
+        residuals,
+        local_values,
+        amplified,
+        row_kinds: rows.kinds,
+        rows: rows.groups,
+        jacobian,
+        initial,
+        left_limits: continuous_pre,
+        events,
+        outputs,
+        derivatives,
+    };
+    crate::timetable::take_out(&mut compiled);
+    compiled.out_len = compiled.longest_out();
+    Ok(compiled)
+}
+
+/// What parameters and attributes are said to come from.
+const NO_ORIGIN: OriginId = OriginId(0);
+
+/// The attributes `start`, `nominal` and `fixed`: where their values lie, and the program that computes them.
+struct Attributes {
+    program: Program,
+    start_of: FxHashMap<VarId, usize>,
+    nominal_of: FxHashMap<VarId, usize>,
+    fixed_of: FxHashMap<VarId, usize>,
+}
+
+impl Attributes {
+    fn new(low: &mut Lowering<'_>) -> Result<Attributes, CodegenError> {
+        let (starts, start_of) =
+            low.attribute_program(|v| v.start.clone(), |v| !v.is_parameter(), NO_ORIGIN)?;
+        let (nominals, nominal_of) = low.attribute_program(
+            |v| v.nominal.clone(),
+            |v| !v.is_parameter() && !v.is_discrete(),
+            NO_ORIGIN,
+        )?;
+        let (fixeds, fixed_of) = low.attribute_program(|v| v.fixed.clone(), |_| true, NO_ORIGIN)?;
+        Ok(Attributes {
+            program: starts.into_iter().chain(nominals).chain(fixeds).collect(),
+            start_of,
+            nominal_of,
+            fixed_of,
+        })
+    }
+}
+
+/// The rows of the residuals, one after the other.
+#[derive(Default)]
+struct ResidualRows {
+    groups: Vec<RowGroup>,
+    kinds: Vec<RowKind>,
+    items: Vec<Item>,
+    len: usize,
+}
+
+impl ResidualRows {
+    fn new(residuals: &[Residual]) -> ResidualRows {
+        let mut rows = ResidualRows::default();
+        for r in residuals {
+            let (first, len) = (rows.len, r.len());
+            rows.groups.push(RowGroup {
+                first,
+                len,
+                origin: r.origin,
+                domain: r.domain.clone(),
+                value: r.value,
+            });
+            rows.kinds.extend(std::iter::repeat_n(r.kind, len));
+            rows.items.push(Item {
+                domain: r.domain.clone(),
+                value: r.value,
+                target: Target::Consecutive(Bank::Out, first),
+                origin: r.origin,
+            });
+            rows.len += len;
+        }
+        rows
+    }
+}
+
+/// What happens at events.
+fn event_code(
+    low: &mut Lowering<'_>,
+    dae: &Dae,
+    whens: &[When],
+    asserts: &[Assert],
+) -> Result<EventCode, CodegenError> {
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae
         .discrete
@@ -169,33 +264,30 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     events.determined = (dae.discrete.iter())
         .map(|d| (d.target.var, d.origin))
         .collect();
-    low.when_code(&whens, &mut events)?;
+    low.when_code(whens, &mut events)?;
     expect_states(&dae.unknowns, &events)?;
-    for a in &asserts {
+    for a in asserts {
         let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);
     }
     low.continuity_code(&dae.continuous, &mut events)?;
     low.index_code(&mut events)?;
     low.cell_code(&mut events)?;
-    crate::algebraic::mark_relations(
-        low.flat,
-        &dae.unknowns,
-        &dae.locals,
-        &initial.jacobian,
-        &mut events,
-    );
+    Ok(events)
+}
 
-    let outputs = outputs(&low);
-    let derivatives = derivatives(&low);
-    let kernels = low.take_kernels();
-    let tables: Vec<(usize, Vec<f64>)> = low
-        .tables
-        .iter()
-        .map(|(bits, base)| (*base, bits.iter().map(|b| f64::from_bits(*b)).collect()))
-        .collect();
-    let literals = std::mem::take(&mut low.literals);
-    let local_values = (low.layout.locals.iter().zip(&dae.locals))
+/// First place, number of values and equation of each local assignment.
+type LocalValues = Vec<(usize, usize, OriginId)>;
+
+/// The same with the place of the nominal value, of those in which errors are larger than in the unknowns.
+type Amplified = Vec<(usize, usize, Option<usize>)>;
+
+fn values_of_locals(
+    low: &Lowering<'_>,
+    dae: &Dae,
+    nominal_of: &FxHashMap<VarId, usize>,
+) -> (LocalValues, Amplified) {
+    let values = (low.layout.locals.iter().zip(&dae.locals))
         .map(|(&(first, count), l)| (first, count, l.origin))
         .collect();
     let amplified = (dae.amplified.iter())
@@ -206,42 +298,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         })
         .filter(|a| a.1 > 0)
         .collect();
-    let mem_len = low.layout.mem_len;
-    let layout = std::mem::take(&mut low.layout);
-    events.prints = std::mem::take(&mut low.flat.prints);
-    let symbols = std::mem::take(low.flat).into();
-    let mut compiled = Compiled {
-        symbols,
-        unknowns: dae.unknowns,
-        layout,
-        n,
-        mem_len,
-        out_len: 0,
-        kernels,
-        tables,
-        literals,
-        parameters,
-        starts: starts.into_iter().chain(nominals).chain(fixeds).collect(),
-        start_of,
-        nominal_of,
-        fixed_of,
-        locals,
-        other_locals,
-        residuals,
-        local_values,
-        amplified,
-        row_kinds,
-        rows,
-        jacobian,
-        initial,
-        left_limits: continuous_pre,
-        events,
-        outputs,
-        derivatives,
-    };
-    crate::timetable::take_out(&mut compiled);
-    compiled.out_len = compiled.longest_out();
-    Ok(compiled)
+    (values, amplified)
 }
 
 /// Inputs of the model keep the value they are given from outside.

@@ -60,6 +60,13 @@ pub enum CodegenError {
         /// The equation.
         origin: OriginId,
     },
+    /// A defect of the code generator.
+    Internal {
+        /// What cannot be.
+        what: &'static str,
+        /// The equation.
+        origin: OriginId,
+    },
     /// More scalars of one kind than there are addresses.
     TooMany {
         /// The largest variable.
@@ -124,6 +131,12 @@ impl CodegenError {
                 ),
             )
             .hint("a sum over all elements for each element is a full matrix; make it smaller, or raise `--memory-limit`"),
+            CodegenError::Internal { what, origin } => Diagnostic::error(
+                "internal",
+                at(*origin),
+                format!("no code can be made of this equation: {what}"),
+            )
+            .hint("this is a defect of acausal; please report it with the model"),
             CodegenError::TooMany { largest } => {
                 let v = flat.var(*largest);
                 Diagnostic::error(

@@ -26,9 +26,11 @@ use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
 };
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_index1::{DiscreteEquation, Local, discrete_start, discrete_target, hoist_reductions};
+use acausal_index1::{
+    DiscreteEquation, Local, auxiliary, discrete_start, discrete_target, hoist_reductions,
+};
 use acausal_jit::kernel::Bank;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::address::domain_len;
@@ -73,6 +75,8 @@ pub(crate) struct Parts<'a> {
     pub equations: &'a [Equation],
     /// Equations of discrete variables.
     pub discrete: &'a [DiscreteEquation],
+    /// Where start values lie.
+    pub start_of: &'a FxHashMap<VarId, usize>,
 }
 
 impl Lowering<'_> {
@@ -116,8 +120,12 @@ impl Lowering<'_> {
                 eq.origin,
             );
         }
-        for var in self.start_conditions() {
-            let (domain, value, origin) = self.start_condition(var);
+        for (var, depends) in self.start_conditions() {
+            let place = parts.start_of.get(&var).copied();
+            if depends {
+                self.flat.inlined_starts.push(var);
+            }
+            let (domain, value, origin) = self.start_condition(var, place.filter(|_| !depends));
             let value = self.hoist(&domain, value, origin, &mut rows.hoisted);
             rows.push(&mut code, InitialRow::Start(var), &domain, value, origin);
         }
@@ -241,8 +249,8 @@ impl Lowering<'_> {
         items
     }
 
-    /// Variables whose fixed start needs a row.
-    fn start_conditions(&self) -> Vec<VarId> {
+    /// Variables whose fixed start needs a row, and whether it depends on variables.
+    fn start_conditions(&self) -> Vec<(VarId, bool)> {
         let literally_free = |f: ExprId| self.flat.exprs.as_bool(f) == Some(false);
         let mut vars = Vec::new();
         for (id, v) in self.flat.var_ids() {
@@ -265,13 +273,18 @@ impl Lowering<'_> {
                 })
             });
             if (!component || depends) && v.causality != Causality::Input {
-                vars.push(id);
+                vars.push((id, depends));
             }
         }
         vars
     }
 
-    fn start_condition(&mut self, var: VarId) -> (Vec<(IterId, Range)>, ExprId, OriginId) {
+    /// `v = start`. The start is read from its place where it has one, so that a simulation may give it another value.
+    fn start_condition(
+        &mut self,
+        var: VarId,
+        place: Option<usize>,
+    ) -> (Vec<(IterId, Range)>, ExprId, OriginId) {
         let v = self.flat.var(var);
         let (dims, start, span) = (v.dims.clone(), v.start.clone(), v.span);
         self.flat.origins.push(Origin {
@@ -281,11 +294,11 @@ impl Lowering<'_> {
         });
         let origin = OriginId(self.flat.origins.len() as u32 - 1);
         let x = &mut self.flat.exprs;
-        let (iters, value) = match start {
-            Some(start) => (start.iters, start.body),
-            None => {
-                let iters = dims.iter().map(|_| x.fresh_iter()).collect();
-                (iters, x.real(0.0))
+        let (iters, value) = match (start, place) {
+            (Some(start), None) => (start.iters, start.body),
+            (start, _) => {
+                let fresh = || dims.iter().map(|_| x.fresh_iter()).collect();
+                (start.map_or_else(fresh, |s| s.iters), x.real(0.0))
             }
         };
         let domain: Vec<(IterId, Range)> = iters
@@ -293,6 +306,16 @@ impl Lowering<'_> {
             .copied()
             .zip(dims.iter().map(|&d| Range::upto(d)))
             .collect();
+        let value = match place {
+            Some(base) => {
+                let stored = auxiliary(self.flat, &domain, Variability::Parameter);
+                let q = (stored.var, Kind::Value);
+                self.layout.set(q, Place::Whole(Bank::Mem, base));
+                self.flat.exprs.access(stored, Ty::Real)
+            }
+            None => value,
+        };
+        let x = &mut self.flat.exprs;
         let subs: Vec<ExprId> = iters.iter().map(|&i| x.iter(i)).collect();
         let subs = x.make_list(&subs);
         let access = Access {

@@ -5,7 +5,7 @@
 //! model of this kind (`cell.d1.p.v := cell.source.p.v`).
 
 use acausal_compiled::{Layout, Loc, Piece, Place};
-use acausal_expr::flat::VarType;
+use acausal_expr::flat::{FlatModel, VarType};
 use acausal_expr::{Kind, Node};
 use acausal_index1::Dae;
 use acausal_index1::element::{flat_affine, flatten_strides};
@@ -61,17 +61,16 @@ pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
     for local in &dae.locals {
         add_local(&mut layout, dae, local)?;
     }
-    check_size(&layout, dae)?;
+    check_size(&layout, &dae.flat)?;
     Ok(layout)
 }
 
 /// Refuses what is too large before anything is allocated by element: addresses are 30 bits, and memory must suffice for
 /// all scalars and for what the integrator keeps of each unknown.
-fn check_size(layout: &Layout, dae: &Dae) -> Result<(), CodegenError> {
+pub(crate) fn check_size(layout: &Layout, flat: &FlatModel) -> Result<(), CodegenError> {
     let scalars = layout.mem_len as u64;
     // Of several the first one.
-    let Some((largest, _)) = dae
-        .flat
+    let Some((largest, _)) = flat
         .var_ids()
         .min_by_key(|(_, v)| std::cmp::Reverse(v.len()))
     else {
@@ -81,7 +80,7 @@ fn check_size(layout: &Layout, dae: &Dae) -> Result<(), CodegenError> {
         return Err(CodegenError::TooMany { largest });
     }
     let bytes = scalars * size_of::<f64>() as u64 + layout.n as u64 * BYTES_PER_UNKNOWN;
-    if bytes > dae.flat.exprs.limits.memory {
+    if bytes > flat.exprs.limits.memory {
         return Err(CodegenError::TooLarge { bytes, largest });
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The compiled model.
 
 use acausal_expr::Symbols;
+use acausal_expr::assumption::Assumptions;
 use acausal_expr::flat::OriginId;
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
@@ -20,6 +21,8 @@ use crate::schedule::Schedule;
 pub struct Compiled {
     /// Names, declarations and origins.
     pub symbols: Symbols,
+    /// What was taken for granted about the values of parameters.
+    pub assumptions: Assumptions,
     /// Groups of unknowns; `x` is their concatenation.
     pub unknowns: Vec<Unknown>,
     /// Where every scalar lives.

@@ -22,12 +22,13 @@ use acausal_base::{SourceMap, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::Compiled;
+use crate::shared_rows::SharedRows;
 
 /// First bytes of a file. The last one ends the output of a file that is shown as text on some systems.
 const MAGIC: &[u8; 8] = b"ACAUSAL\x1a";
 
 /// Number of the format: raised whenever a file of an earlier version could be misread.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Length of the head.
 const HEAD: usize = 28;
@@ -78,12 +79,14 @@ impl std::error::Error for FileError {}
 #[derive(Serialize)]
 struct Written<'a> {
     model: &'a Compiled,
+    rows: SharedRows,
     sources: SourceMap,
 }
 
 #[derive(Deserialize)]
 struct Read {
     model: Compiled,
+    rows: SharedRows,
     sources: SourceMap,
 }
 
@@ -91,6 +94,7 @@ struct Read {
 pub fn write(model: &Compiled, sources: &SourceMap) -> Result<Vec<u8>, FileError> {
     let written = Written {
         model,
+        rows: SharedRows::new(model),
         sources: sources.excerpt(places(model)),
     };
     let head = vec![0; HEAD];
@@ -139,7 +143,10 @@ pub fn read(bytes: &[u8]) -> Result<(Compiled, SourceMap), FileError> {
         return Err(FileError::Altered);
     }
     let read: Read = postcard::from_bytes(rest).map_err(|e| FileError::Content(e.to_string()))?;
-    Ok((read.model, read.sources))
+    let mut model = read.model;
+    let restored = read.rows.restore(&mut model);
+    restored.map_err(|what| FileError::Content(what.to_string()))?;
+    Ok((model, read.sources))
 }
 
 /// Where declarations, equations and functions stand.

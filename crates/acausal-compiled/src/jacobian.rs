@@ -45,7 +45,8 @@ pub struct Jacobian {
     pub constants: Vec<(usize, f64)>,
     /// Number of partial derivatives.
     pub partials_len: usize,
-    /// Rows of all items, those of local assignments first.
+    /// Rows of all items, those of local assignments first. The Jacobians of a model share them, and so they do in a file (`shared_rows`).
+    #[serde(skip)]
     pub items: Vec<Arc<ItemRows>>,
     /// Number of items that are local assignments.
     pub locals: usize,

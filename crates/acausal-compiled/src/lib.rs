@@ -14,6 +14,7 @@
 //! | where the points of a domain lie | [`locations`]: [`Locations`] |
 //! | a table of places by quantity | `places` |
 //! | patterns and the multiply-adds that fill them | [`schedule`]: [`Schedule`] |
+//! | rows of Jacobians in files | `shared_rows` |
 //! | hash tables in files | `sorted` |
 
 pub mod compiled;
@@ -26,6 +27,7 @@ pub mod location;
 pub mod locations;
 mod places;
 pub mod schedule;
+mod shared_rows;
 mod sorted;
 
 pub use compiled::{Compiled, Output, RowGroup, subscripts};

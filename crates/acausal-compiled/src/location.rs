@@ -33,7 +33,15 @@ impl Loc {
     pub const MOST: usize = 1 << 30;
 
     /// Element `index` of a bank.
+    ///
+    /// # Panics
+    /// There are [`Loc::MOST`] of them. The code generator refuses models with more, so an index beyond is a defect.
+    #[inline]
     pub fn new(bank: Bank, index: usize) -> Loc {
+        assert!(
+            index < Loc::MOST,
+            "element {index} of {bank:?} has no address"
+        );
         Loc(((bank as u32) << 30) | index as u32)
     }
 

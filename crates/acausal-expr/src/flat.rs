@@ -38,6 +38,8 @@ pub struct FlatModel {
     pub enums: Vec<Enumeration>,
     /// Where equations and clauses came from.
     pub origins: Vec<Origin>,
+    /// Variables whose start value is part of an equation or of the start value of another variable.
+    pub inlined_starts: Vec<VarId>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
     /// Set when the numbers of equations and unknowns differ. The structural analysis adds which ones do not fit.

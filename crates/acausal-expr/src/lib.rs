@@ -17,8 +17,10 @@
 //! | affine subscripts, sets of elements | `affine`: [`Affine`], [`subscripts`] |
 //! | the flat model | [`flat`]; names: `var_name`; unknowns and rows of the index-one form: [`unknown`] |
 //! | what is left of it when it is compiled | `symbols`: [`Symbols`] |
+//! | what the compiler took for granted about parameters | [`assumption`] |
 //! | printing | `print`: [`Printer`]; numbers: `text` |
 //! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
+//! | bounds of partial derivatives | `slope`: [`slope()`] |
 //! | functions of the model, interpreted | `run_function`: [`Functions`] |
 //! | external functions and objects | [`native`] |
 //! | what a model may cost | [`limits`]: [`Limits`], [`memory`] |
@@ -37,6 +39,7 @@
 mod affine;
 mod arena;
 mod arithmetic;
+pub mod assumption;
 mod build;
 mod evaluate;
 pub mod flat;
@@ -48,6 +51,7 @@ pub mod node;
 mod packed;
 mod print;
 mod run_function;
+mod slope;
 pub mod subscripts;
 mod symbols;
 mod table;
@@ -69,5 +73,6 @@ pub use node::{
 };
 pub use print::{Printer, Scope, identifier, print_real, string_literal};
 pub use run_function::{FunctionError, Functions, run_function};
+pub use slope::{Interval, magnitude, slope};
 pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

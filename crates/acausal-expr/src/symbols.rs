@@ -33,6 +33,8 @@ pub struct Symbols {
     pub enums: Vec<Enumeration>,
     /// Where equations and clauses came from.
     pub origins: Vec<Origin>,
+    /// Variables whose start value is part of an equation or of the start value of another variable.
+    pub inlined_starts: Vec<VarId>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
     /// Tells models apart by their equations, whatever the values of their parameters are.
@@ -66,6 +68,7 @@ impl From<FlatModel> for Symbols {
             functions: flat.functions,
             enums: flat.enums,
             origins: flat.origins,
+            inlined_starts: flat.inlined_starts,
             experiment: flat.experiment,
             fingerprint: flat.fingerprint,
         }
@@ -99,6 +102,7 @@ struct Stored<'a> {
     enums: Cow<'a, [Enumeration]>,
     origins: Cow<'a, [Origin]>,
     components: Shared<str>,
+    inlined_starts: Cow<'a, [VarId]>,
     experiment: Experiment,
     fingerprint: u64,
 }
@@ -168,6 +172,7 @@ impl Serialize for Symbols {
             enums: Cow::Borrowed(&self.enums),
             origins: Cow::Borrowed(&self.origins),
             components: Shared::new(self.origins.iter().map(|o| Some(&o.component))),
+            inlined_starts: Cow::Borrowed(&self.inlined_starts),
             experiment: self.experiment,
             fingerprint: self.fingerprint,
         }
@@ -202,6 +207,7 @@ impl<'de> Deserialize<'de> for Symbols {
             functions: stored.functions.into_owned(),
             enums: stored.enums.into_owned(),
             origins,
+            inlined_starts: stored.inlined_starts.into_owned(),
             experiment: stored.experiment,
             fingerprint: stored.fingerprint,
         })

@@ -3,6 +3,7 @@
 //! Still symbolic and still arrays: unknowns, local assignments and residuals are items with a domain. Where each
 //! scalar lives at run time is decided by the code generator.
 
+use acausal_expr::assumption::Assumptions;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::unknown::{RowKind, Unknown};
 use acausal_expr::{Access, ExprId, Few, IterId, Range};
@@ -95,6 +96,8 @@ pub struct Dae {
     pub continuous: Vec<Continuity>,
     /// A derivative enters its equation nonlinearly: solutions may meet, and the equations are singular there.
     pub branching: bool,
+    /// What was taken for granted about the values of parameters.
+    pub assumptions: Assumptions,
 }
 
 impl Dae {

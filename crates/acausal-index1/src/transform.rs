@@ -89,6 +89,8 @@ fn run(
         true => Report::new(&flat, &structure, &reduced),
         false => Report::default(),
     };
+    let mut assumptions = state_selection::assumptions(&mut flat, &structure);
+    assumptions.redundant = std::mem::take(&mut regularised.assumed);
     report.notes = regularised.notes.clone();
     report
         .notes
@@ -104,6 +106,7 @@ fn run(
     drop(structure);
     give_back(&dae.flat);
     dae.branching = branching;
+    dae.assumptions = assumptions;
     dae.locals.extend(removed.locals);
     emission::starts::carry_starts(&mut dae);
     report.form.add(added);

@@ -7,7 +7,7 @@ use acausal_solver::Integrator;
 
 use crate::consistent::Point;
 use crate::error::condition_text;
-use crate::event::depart::look_ahead;
+use crate::event::threshold::look_ahead;
 use crate::event::watch::Standstill;
 use crate::impulse::Before;
 use crate::initial::roles;
@@ -121,7 +121,7 @@ impl Run {
         settings: &Settings,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
-        let found = self.restart.loose().cloned();
+        let found = self.restart.underdetermined().cloned();
         let first_step = self.slopes(settings, crossings);
         self.keep_open(found, settings, summary)?;
         bdf.restart(self.t, &self.y, &self.yp)

@@ -1,6 +1,6 @@
 //! The equations of the integrator where some unknowns are open: the solution stays the nearest one.
 //!
-//! In: the directions that the equations leave open since the last event ([`Loose`]) and the values there. Out
+//! In: the directions that the equations leave open since the last event ([`Underdetermined`]) and the values there. Out
 //! ([`Bordered`]): what is added to a row that depends on the others, for each direction, and the pattern of the matrix
 //! with it. With the row multiplied by its own size the matrix is as well conditioned as the rest of it.
 //!
@@ -10,8 +10,8 @@
 
 use acausal_solver::{Dae, Pattern, PatternError};
 
-use crate::consistent::{Direction, Loose, Point};
-use crate::event::depart::look_ahead;
+use crate::consistent::{Direction, Point, Underdetermined};
+use crate::event::threshold::look_ahead;
 use crate::simulate::Run;
 use crate::{Settings, SimError, Summary};
 
@@ -35,9 +35,13 @@ pub(crate) struct Bordered {
 
 impl Bordered {
     /// For the pattern of the model, at these values.
-    pub fn new(loose: &Loose, model: &Pattern, y: &[f64]) -> Result<Bordered, PatternError> {
+    pub fn new(
+        open: &Underdetermined,
+        model: &Pattern,
+        y: &[f64],
+    ) -> Result<Bordered, PatternError> {
         let n = model.size();
-        let directions = loose.directions.clone();
+        let directions = open.directions.clone();
         let entries = (0..n).flat_map(|j| model.rows_of(j).iter().map(move |&i| (i as usize, j)));
         let added = directions.iter().flat_map(|d| {
             let of = move |w: &(u32, f64)| (d.row as usize, w.0 as usize);
@@ -109,16 +113,16 @@ impl Run {
     /// instant (`found`) may be determined an instant later, which [`Run::slopes`] has looked at; then it is taken from there.
     pub(crate) fn keep_open(
         &mut self,
-        found: Option<Loose>,
+        found: Option<Underdetermined>,
         settings: &Settings,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         self.border = None;
-        let (loose, how) = match (self.restart.loose().cloned(), found) {
-            (Some(loose), _) => {
-                let border = Bordered::new(&loose, self.machine.pattern(), &self.y);
+        let (open, how) = match (self.restart.underdetermined().cloned(), found) {
+            (Some(open), _) => {
+                let border = Bordered::new(&open, self.machine.pattern(), &self.y);
                 self.border = Some(border.map_err(SimError::Pattern)?);
-                (loose, "nearest to the values before")
+                (open, "nearest to the values before")
             }
             (None, Some(found)) => {
                 if !self.take_from_ahead(&found, settings) {
@@ -128,7 +132,7 @@ impl Run {
             }
             (None, None) => return Ok(()),
         };
-        let columns = loose.columns();
+        let columns = open.columns();
         if !self.reported.contains(&columns) {
             let at = Point {
                 machine: &mut self.machine,
@@ -137,7 +141,7 @@ impl Run {
                 yp: &mut self.yp,
                 nominal: &self.nominal,
             };
-            summary.warnings.push(loose.text(&at, how));
+            summary.warnings.push(open.text(&at, how));
             self.reported.push(columns);
         }
         Ok(())
@@ -145,7 +149,7 @@ impl Run {
 
     /// Gives unknowns that are open at this instant only the values of an instant later. False if there is no solution then,
     /// or if these values are no solution here.
-    fn take_from_ahead(&mut self, found: &Loose, settings: &Settings) -> bool {
+    fn take_from_ahead(&mut self, found: &Underdetermined, settings: &Settings) -> bool {
         let before = (self.y.clone(), self.yp.clone());
         let (_, mut ctx) = self.context(settings);
         let Some(ahead) = look_ahead(&mut ctx) else {

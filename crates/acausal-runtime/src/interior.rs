@@ -17,7 +17,7 @@
 //! one correction finds them.
 //!
 //! *Amplified variables.* What is assigned inside of a loop may have larger errors than the unknowns it is computed from: the current of a diode, by a slope that nobody
-//! knows beforehand (`acausal_structure::tearing::growth`). A row is good only if the last correction, times what the rate says is left of it, is within the tolerance
+//! knows beforehand (`acausal_graph::growth`). A row is good only if the last correction, times what the rate says is left of it, is within the tolerance
 //! of these variables too. Otherwise it is corrected further. Oracle: `--no-tearing`, in which they are unknowns.
 //!
 //! Cost: O(n) and a solve per iteration; usually one or two. Where variables are amplified, two evaluations of the assignments more.

@@ -61,7 +61,7 @@ impl Run {
             for (k, _) in roles.iter().enumerate().filter(|r| *r.1 == Role::State) {
                 y[k] += dt * self.yp[k];
             }
-            let found = self.restart.solve_far(&mut Point {
+            let found = self.restart.solve_from_distant_guesses(&mut Point {
                 machine: &mut self.machine,
                 t,
                 y: &mut y,

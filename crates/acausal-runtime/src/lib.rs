@@ -3,6 +3,20 @@
 //! A model comes from the compiler or from a file ([`file::read`]); this crate knows nothing of how it was made. Without the feature `cranelift` its kernels are
 //! interpreted, with the same bits. [`simulate`] runs a [`Compiled`] model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
+//!
+//! | what | module |
+//! |---|---|
+//! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
+//! | a compiled model with its memory | `machine`: [`Machine`] |
+//! | parameters, and other values for them | [`mod@parameters`] |
+//! | the conditions of the start and their solution | `initial` |
+//! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
+//! | events | `event`, `at_event`; jumps of what was differentiated: `impulse`; of solutions: `jump` |
+//! | what the integrator sees | `watched`, `integrator` |
+//! | rows | `output`; points inside of a step: `interior`; chosen signals of large models: `selected` |
+//! | what was | `history`; `delay`, `distribution` |
+//! | to go on later | `checkpoint`: [`Checkpoint`] |
+//! | what was done | `statistics`, `trace`: [`Profile`], [`Trace`] |
 
 mod at_event;
 mod bordered;
@@ -12,7 +26,6 @@ mod delay;
 mod distribution;
 mod error;
 mod event;
-mod few;
 mod history;
 mod impulse;
 mod initial;
@@ -22,6 +35,8 @@ mod jump;
 mod limits;
 mod machine;
 mod output;
+pub mod parameters;
+mod selected;
 mod simulate;
 mod statistics;
 mod trace;
@@ -36,6 +51,7 @@ pub use trace::Trace;
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
 pub use machine::Machine;
 pub use output::gather;
+pub use parameters::{Parameter, ParameterValue, SettingError, parameters};
 pub use simulate::{resume, simulate};
 
 use acausal_compiled::Loc;
@@ -74,6 +90,8 @@ pub struct Settings {
     /// Threads that evaluate the equations, at most two; as many as there are cores if nothing is said. Only equations over
     /// long arrays with costly functions are shared, and the results do not depend on it.
     pub threads: Option<usize>,
+    /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
+    pub parameters: Vec<(String, ParameterValue)>,
 }
 
 /// The integrators.
@@ -104,6 +122,7 @@ impl Default for Settings {
             trace: Trace::default(),
             profile: false,
             threads: None,
+            parameters: Vec::new(),
         }
     }
 }

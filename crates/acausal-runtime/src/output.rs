@@ -5,7 +5,7 @@
 //! factors of the step do not lead there, the equations are solved from the interpolated values, then from those at the end of the step; a row for which
 //! that fails too is written as interpolated, and a note tells so.
 //!
-//! A large model of which few signals are wanted ([`crate::few`]) corrects one row per step, in its middle, if some of them are algebraic or depend on derivatives; if that
+//! A large model of which few signals are wanted ([`crate::selected`]) corrects one row per step, in its middle, if some of them are algebraic or depend on derivatives; if that
 //! one was consistent before, as exactly as a corrected one is, its other rows in the step are interpolated.
 
 use acausal_compiled::Loc;
@@ -29,7 +29,7 @@ impl Run {
         settings: &Settings,
         sink: &mut dyn Sink,
     ) -> Result<(), SimError> {
-        let few = self.few_suffice(bdf, t, buffers, settings);
+        let suffices = self.selected_suffice(bdf, t, buffers, settings);
         loop {
             let at = self.output_time(settings, self.next_output);
             if at > t || at > settings.stop {
@@ -38,8 +38,8 @@ impl Run {
             let clock = std::time::Instant::now();
             let last = self.output_time(settings, self.next_output + 1) > settings.stop;
             let (y, yp) = (&mut buffers.0[..], &mut buffers.1[..]);
-            let done = match &self.few {
-                Some(signals) if few && !last => {
+            let done = match &self.selected {
+                Some(signals) if suffices && !last => {
                     signals.compute(&mut self.machine, bdf, at, (y, yp))
                 }
                 _ => false,
@@ -148,17 +148,17 @@ impl Run {
     }
 
     /// Whether rows up to `t` with few signals may be interpolated.
-    fn few_suffice(
+    fn selected_suffice(
         &mut self,
         bdf: &mut dyn Integrator,
         t: f64,
         (y, yp): &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
     ) -> bool {
-        let Some(few) = self.few.as_ref().filter(|f| f.algebraic || f.slopes) else {
+        let Some(selected) = self.selected.as_ref().filter(|f| f.algebraic || f.slopes) else {
             return true;
         };
-        let slopes = few.slopes;
+        let slopes = selected.slopes;
         let first = self.output_time(settings, self.next_output);
         if first > t {
             return true;

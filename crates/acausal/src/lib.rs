@@ -22,7 +22,7 @@ mod sink;
 mod stored;
 
 pub use acausal_expr::Limits;
-pub use acausal_runtime::{Checkpoint, Settings, Solver, Summary};
+pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
 pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
 pub use observe::Observe;

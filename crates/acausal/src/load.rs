@@ -13,7 +13,7 @@ use acausal_instance::class::Libraries;
 use acausal_syntax::ast::Expr;
 use acausal_syntax::parse_expression;
 
-use acausal_runtime::Settings;
+use acausal_runtime::{Parameter, ParameterValue, Settings};
 
 use crate::activity::Activity;
 
@@ -35,9 +35,7 @@ pub struct Load {
 impl Load {
     /// Whether something is said that decides about the equations.
     pub(crate) fn changes_equations(&self) -> bool {
-        self.class.is_some()
-            || !self.set.is_empty()
-            || self.structure != acausal_index1::Options::default()
+        self.class.is_some() || self.structure != acausal_index1::Options::default()
     }
 }
 
@@ -82,6 +80,8 @@ pub struct Model {
     pub warnings: Vec<Diagnostic>,
     /// Seconds by phase.
     pub phases: Phases,
+    /// Parameters and start attributes that every simulation sets, unless its own settings do: what [`Load::set`] says about a model that was compiled before.
+    pub set: Vec<(String, ParameterValue)>,
 }
 
 impl Model {
@@ -111,7 +111,39 @@ impl Model {
 
     /// The settings of the model's `experiment` annotation, with defaults for what it leaves open.
     pub fn settings(&self) -> Settings {
-        experiment_settings(&self.compiled.symbols.experiment)
+        self.complete(&experiment_settings(&self.compiled.symbols.experiment))
+    }
+
+    /// Settings with the parameters of [`Model::set`] that they leave open.
+    pub fn complete(&self, settings: &Settings) -> Settings {
+        let mut settings = settings.clone();
+        let is_set = |name: &str| settings.parameters.iter().any(|p| p.0 == name);
+        let open = self.set.iter().filter(|p| !is_set(&p.0)).cloned();
+        let open: Vec<_> = open.collect();
+        settings.parameters.extend(open);
+        settings
+    }
+
+    /// The parameters of the model, with what can be set in a simulation ([`Settings::parameters`]).
+    ///
+    /// ```
+    /// use acausal::{Load, Model, Settings};
+    /// let text = "model M parameter Real k(unit = \"1/s\") = 2; Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;";
+    /// let model = Model::from_text("M.mo", text, &Load::default()).map_err(|f| f.to_string())?;
+    /// let k = model.parameters().next().ok_or("k")?;
+    /// assert_eq!((&*k.name, k.unit, k.default, k.can_be_set), ("k", "1/s", Some(vec![2.0]), true));
+    ///
+    /// // Compiled once, simulated with several values.
+    /// for k in [1.0, 3.0] {
+    ///     let parameters = vec![("k".to_string(), k.into())];
+    ///     let run = model.simulate_in_memory(&Settings { parameters, ..Settings::default() }).map_err(|f| f.to_string())?;
+    ///     let x = run.result.values("x").and_then(|x| x.last().copied()).ok_or("x")?;
+    ///     assert!((x - (-k).exp()).abs() < 1e-5);
+    /// }
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
+        acausal_runtime::parameters(&self.compiled)
     }
 }
 
@@ -193,7 +225,7 @@ fn failure(libraries: &mut Libraries, mut diagnostics: Vec<Diagnostic>) -> Failu
 }
 
 /// `name=value` at the first equals sign that is not part of a quoted name.
-fn split_setting(item: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_setting(item: &str) -> Option<(&str, &str)> {
     let (mut quoted, mut escaped) = (false, false);
     let at = item.char_indices().find_map(|(k, c)| {
         match c {
@@ -280,10 +312,8 @@ fn compile_class(
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     Activity::Code.begin();
-    let compiled = acausal_codegen::compile(dae).map_err(|e| {
-        let d = e.1.diagnostic(&e.0);
-        failure(libraries, told(vec![d], &warnings))
-    })?;
+    let compiled =
+        acausal_codegen::compile(dae).map_err(|d| failure(libraries, told(vec![*d], &warnings)))?;
     phases.codegen = clock.elapsed().as_secs_f64();
     let sources = std::mem::take(libraries.sources_mut());
     Ok(Model {
@@ -291,6 +321,7 @@ fn compile_class(
         sources,
         warnings,
         phases,
+        set: Vec::new(),
     })
 }
 

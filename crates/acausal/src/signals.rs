@@ -1,5 +1,6 @@
 //! Names of signals: which exist, which to show, which was probably meant.
 
+use acausal_base::similar::most_similar;
 use acausal_expr::Kind;
 
 use crate::Model;
@@ -29,11 +30,8 @@ impl Model {
 
     /// ` (did you mean ...?)` with the most similar name, or nothing.
     pub fn suggest_signal(&self, name: &str) -> String {
-        let best = self.signal_names().map(|n| (distance(&n, name), n)).min();
-        match best {
-            Some((d, n)) if d <= name.len() / 2 + 1 => format!(" (did you mean `{n}`?)"),
-            _ => String::new(),
-        }
+        most_similar(name, self.signal_names())
+            .map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
     }
 
     /// What to draw when the user names nothing: states, then varying public variables of the model itself. Variables
@@ -77,22 +75,4 @@ impl Model {
         }
         candidates.into_iter().take(count).map(|c| c.2).collect()
     }
-}
-
-/// Edit distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y))
-                .min(row[j] + 1)
-                .min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
 }

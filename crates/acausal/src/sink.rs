@@ -219,8 +219,9 @@ impl Model {
         observe: Observe,
     ) -> Result<InMemory, Failure> {
         let mut sink = ResultSink::new(None, Observe::nothing(), observe);
+        let settings = self.complete(settings);
         let summary =
-            simulate(self.compiled.clone(), settings, &mut sink).map_err(|e| self.failed(&e))?;
+            simulate(self.compiled.clone(), &settings, &mut sink).map_err(|e| self.failed(&e))?;
         let result = sink
             .into_parts()
             .1

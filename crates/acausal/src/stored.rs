@@ -7,7 +7,10 @@ use std::time::Instant;
 use acausal_base::{Diagnostic, SourceMap, Span};
 use acausal_compiled::file;
 
-use crate::load::{Failure, Load, Model, Phases};
+use acausal_runtime::ParameterValue;
+use acausal_runtime::parameters::NotAValue;
+
+use crate::load::{Failure, Load, Model, Phases, split_setting};
 
 /// The extension of a file with a compiled model.
 pub const EXTENSION: &str = "acm";
@@ -38,15 +41,14 @@ impl Model {
                 parse: clock.elapsed().as_secs_f64(),
                 ..Phases::default()
             },
+            set: Vec::new(),
         })
     }
 
-    /// A compiled model from a file. What would change its equations is refused: they are compiled.
+    /// A compiled model from a file. What would change its equations is refused: they are compiled. Parameters are set in each simulation.
     pub(crate) fn from_file(target: &str, load: &Load) -> Result<Model, Failure> {
         if load.changes_equations() {
-            let message = format!(
-                "{target} is compiled: its equations and parameters cannot be changed any more"
-            );
+            let message = format!("{target} is compiled: its equations cannot be changed any more");
             let hint = "give these options to `acausal compile`";
             return Err(Failure {
                 diagnostics: vec![
@@ -57,7 +59,47 @@ impl Model {
         }
         let bytes = std::fs::read(target)
             .map_err(|e| failed("unreadable-file", format!("{target} cannot be read: {e}")))?;
-        Model::from_bytes(target, &bytes)
+        let mut model = Model::from_bytes(target, &bytes)?;
+        model.set = match parse_settings(&load.set) {
+            Ok(set) => set,
+            Err(diagnostics) => {
+                return Err(Failure {
+                    diagnostics,
+                    sources: model.sources,
+                });
+            }
+        };
+        // A mistake is told now, not when the first simulation begins.
+        if let Err(e) = acausal_runtime::parameters::resolve(&model.compiled, &model.set) {
+            return Err(model.failed(&acausal_runtime::SimError::Setting(e)));
+        }
+        Ok(model)
+    }
+}
+
+/// `name=value` settings whose values need no compiler.
+fn parse_settings(set: &[String]) -> Result<Vec<(String, ParameterValue)>, Vec<Diagnostic>> {
+    let mut out: Vec<(String, ParameterValue)> = Vec::new();
+    let mut errors = Vec::new();
+    for item in set {
+        let Some((name, value)) = split_setting(item) else {
+            let message = format!("`--set {item}` needs the form name=value");
+            errors.push(Diagnostic::error("set-form", Span::NONE, message));
+            continue;
+        };
+        match value.parse() {
+            Ok(value) => out.push((name.trim().to_string(), value)),
+            Err(NotAValue) => {
+                let message = format!("`{}` is no value for `{}`", value.trim(), name.trim());
+                let hint = "compiled models take numbers, true, false, literals of enumerations, and arrays of these in {}";
+                errors.push(Diagnostic::error("wrong-setting", Span::NONE, message).hint(hint));
+            }
+        }
+    }
+    if errors.is_empty() {
+        Ok(out)
+    } else {
+        Err(errors)
     }
 }
 

@@ -159,12 +159,13 @@ fn simulate(
             return Err(failure.to_string());
         }
     };
-    let compiled = acausal_codegen::compile(dae).map_err(|e| format!("{:?}", e.1))?;
+    let compiled = acausal_codegen::compile(dae).map_err(|e| format!("{e:?}"))?;
     let model = Model {
         compiled: Arc::new(compiled),
         sources,
         warnings: Vec::new(),
         phases: Phases::default(),
+        set: Vec::new(),
     };
     let run = model.simulate_in_memory(&settings);
     run.map(|r| (sizes, r)).map_err(|f| f.to_string())

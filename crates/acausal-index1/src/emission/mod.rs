@@ -284,6 +284,7 @@ pub(crate) fn emit(
         discrete,
         continuous,
         branching: false,
+        assumptions: Default::default(),
     };
     Ok((dae, back.counts))
 }

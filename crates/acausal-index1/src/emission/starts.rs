@@ -41,6 +41,7 @@ pub(crate) fn carry_starts(dae: &mut Dae) {
         let var = flat.var(v);
         let name = std::cmp::Reverse(var.name.plain().to_string());
         let rank = (var.state_select as u8, name);
+        flat.inlined_starts.push(v);
         if found.get(&u).is_none_or(|c| c.rank < rank) {
             found.insert(u, Candidate { rank, start });
         }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use acausal_base::Diagnostic;
+use acausal_expr::assumption::{Points, RedundantAssumption};
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
 use acausal_expr::{ExprId, IterId, Kind, Printer, Range, ReduceOp, Ty, VarId};
 use acausal_structure::integer_elimination::arrays::{
@@ -17,7 +18,7 @@ use acausal_structure::segments::{Index, Span, size_of};
 use acausal_symbolic::{Reduce, Substitute};
 
 use super::Regularised;
-use super::evaluate::value;
+use super::evaluate::{may_change, value};
 use super::system::{Column, System};
 
 /// Known quantities are equal up to this share of their size.
@@ -127,6 +128,19 @@ impl Plan {
             .first()
             .map_or(acausal_base::Span::NONE, |o| flat.origin(*o).span);
         if holds {
+            let value = flat.exprs.sub(new.lhs, new.rhs);
+            if may_change(flat, value) {
+                let domain = new.domain.clone();
+                let points = Points {
+                    domain,
+                    every: true,
+                };
+                self.report.assumed.push(RedundantAssumption {
+                    value,
+                    points,
+                    origin,
+                });
+            }
             self.report.notes.push(Diagnostic::remark(
                 "redundant-known",
                 span,

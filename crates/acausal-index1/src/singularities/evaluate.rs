@@ -14,6 +14,17 @@ pub(crate) fn value(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)]) -> Option
     inner(flat, e, at, 0)?.as_f64()
 }
 
+/// Whether an expression holds a parameter that a simulation may set.
+pub(crate) fn may_change(flat: &FlatModel, e: ExprId) -> bool {
+    flat.exprs.any(e, |x, n| match x.node(n) {
+        Node::Var(a) => {
+            let v = flat.var(a.var);
+            a.kind == Kind::Value && v.is_parameter() && !v.structural
+        }
+        _ => false,
+    })
+}
+
 fn inner(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)], depth: usize) -> Option<Value> {
     if depth > DEEPEST {
         return None;

@@ -25,6 +25,7 @@ pub(crate) mod zero_coefficients;
 mod zero_products;
 
 use acausal_base::{Diagnostic, Span};
+use acausal_expr::assumption::RedundantAssumption;
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::integer_elimination::arrays::decide_arrays;
 use acausal_structure::integer_elimination::{Class, Decisions, IntegerSystem, decide_in_order};
@@ -49,6 +50,8 @@ pub struct Regularised {
     pub freed: Vec<String>,
     /// Warnings and remarks for the user.
     pub notes: Vec<Diagnostic>,
+    /// What holds for the present values of parameters only.
+    pub assumed: Vec<RedundantAssumption>,
 }
 
 impl Regularised {
@@ -60,6 +63,7 @@ impl Regularised {
         let new = more.notes.into_iter();
         let new: Vec<Diagnostic> = new.filter(|n| !self.notes.contains(n)).collect();
         self.notes.extend(new);
+        self.assumed.extend(more.assumed);
     }
 }
 

@@ -15,6 +15,7 @@ mod recut;
 pub(crate) mod solvable;
 
 use acausal_base::Diagnostic;
+use acausal_expr::assumption::Assumptions;
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_structure::blt::{Blocks, highest_blocks};
 use acausal_structure::pantelides::Differentiated;
@@ -32,6 +33,12 @@ use recut::{
     blocks_by_element, cut_by_solutions, ignored_preferences, leaves_solvable_constraints,
 };
 use solvable::{Scope, Solvable};
+
+/// What is taken for granted about the values of parameters.
+pub(crate) fn assumptions(flat: &mut FlatModel, structure: &Structure) -> Assumptions {
+    let s = structure;
+    solvable::assumptions(flat, &s.nodes, &s.solvable, &s.selection)
+}
 
 /// What is decided about the equations: the blocks of the highest derivatives, what can be solved for what, the states, the order of
 /// evaluation, and how large the form is.

@@ -1,6 +1,7 @@
 //! What is said when no consistent values are found: which block, its equations and residuals, guesses and values of its
 //! unknowns, and where the equations are singular the dependent set and the direction that nothing determines.
 
+use acausal_base::Span;
 use acausal_compiled::Loc;
 use acausal_jit::kernel::Bank;
 use acausal_solver::linear::{RankDeficiency, rank_deficiency};
@@ -90,15 +91,7 @@ impl ConsistentSystem {
             None => dependency(&self.pattern, &values),
         };
         let name = |j: usize| at.machine.column_text(self.columns[j] as usize);
-        // The largest change is 1, the first one positive.
-        let direction = |d: &RankDeficiency| -> Vec<(String, f64)> {
-            let first = d.right.first().copied().unwrap_or(1.0);
-            let largest = d.right.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            let largest = largest.copysign(first);
-            (d.cols.iter().zip(&d.right))
-                .map(|(&j, v)| (name(cols[j]), v / largest))
-                .collect()
-        };
+        let direction = |d: &RankDeficiency| direction(d, |j| name(cols[j]));
         if let (NewtonError::Singular { .. }, Some(d)) = (trouble.error, &deficiency) {
             failure.kind = InitialKind::Singular;
             failure.rows = (d.rows.iter())
@@ -141,25 +134,11 @@ impl ConsistentSystem {
                 true => InitialKind::NoSlope,
                 false => InitialKind::NotFinite,
             };
-            let model = &at.machine.model;
-            if let Some((place, origin)) = at.machine.not_finite() {
-                let name = model.name_of(Loc::new(Bank::Mem, place));
-                let span = model.symbols.origin(origin).span;
-                // Names of the compiler say nothing, and neither does an equation that is shown already.
-                let shown = model.row_group(self.rows[row] as usize);
-                if !name.starts_with('$') && shown.is_none_or(|(g, _)| g.origin != origin) {
-                    failure.cause = Some((name, at.machine.mem[place], span));
-                }
-            }
+            failure.cause = self.cause(at, row);
             worst.retain(|w| w.0 != row);
             worst.insert(0, (row, r[row]));
         }
-        // Equations that hold have nothing to say, besides the one that is to be named.
-        let sizes = worst.iter().map(|w| w.1.abs()).filter(|r| r.is_finite());
-        let bound = HOLDS * sizes.fold(0.0, f64::max);
-        let named = worst.first().map(|w| w.0);
-        worst.retain(|w| Some(w.0) == named || w.1.is_nan() || w.1.abs() > bound);
-        worst.truncate(SHOWN);
+        keep_worst(&mut worst);
         // The unknowns of a small block, or those of its worst equation.
         let first = worst.first().map_or(0, |w| w.0) as u32;
         let named: Vec<usize> = if cols.len() <= SHOWN {
@@ -177,4 +156,34 @@ impl ConsistentSystem {
             .collect();
         Box::new(failure)
     }
+    /// The assigned variable without a finite value that makes a row not finite, if it says more than the row.
+    fn cause(&self, at: &Point, row: usize) -> Option<(String, f64, Span)> {
+        let model = &at.machine.model;
+        let (place, origin) = at.machine.not_finite()?;
+        let name = model.name_of(Loc::new(Bank::Mem, place));
+        let span = model.symbols.origin(origin).span;
+        // Names of the compiler say nothing, and neither does an equation that is shown already.
+        let shown = model.row_group(self.rows[row] as usize);
+        let tells = !name.starts_with('$') && shown.is_none_or(|(g, _)| g.origin != origin);
+        tells.then(|| (name, at.machine.mem[place], span))
+    }
+}
+
+/// What nothing determines: the largest change is 1, the first one positive.
+fn direction(d: &RankDeficiency, name: impl Fn(usize) -> String) -> Vec<(String, f64)> {
+    let first = d.right.first().copied().unwrap_or(1.0);
+    let largest = d.right.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let largest = largest.copysign(first);
+    (d.cols.iter().zip(&d.right))
+        .map(|(&j, v)| (name(j), v / largest))
+        .collect()
+}
+
+/// Of rows with residuals, the worst first: equations that hold have nothing to say, besides the one that is to be named.
+fn keep_worst(worst: &mut Vec<(usize, f64)>) {
+    let sizes = worst.iter().map(|w| w.1.abs()).filter(|r| r.is_finite());
+    let bound = HOLDS * sizes.fold(0.0, f64::max);
+    let named = worst.first().map(|w| w.0);
+    worst.retain(|w| Some(w.0) == named || w.1.is_nan() || w.1.abs() > bound);
+    worst.truncate(SHOWN);
 }

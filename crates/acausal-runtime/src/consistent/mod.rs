@@ -8,7 +8,7 @@
 //!   (MLS 3.6 §3.7.4.4), then from other guesses for unknowns without a written start;
 //! - after an event all at once, because the values before it are near; block by block if that fails.
 //!
-//! Where the solution is one of many and the rest does not depend on which, the nearest one is taken ([`loose`]).
+//! Where the solution is one of many and the rest does not depend on which, the nearest one is taken ([`underdetermined`]).
 //!
 //! A large system of explicit equations is solved by division ([`explicit`]).
 //!
@@ -18,16 +18,16 @@
 mod chord;
 mod explicit;
 mod failure;
-mod far;
-mod loose;
-mod meeting;
+mod impasse;
 mod model;
+mod multistart;
 mod null_space;
 mod start;
 mod tearing;
+mod underdetermined;
 
-pub(crate) use loose::{Direction, Loose};
-pub(crate) use meeting::Meeting;
+pub(crate) use impasse::ImpasseMonitor;
+pub(crate) use underdetermined::{Direction, Underdetermined};
 
 use acausal_solver::newton::{BlockNewton, Newton};
 use acausal_solver::{NewtonError, NewtonOptions, Pattern};
@@ -70,7 +70,7 @@ pub(crate) struct ConsistentSystem {
     /// A solution with harmless open directions is taken.
     lenient: bool,
     /// The last solution left these directions open.
-    loose: Option<Loose>,
+    underdetermined: Option<Underdetermined>,
     /// A solution was refused because it left something open.
     refused: bool,
     /// Values that are a solution already are not moved.
@@ -146,7 +146,7 @@ impl ConsistentSystem {
 
     /// Solves for the unknown entries of `y` and `yp` and for free parameters.
     pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
-        self.loose = None;
+        self.underdetermined = None;
         if self.divide(at) {
             at.update();
             return Ok(1);
@@ -177,8 +177,8 @@ impl ConsistentSystem {
                 let failure = self.failure(at, &guess, error);
                 self.refused |= open;
                 if open && self.lenient {
-                    self.loose = self.harmless(at, failure.clone());
-                    if self.loose.is_some() {
+                    self.underdetermined = self.harmless(at, failure.clone());
+                    if self.underdetermined.is_some() {
                         return Ok(1);
                     }
                 }
@@ -221,7 +221,7 @@ impl ConsistentSystem {
         }
         let found = match self.solve_near(at, &options, &mut x) {
             Ok(_) => true,
-            Err(trouble) => trouble.solved && self.loose.is_some(),
+            Err(trouble) => trouble.solved && self.underdetermined.is_some(),
         };
         let x = if found { &x } else { &guess };
         self.scatter(at, x);

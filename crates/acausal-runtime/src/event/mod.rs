@@ -14,7 +14,7 @@
 //! The start is one round of its own ([`EventState::initialise`]), followed by an event at the same instant.
 //!
 //! `sample` is true in the rounds at its instant and false in the last ones, as it is during integration. A relation
-//! that stands exactly on its threshold and is about to leave its side changes at once (`depart`).
+//! that stands exactly on its threshold and is about to leave its side changes at once (`threshold`).
 //!
 //! Example: a ball, `when h <= 0 then reinit(v, -0.7*pre(v))`. The integrator reports the relation at h = -1e-17, v =
 //! -4. First round: the relation is true, the clause is active, v becomes 2.8. Second round: nothing changes. Then h
@@ -29,16 +29,16 @@
 //! | `settle` | discrete and continuous equations together |
 //! | `fixed_point` | discrete Reals that feed back |
 //! | `search` | mixed systems that go in circles |
-//! | `depart` | relations on their threshold, and the first step after an event |
+//! | `threshold` | relations on their threshold, and the first step after an event |
 //! | `watch` | chattering and accumulating events |
 
 pub(crate) mod asserts;
-pub(crate) mod depart;
 mod fixed_point;
 mod relations;
 mod samples;
 mod search;
 mod settle;
+pub(crate) mod threshold;
 pub(crate) mod watch;
 mod whens;
 
@@ -262,7 +262,7 @@ impl EventState {
             }
             self.iterate(ctx, &mut forced, &mut outcome)?;
         }
-        self.depart(ctx, &mut outcome)?;
+        self.leave_thresholds(ctx, &mut outcome)?;
         self.check_asserts(ctx.machine, (ctx.t, ctx.y, ctx.yp), false, &mut outcome)?;
         let after = self.cells(ctx.machine);
         outcome.changed = (0..before.len())

@@ -27,7 +27,7 @@ const MAX_PASSES: usize = 100;
 
 impl EventState {
     /// Solves discrete and continuous equations together, with the left limits fixed. Only where no combination of the
-    /// relations has a solution, one is taken that leaves something open ([`crate::consistent::Loose`]).
+    /// relations has a solution, one is taken that leaves something open ([`crate::consistent::Underdetermined`]).
     pub(super) fn settle(
         &mut self,
         ctx: &mut EventContext<'_>,

@@ -34,6 +34,12 @@ pub(crate) enum Condition {
     Guess(u32),
 }
 
+/// A row, or the only column of a condition without code.
+enum About {
+    Row(usize),
+    Column(usize),
+}
+
 impl Condition {
     /// The condition as a user would write it.
     pub fn text(self, machine: &Machine, data: &StartData) -> String {
@@ -59,11 +65,19 @@ impl Condition {
 
     /// The only column of a condition without code.
     pub fn column(self, n: usize) -> Option<usize> {
+        match self.about(n) {
+            About::Row(_) => None,
+            About::Column(column) => Some(column),
+        }
+    }
+
+    /// What it is about, in a system of `n` unknowns.
+    fn about(self, n: usize) -> About {
         match self {
-            Condition::Row(_) => None,
-            Condition::Start(c) => Some(c as usize),
-            Condition::Slope(c) => Some(n + c as usize),
-            Condition::Guess(k) => Some(2 * n + k as usize),
+            Condition::Row(row) => About::Row(row as usize),
+            Condition::Start(c) => About::Column(c as usize),
+            Condition::Slope(c) => About::Column(n + c as usize),
+            Condition::Guess(k) => About::Column(2 * n + k as usize),
         }
     }
 }
@@ -141,21 +155,18 @@ fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<K
     let mut known = vec![false; cols];
     for (list, optional) in [(ranked.required, false), (ranked.optional, true)] {
         for condition in list {
-            let taken = match condition {
-                Condition::Row(row) => {
-                    matching.augment(&graph, graph.row(row as usize), row as usize)
-                }
-                other => {
-                    let column = [VarId::new(other.column(n).unwrap_or(0))];
+            let taken = match condition.about(n) {
+                About::Row(row) => matching.augment(&graph, graph.row(row), row),
+                About::Column(column) => {
                     let id = matching.virtual_row();
-                    matching.augment(&graph, &column, id)
+                    matching.augment(&graph, &[VarId::new(column)], id)
                 }
             };
             match (taken, optional) {
                 (true, _) => {
-                    match condition {
-                        Condition::Row(row) => kept.rows.push(row),
-                        other => known[other.column(n).unwrap_or(0)] = true,
+                    match condition.about(n) {
+                        About::Row(row) => kept.rows.push(row as u32),
+                        About::Column(column) => known[column] = true,
                     }
                     if optional {
                         kept.held.push(condition);

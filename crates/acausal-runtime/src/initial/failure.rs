@@ -178,29 +178,28 @@ impl InitialFailure {
                     ),
                 )
             }
-            InitialKind::Inconsistent => {
-                let text = self.condition.as_deref().unwrap_or("this condition");
-                Diagnostic::error(
-                    "initial-inconsistent",
-                    span,
-                    match self.start {
-                        true => format!(
-                            "`{}` contradicts the other conditions of the start",
-                            text.trim_matches('`')
-                        ),
-                        false => format!(
-                            "`{}`, set by `reinit` {at}, contradicts the constraints between the states",
-                            text.trim_matches('`')
-                        ),
-                    },
-                )
-                .hint(code(
-                    "remove a fixed start value or an initial equation, or make them agree",
-                    "give new values to as many states as can move independently of each other",
-                ))
-            }
+            InitialKind::Inconsistent => self.inconsistent(span, &at),
         };
         self.details(d, model)
+    }
+
+    /// A condition that contradicts the others.
+    fn inconsistent(&self, span: Span, at: &str) -> Diagnostic {
+        let text = self.condition.as_deref().unwrap_or("this condition");
+        let text = text.trim_matches('`');
+        let (message, hint) = match self.start {
+            true => (
+                format!("`{text}` contradicts the other conditions of the start"),
+                "remove a fixed start value or an initial equation, or make them agree",
+            ),
+            false => (
+                format!(
+                    "`{text}`, set by `reinit` {at}, contradicts the constraints between the states"
+                ),
+                "give new values to as many states as can move independently of each other",
+            ),
+        };
+        Diagnostic::error("initial-inconsistent", span, message).hint(hint)
     }
 
     /// What may help where equations are singular.

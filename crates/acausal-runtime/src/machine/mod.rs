@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use acausal_compiled::{Compiled, Loc, fixed};
 use acausal_cpu::{LEAST_LARGE, LEAST_SHARED, Pair};
+use acausal_expr::flat::Variable;
 use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
     BankLengths, Banks, BoundProgram, Code, Halves, RunError, Scratch, Tiles, Workspace, fuse,
@@ -418,8 +419,8 @@ impl Machine {
     /// The external objects that could not be made, such as a table whose file does not exist: everything that uses one would fail
     /// with a message about something else.
     pub(crate) fn check_objects(&self) -> Result<(), SimError> {
-        let objects =
-            (self.model.symbols.var_ids()).filter(|(_, v)| v.auxiliary && v.is_parameter());
+        let is_object = |v: &Variable| v.auxiliary && v.is_parameter() && v.binding.is_some();
+        let objects = (self.model.symbols.var_ids()).filter(|(_, v)| is_object(v));
         for (id, var) in objects {
             let place = self.model.region(id, acausal_expr::Kind::Value);
             let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());
@@ -542,6 +543,14 @@ impl Machine {
         if let Err(e) = done {
             self.fault.get_or_insert(e);
         }
+    }
+
+    /// A part of a program that runs before there are unknowns.
+    pub(crate) fn run_before_start(&mut self, part: &Program) -> Result<(), SimError> {
+        let part = self.bind_locals(part)?;
+        let zeros = vec![0.0; self.model.n];
+        self.update_part(self.mem[fixed::TIME], &part, &zeros, &zeros);
+        Ok(())
     }
 
     /// A part of the local assignments, ready to be run.

@@ -26,7 +26,7 @@
 
 use std::cell::OnceCell;
 
-use super::{Pivot, Preferences, Sets, Solved, Terms};
+use super::{Pivot, Preferences, ReliableLoop, Sets, Solved, Terms};
 use crate::blt::Level;
 use crate::flow::Graph;
 use crate::tearing::TearSet;
@@ -118,6 +118,7 @@ impl Task<'_> {
                 solved.loops = true;
             }
         }
+        solved.reliable = set.reliable_loop(&best);
         solved.pairs = best.solved;
         solved.residuals.extend(best.residuals);
         solved.open = best.unsolved;
@@ -261,11 +262,42 @@ impl Set<'_> {
     fn growth(&self) -> Option<&Growth> {
         let terms = self.task.terms?;
         Some(self.growth.get_or_init(|| {
-            let lifted = self.lifted.iter().map(|p| p.0);
-            let equations: Vec<EqId> = self.order.iter().copied().chain(lifted).collect();
             let given = |v: VarId| self.task.integral[v.index()].is_some();
-            Growth::new(self.unknowns, &equations, given, terms)
+            Growth::new(self.unknowns, &self.equations(), given, terms)
         }))
+    }
+
+    /// Pairs that stay solved whatever their growth: derivatives of what lower levels have solved, and below the last level those that are not known.
+    fn stays(&self, growth: &Growth, lifted: &[EqId], e: EqId) -> bool {
+        lifted.binary_search(&e).is_ok() || !self.task.top && !growth.is_known(e)
+    }
+
+    /// What was found about the growth of errors, if anything was looked at.
+    fn reliable_loop(&self, plan: &Plan) -> Option<ReliableLoop> {
+        let growth = self.growth.get()?;
+        let mut lifted: Vec<EqId> = self.lifted.iter().map(|p| p.0).collect();
+        lifted.sort_unstable();
+        let stays = |e: EqId| self.stays(growth, &lifted, e);
+        let solved = plan.solved.iter().map(|&(e, v)| (e, v, stays(e)));
+        let solved: Vec<(EqId, VarId, bool)> = solved.collect();
+        if solved.iter().all(|s| s.2) {
+            return None;
+        }
+        let mut unknowns = self.unknowns.to_vec();
+        unknowns.sort_unstable();
+        let given = |v: &VarId| self.task.integral[v.index()].is_some();
+        Some(ReliableLoop {
+            given: unknowns.iter().map(given).collect(),
+            equations: self.equations(),
+            unknowns,
+            solved,
+        })
+    }
+
+    /// All equations of the level.
+    fn equations(&self) -> Vec<EqId> {
+        let lifted = self.lifted.iter().map(|p| p.0);
+        self.order.iter().copied().chain(lifted).collect()
     }
 
     /// A plan without the pairs along which errors grow.
@@ -275,8 +307,7 @@ impl Set<'_> {
         };
         let mut lifted: Vec<EqId> = self.lifted.iter().map(|p| p.0).collect();
         lifted.sort_unstable();
-        let fixed =
-            |e: EqId| lifted.binary_search(&e).is_ok() || !self.task.top && !growth.is_known(e);
+        let fixed = |e: EqId| self.stays(growth, &lifted, e);
         let checked = growth.check(&plan.solved, fixed);
         plan.amplified = checked.amplified;
         if checked.given_up.is_empty() {

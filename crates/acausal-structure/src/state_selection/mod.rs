@@ -98,6 +98,21 @@ pub struct Selection {
     pub given_up: Vec<GivenUp>,
     /// What is solved for on the last levels although errors of the unknowns are larger in it ([`crate::tearing::growth::Checked::amplified`]).
     pub amplified: Vec<VarId>,
+    /// Loops in which errors were found not to grow along what is solved.
+    pub reliable: Vec<ReliableLoop>,
+}
+
+/// One level of a loop with what is solved in it, to be looked at again for other coefficients ([`crate::tearing::growth`]).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReliableLoop {
+    /// Its unknowns, ascending.
+    pub unknowns: Vec<VarId>,
+    /// Those that are no choice of tearing.
+    pub given: Vec<bool>,
+    /// Its equations.
+    pub equations: Vec<EqId>,
+    /// What they are solved for, in order of evaluation, and whether that stays so in any case.
+    pub solved: Vec<(EqId, VarId, bool)>,
 }
 
 /// Whether an equation may be solved for a variable.
@@ -284,6 +299,7 @@ pub fn select_knowing<P: Into<Pivot>>(
             }
             out.linear.extend_from_slice(&solved.linear);
             out.given_up.append(&mut solved.given_up);
+            out.reliable.extend(solved.reliable.take());
             if top {
                 out.amplified.append(&mut solved.amplified);
             }
@@ -339,6 +355,7 @@ struct Solved {
     open: Vec<VarId>,
     given_up: Vec<GivenUp>,
     amplified: Vec<VarId>,
+    reliable: Option<ReliableLoop>,
 }
 
 /// The derivatives of what the level below has solved, and of its residuals.
@@ -365,12 +382,13 @@ fn lift(d: &Differentiated, below: &Solved) -> Solved {
         open: Vec::new(),
         given_up: Vec::new(),
         amplified: Vec::new(),
+        reliable: None,
     }
 }
 
 /// The coefficients of an equation or a derivative of one: a derivative is linear in the highest derivatives, with the
-/// coefficients that its integral has, where that is linear.
-fn terms_of(
+/// coefficients that its integral has, where that is linear. They are as many as those of the integral, in the same order.
+pub fn terms_of(
     d: &Differentiated,
     eq_integral: &[Option<EqId>],
     terms: Option<Terms<'_>>,

@@ -26,10 +26,9 @@
 //! torn.check(&g, &unknowns, &order).unwrap();
 //! ```
 
-pub mod growth;
 pub mod loops;
 
-pub use acausal_graph::{Invalid, Torn, cellier};
+pub use acausal_graph::{Invalid, Torn, cellier, growth};
 
 use crate::{EqId, Rows, VarId};
 

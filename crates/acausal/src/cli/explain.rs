@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use acausal::{Activity, Failure, flatten_target};
 use acausal_expr::unknown::{Role, RowKind};
-use acausal_index1::{FinalForm, Report, transform_with};
+use acausal_index1::{FinalForm, Regularised, Report, transform_with};
 use clap::Args;
 use serde_json::json;
 
@@ -120,9 +120,28 @@ fn write_facts(text: &mut String, facts: &Report) {
         count(facts.equations, "scalar equation"),
         count(facts.unknowns, "unknown")
     );
+    write_singularities(text, &facts.regularised);
+    if facts.aliases > 0 {
+        heading(text, "Aliases");
+        let _ = writeln!(
+            text,
+            "Taken out, because they equal others up to the sign: {}. What follows is about the rest.",
+            count(facts.aliases, "variable")
+        );
+    }
+    write_differentiated(text, facts);
+    write_blocks(text, facts);
+    heading(text, "States");
+    match facts.states.as_slice() {
+        [] => text.push_str("None: nothing is left to choose at the start.\n"),
+        states => {
+            let _ = writeln!(text, "  {}", states.join(", "));
+        }
+    }
+}
 
+fn write_singularities(text: &mut String, done: &Regularised) {
     heading(text, "Singularities of connection equations");
-    let done = &facts.regularised;
     if done.removed.is_empty() && done.replaced.is_empty() && done.freed.is_empty() {
         text.push_str("None: the equations were left as they are.\n");
     }
@@ -140,16 +159,9 @@ fn write_facts(text: &mut String, facts: &Report) {
         text.push_str("Set to 0, because nothing determines them:\n");
         lines(text, "  ", &done.freed);
     }
+}
 
-    if facts.aliases > 0 {
-        heading(text, "Aliases");
-        let _ = writeln!(
-            text,
-            "Taken out, because they equal others up to the sign: {}. What follows is about the rest.",
-            count(facts.aliases, "variable")
-        );
-    }
-
+fn write_differentiated(text: &mut String, facts: &Report) {
     heading(text, "Differentiated equations");
     if facts.differentiated.is_empty() {
         text.push_str(
@@ -182,7 +194,9 @@ fn write_facts(text: &mut String, facts: &Report) {
         }
     }
     let _ = writeln!(text, "Structural index: {}.", facts.structural_index);
+}
 
+fn write_blocks(text: &mut String, facts: &Report) {
     heading(text, "Blocks, in the order of solution");
     if facts.blocks.is_empty() {
         text.push_str("None: there are no continuous unknowns.\n");
@@ -214,14 +228,6 @@ fn write_facts(text: &mut String, facts: &Report) {
             "  and {} of a single equation.",
             count(singles, "block")
         );
-    }
-
-    heading(text, "States");
-    match facts.states.as_slice() {
-        [] => text.push_str("None: nothing is left to choose at the start.\n"),
-        states => {
-            let _ = writeln!(text, "  {}", states.join(", "));
-        }
     }
 }
 

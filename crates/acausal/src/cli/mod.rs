@@ -338,9 +338,10 @@ pub fn report_with(
 
 /// True when a message is about the text of a `--set` option and not about the model.
 fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
+    let about_set = matches!(d.code, "set-form" | "wrong-setting");
     match sources.get(d.span().file) {
-        Some(file) => file.name.starts_with("--set"),
-        None => matches!(d.code, "set-form" | "wrong-setting"),
+        Some(file) => file.name.starts_with("--set") || about_set,
+        None => about_set,
     }
 }
 

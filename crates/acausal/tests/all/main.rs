@@ -29,6 +29,7 @@ mod mixed_systems;
 mod mutation;
 mod no_event_is_lost;
 mod order_of_source;
+mod parameters;
 mod partly_discrete;
 mod regularise;
 mod row_accuracy;

@@ -164,6 +164,9 @@ end Fall;
     place
         .acausal(&["simulate", "Fall.mo", "--set", "h=3", "-o", "a.csv"])
         .code(0);
+    place
+        .acausal(&["simulate", "Fall.mo", "--set", "h=4", "-o", "d.csv"])
+        .code(0);
     std::fs::remove_file(place.path("Fall.mo")).unwrap();
     place
         .acausal(&["simulate", "Fall.acm", "-o", "b.csv"])
@@ -176,9 +179,11 @@ end Fall;
         .acausal(&late)
         .code(1)
         .complains(&["too low", "0.7139", "assert(x > 0.5", "Fall.mo:5"]);
+    // Parameters are run-time data.
     place
-        .acausal(&["simulate", "Fall.acm", "--set", "h=1"])
-        .complains(&["is compiled", "acausal compile"]);
+        .acausal(&["simulate", "Fall.acm", "--set", "h=4", "-o", "e.csv"])
+        .code(0);
+    assert!(read("d.csv") == read("e.csv"));
     place
         .acausal(&["simulate", "Fall.acm", "--scalarise"])
         .complains(&["is compiled"]);

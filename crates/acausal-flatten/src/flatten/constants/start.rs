@@ -18,7 +18,8 @@ pub(super) fn resolve_starts(model: &mut FlatModel) {
             continue;
         }
         let (exprs, vars) = (&mut model.exprs, &model.vars);
-        let value = |x: &mut Exprs, e: ExprId| {
+        let inlined = &mut model.inlined_starts;
+        let mut value = |x: &mut Exprs, e: ExprId| {
             let Node::Call(Builtin::Start, args) = x.node(e) else {
                 return None;
             };
@@ -26,6 +27,7 @@ pub(super) fn resolve_starts(model: &mut FlatModel) {
                 return None;
             };
             let v = &vars[a.var.index()];
+            inlined.push(a.var);
             let Some(start) = &v.start else {
                 return Some(match v.ty {
                     VarType::Real => x.real(0.0),
@@ -39,8 +41,8 @@ pub(super) fn resolve_starts(model: &mut FlatModel) {
             let values: Vec<_> = start.iters.iter().copied().zip(subs).collect();
             Some(x.substitute_iters(start.body, &values))
         };
-        let lhs = exprs.rewrite(lhs, value);
-        let rhs = exprs.rewrite(rhs, value);
+        let lhs = exprs.rewrite(lhs, &mut value);
+        let rhs = exprs.rewrite(rhs, &mut value);
         (model.equations[k].lhs, model.equations[k].rhs) = (lhs, rhs);
     }
 }

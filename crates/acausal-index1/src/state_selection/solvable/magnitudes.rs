@@ -2,17 +2,16 @@
 //!
 //! In: the coefficients of the accesses. Out: for each access the smallest and the largest absolute value over the elements of
 //! the piece. Parameters count with their present value. What is no number (a nonlinear access, a coefficient of variables or of
-//! time) counts with the bound of its slope ([`super::slope`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
+//! time) counts with the bound of its slope ([`slope()`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
 //! for what is not known now: unbounded slopes, sums over arrays, and parameters that are computed at the start. Coefficients
 //! that differ from element to element are looked at one by one in short pieces only, as pivots are.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, IterId, Node};
+use acausal_expr::{ExprId, IterId, Kind, Node, slope};
 use acausal_structure::segments::Span;
 use acausal_structure::tearing::growth::Term;
 use acausal_structure::{EqId, VarId as NodeId};
 
-use super::slope::slope;
 use super::{Coefficient, MOST_POINTS, Solvable, is_alike};
 use crate::segments::nodes::{EquationNode, Nodes, Touched};
 use crate::singularities::evaluate;
@@ -44,7 +43,12 @@ pub(super) fn magnitudes(
     .collect()
 }
 
-fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> Bounds {
+pub(super) fn bounds(
+    flat: &FlatModel,
+    eq: &EquationNode,
+    c: &Coefficient,
+    t: &Touched,
+) -> Bounds {
     if !t.elementwise && sums_over_elements(flat, eq, t.node) {
         return UNKNOWN;
     }
@@ -85,29 +89,24 @@ fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> 
 /// The bound of the slope of an equation in an access. In long pieces parameters that differ from element to element are not known.
 fn slopes(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i64)]) -> Bounds {
     let long = eq.piece.len() > MOST_POINTS;
-    let parameter = |p: ExprId| match long && !is_alike(flat, eq, p) {
-        true => None,
-        false => evaluate::value(flat, p, at),
+    let parameter = |p: ExprId| {
+        let Node::Var(a) = flat.exprs.node(p) else {
+            return None;
+        };
+        let known = a.kind == Kind::Value && flat.var(a.var).is_parameter();
+        match known && !(long && !is_alike(flat, eq, p)) {
+            true => evaluate::value(flat, p, at),
+            false => None,
+        }
     };
-    let side = |e: ExprId| slope(flat, e, access, parameter);
+    let side = |e: ExprId| slope(&flat.exprs, e, access, parameter);
     let ((a, b), (c, d)) = (side(eq.piece.lhs), side(eq.piece.rhs));
-    let (lo, hi) = (a - d, b - c);
-    let least = if lo > 0.0 || hi < 0.0 {
-        lo.abs().min(hi.abs())
-    } else {
-        0.0
-    };
-    let most = lo.abs().max(hi.abs());
-    if most.is_nan() {
-        UNKNOWN
-    } else {
-        (least, most)
-    }
+    acausal_expr::magnitude((a - d, b - c)).unwrap_or(UNKNOWN)
 }
 
 /// Whether one element of the equation reads several elements through an access: a subscript has an iterator that is not one of
 /// the equation.
-fn sums_over_elements(flat: &FlatModel, eq: &EquationNode, access: ExprId) -> bool {
+pub(super) fn sums_over_elements(flat: &FlatModel, eq: &EquationNode, access: ExprId) -> bool {
     let Node::Var(a) = flat.exprs.node(access) else {
         return true;
     };

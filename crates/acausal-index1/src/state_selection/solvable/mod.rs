@@ -20,8 +20,8 @@
 //! Worked example: `u = R*i` can be solved for u (literal 1), and with `parameter Real R = 100` for i; with `R = 0` only
 //! for u. `x^2 + y^2 = 1` can be solved for nothing.
 
+mod assumptions;
 mod magnitudes;
-mod slope;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +34,8 @@ use acausal_symbolic::Solve;
 
 use crate::segments::nodes::{EquationNode, Nodes, Touched, VariableNode};
 use crate::singularities::evaluate;
+
+pub(crate) use assumptions::assumptions;
 
 /// Coefficients that differ from element to element are looked at one by one in pieces of at most this many elements.
 const MOST_POINTS: usize = 64;

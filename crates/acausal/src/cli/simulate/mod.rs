@@ -4,11 +4,12 @@ mod drawing;
 mod options;
 mod statistics;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use acausal::{Activity, Checkpoint, Model, Observe, ResultSink};
+use acausal::{Activity, Checkpoint, Model, Observe, ResultSink, Summary};
 use acausal_base::visible::visible;
+use acausal_runtime::SimError;
 
 use super::interrupt::Interruption;
 use super::pending::PendingFile;
@@ -41,27 +42,9 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     o.target.check().map_err(|d| misuse(d, o.format))?;
     check_numbers(o).map_err(|m| usage("settings", m, o.format))?;
     let names = o.plot.as_deref().map(signal_names);
-    // Files are opened before the simulation, so that nothing is computed for a file that cannot be written.
-    let plot_file = o
-        .plot_file
-        .as_deref()
-        .map(promise_plot)
-        .transpose()
-        .map_err(|m| usage("output", m, o.format))?;
-    let early = o
-        .output
-        .as_deref()
-        .map(|p| open_result(p, o.format))
-        .transpose()?;
-
+    let files = Files::open(o)?;
     let from = o.from.as_deref().map(|p| read_checkpoint(p, o.format));
     let from = from.transpose()?;
-    let checkpoint_file = o
-        .checkpoint
-        .as_deref()
-        .map(|p| PendingFile::create(p).map_err(|e| cannot_write(p, &e)))
-        .transpose()
-        .map_err(|m| usage("output", m, o.format))?;
 
     let progress = Progress::start(o.format == Format::Human && !o.quiet);
     let model = Model::load(&o.target.target, &o.target.load_with(&o.structure))
@@ -69,17 +52,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     if o.format == Format::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }
-    let curves = match names {
-        Some(names) => names.iter().flat_map(|n| elements(&model, n)).collect(),
-        None => model.default_signals(DEFAULT_CURVES),
-    };
-    if let Some(name) = curves.iter().find(|c| *c != "time" && !model.has_signal(c)) {
-        let message = format!(
-            "there is no signal `{name}` to plot{}",
-            model.suggest_signal(name)
-        );
-        return Err(usage("unknown-signal", message, o.format));
-    }
+    let curves = curves(names, &model, o.format)?;
     let observed = observed(o, &model)?;
     let settings = settings(o, &model, from.as_ref());
     if let Some(c) = &from
@@ -91,7 +64,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         );
         return Err(usage("settings", message, o.format));
     }
-    let writer = match early {
+    let writer = match files.result {
         None if !o.no_output => {
             let stem = file_stem(&model.compiled.symbols.name);
             Some(open_result(Path::new(&format!("{stem}.csv")), o.format)?)
@@ -116,36 +89,23 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     };
     let (writer, plotted) = sink.into_parts();
     drop(progress);
-    let failed = |e: &acausal_runtime::SimError| report(&model.failed(e), o.format);
     let summary = match outcome {
         Ok(s) => s,
         Err(e) => return Err(keep_partial(&e, writer, &model, o)),
     };
-    let output_error = |m: String| failed(&acausal_runtime::SimError::Output(m));
-    let stored = match writer {
-        None => None,
-        Some(w) if summary.interrupted => {
-            let kept = w.finish_incomplete();
-            Some(kept.map_err(|e| output_error(e.to_string()))?)
-        }
-        Some(mut w) => match w.finish() {
-            Ok(path) => Some(path),
-            Err(e) => {
-                let error = acausal_runtime::SimError::Output(e.to_string());
-                return Err(keep_partial(&error, Some(w), &model, o));
-            }
-        },
-    };
+    let output_error = |m: String| report(&model.failed(&SimError::Output(m)), o.format);
+    let stored = finish_result(writer, &summary, &model, o)?;
     let plotted = plotted.map_err(output_error)?;
     // Results have names that can be shown.
     let shown: Vec<String> = curves.iter().map(|c| visible(c).into_owned()).collect();
     let plot = picture(&plotted, &shown).map_err(output_error)?;
-    if let (Some(file), Some(path)) = (plot_file, &o.plot_file) {
+    if let (Some(file), Some(path)) = (files.plot, &o.plot_file) {
         let content = render(path, &plot);
         file.write(&content)
             .map_err(|e| output_error(cannot_write(path, &e)))?;
     }
-    if let (Some(file), Some(path), Some(c)) = (checkpoint_file, &o.checkpoint, &summary.checkpoint)
+    if let (Some(file), Some(path), Some(c)) =
+        (files.checkpoint, &o.checkpoint, &summary.checkpoint)
     {
         file.write(c.to_text().as_bytes())
             .map_err(|e| output_error(cannot_write(path, &e)))?;
@@ -159,20 +119,9 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         stats: o.stats,
         clock,
     };
-    match o.format {
-        Format::Json => out_json(&finished.json()),
-        Format::Human if o.quiet => {}
-        Format::Human => {
-            if !curves.is_empty() {
-                // Its colours are ours, and its names were made safe when they were stored.
-                write_out(&plot.to_terminal(&terminal_options()));
-            }
-            out(&finished.human());
-            if o.stats {
-                out(&statistics(&summary));
-            }
-        }
-    }
+    // Its colours are ours, and its names were made safe when they were stored.
+    let drawn = (!curves.is_empty()).then(|| plot.to_terminal(&terminal_options()));
+    show(o, &finished, drawn.as_deref());
     Ok(if summary.interrupted {
         exit::INTERRUPTED
     } else {
@@ -180,9 +129,91 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     })
 }
 
+/// Files that are opened before the simulation, so that nothing is computed for a file that cannot be written.
+struct Files {
+    plot: Option<PendingFile>,
+    result: Option<Box<dyn acausal_results::ResultWriter>>,
+    checkpoint: Option<PendingFile>,
+}
+
+impl Files {
+    fn open(o: &Options) -> Result<Files, u8> {
+        let plot = o.plot_file.as_deref().map(promise_plot).transpose();
+        let plot = plot.map_err(|m| usage("output", m, o.format))?;
+        let result = o.output.as_deref().map(|p| open_result(p, o.format));
+        let result = result.transpose()?;
+        let pending = |p: &Path| PendingFile::create(p).map_err(|e| cannot_write(p, &e));
+        let checkpoint = o.checkpoint.as_deref().map(pending).transpose();
+        Ok(Files {
+            plot,
+            result,
+            checkpoint: checkpoint.map_err(|m| usage("output", m, o.format))?,
+        })
+    }
+}
+
+/// The signals to draw.
+fn curves(names: Option<Vec<String>>, model: &Model, format: Format) -> Result<Vec<String>, u8> {
+    let curves: Vec<String> = match names {
+        Some(names) => names.iter().flat_map(|n| elements(model, n)).collect(),
+        None => model.default_signals(DEFAULT_CURVES),
+    };
+    match curves.iter().find(|c| *c != "time" && !model.has_signal(c)) {
+        None => Ok(curves),
+        Some(name) => {
+            let message = format!(
+                "there is no signal `{name}` to plot{}",
+                model.suggest_signal(name)
+            );
+            Err(usage("unknown-signal", message, format))
+        }
+    }
+}
+
+/// Gives the result file its name.
+fn finish_result(
+    writer: Option<Box<dyn acausal_results::ResultWriter>>,
+    summary: &Summary,
+    model: &Model,
+    o: &Options,
+) -> Result<Option<PathBuf>, u8> {
+    let Some(mut writer) = writer else {
+        return Ok(None);
+    };
+    if summary.interrupted {
+        let kept = writer.finish_incomplete();
+        let failed = |m: String| report(&model.failed(&SimError::Output(m)), o.format);
+        return kept.map(Some).map_err(|e| failed(e.to_string()));
+    }
+    match writer.finish() {
+        Ok(path) => Ok(Some(path)),
+        Err(e) => {
+            let error = SimError::Output(e.to_string());
+            Err(keep_partial(&error, Some(writer), model, o))
+        }
+    }
+}
+
+/// Tells what was done.
+fn show(o: &Options, finished: &Finished<'_>, drawn: Option<&str>) {
+    match o.format {
+        Format::Json => out_json(&finished.json()),
+        Format::Human if o.quiet => {}
+        Format::Human => {
+            if let Some(drawn) = drawn {
+                write_out(drawn);
+            }
+            out(&finished.human());
+            if o.stats {
+                out(&statistics(finished.summary));
+            }
+        }
+    }
+}
+
 /// Reports a failed run. What was computed helps to find the cause; its name says that it is not complete.
 fn keep_partial(
-    error: &acausal_runtime::SimError,
+    error: &SimError,
     writer: Option<Box<dyn acausal_results::ResultWriter>>,
     model: &Model,
     o: &Options,

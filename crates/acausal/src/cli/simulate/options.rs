@@ -192,7 +192,7 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
         // The same grid of output instants goes on.
         experiment.interval = Some(c.interval());
     }
-    let mut s = acausal::experiment_settings(&experiment);
+    let mut s = model.complete(&acausal::experiment_settings(&experiment));
     s.interval = o.interval.unwrap_or(s.interval);
     s.tolerance = o.tolerance.unwrap_or(s.tolerance);
     s.max_order = o.max_order.map_or(s.max_order, usize::from);

@@ -95,12 +95,13 @@ pub fn compiled(
             }
         ),
     };
-    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{e:?}"));
     let model = acausal::Model {
         compiled: std::sync::Arc::new(compiled),
         sources,
         warnings: Vec::new(),
         phases: acausal::Phases::default(),
+        set: Vec::new(),
     };
     (report, model)
 }

@@ -7,7 +7,7 @@
 //! Worked example, a source with an inner resistance and two diodes: `u = p - n` and `u = i` (0: p, 1: n, 2: u, 3: i), currents `a = f(p)`, `b = f(n)` (4, 5) by unknown slopes,
 //! balances `i + a = 0`, `i = b`. From p follow a, i and u, but not n: it would depend on one slope, and b on the product of two.
 //! ```
-//! use acausal_structure::{EqId, VarId, tearing::growth::{Chain, Growth, Term}};
+//! use acausal_graph::{EqId, VarId, growth::{Chain, Growth, Term}};
 //! let known = |v: u32| Term::scalar(VarId(v), 1.0);
 //! let unknown = |v: u32| Term { least: 0.0, most: f64::INFINITY, ..Term::scalar(VarId(v), 1.0) };
 //! let rows = [

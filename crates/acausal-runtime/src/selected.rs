@@ -26,7 +26,7 @@ const LEAST_UNKNOWNS: usize = 10_000;
 const LARGEST_SHARE: usize = 20;
 
 /// What a row with few signals needs.
-pub(crate) struct FewSignals {
+pub(crate) struct SelectedSignals {
     wanted: Vec<Loc>,
     /// The unknowns, ascending.
     unknowns: Vec<usize>,
@@ -37,9 +37,9 @@ pub(crate) struct FewSignals {
     locals: BoundProgram,
 }
 
-impl FewSignals {
+impl SelectedSignals {
     /// For the places that a sink wants; nothing if they need too much.
-    pub fn new(machine: &Machine, wanted: Vec<Loc>) -> Result<Option<FewSignals>, SimError> {
+    pub fn new(machine: &Machine, wanted: Vec<Loc>) -> Result<Option<SelectedSignals>, SimError> {
         let model = &machine.model;
         let most = model.n / LARGEST_SHARE;
         if model.n < LEAST_UNKNOWNS || wanted.len() > most {
@@ -58,7 +58,7 @@ impl FewSignals {
         unknowns.dedup();
         let locals = machine.bind_locals(&part.program)?;
         let roles = roles(model);
-        Ok((unknowns.len() <= most).then_some(FewSignals {
+        Ok((unknowns.len() <= most).then_some(SelectedSignals {
             algebraic: unknowns.iter().any(|&k| roles[k] != Role::State),
             slopes,
             wanted,

@@ -6,7 +6,7 @@
 //! guess; here it is judged whether it may be taken. It may where relations select the equations, so that they are singular
 //! in this combination; equations that are singular without any relation are refused.
 //!
-//! In: a system that is solved and whose matrix J is singular. Out ([`Loose`]): the directions u with `J u = 0`, if they
+//! In: a system that is solved and whose matrix J is singular. Out ([`Underdetermined`]): the directions u with `J u = 0`, if they
 //! consist of algebraic unknowns only. A direction with a derivative or a state in it is not harmless: the trajectory
 //! would depend on the choice. For each direction there is a row that depends on the others; with a multiple of
 //! `u' D^2 (y - y0)` added to it (D: one over the sizes of the unknowns) the system is regular and has the solution that is
@@ -30,7 +30,7 @@ const NAMED: usize = 6;
 
 /// Directions that are open.
 #[derive(Clone, Debug)]
-pub(crate) struct Loose {
+pub(crate) struct Underdetermined {
     pub directions: Vec<Direction>,
     /// What would be said if the solution were not taken.
     pub failure: Box<InitialFailure>,
@@ -47,7 +47,7 @@ pub(crate) struct Direction {
     pub weights: Vec<(u32, f64)>,
 }
 
-impl Loose {
+impl Underdetermined {
     /// Components of `x` that are open.
     pub fn columns(&self) -> Vec<u32> {
         let all = self.directions.iter().flat_map(|d| &d.weights);
@@ -84,13 +84,13 @@ impl ConsistentSystem {
     }
 
     /// The directions that the last solution left open.
-    pub fn loose(&self) -> Option<&Loose> {
-        self.loose.as_ref()
+    pub fn underdetermined(&self) -> Option<&Underdetermined> {
+        self.underdetermined.as_ref()
     }
 
     /// Solves in the way of the last solution: if that left something open, this one may as well.
     pub fn solve_again(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
-        let lenient = self.lenient || self.loose.is_some();
+        let lenient = self.lenient || self.underdetermined.is_some();
         let before = self.set_lenient(lenient);
         let solved = self.solve(at);
         self.set_lenient(before);
@@ -98,7 +98,11 @@ impl ConsistentSystem {
     }
 
     /// The open directions at values that satisfy the equations, if they do no harm.
-    pub(super) fn harmless(&self, at: &mut Point, failure: Box<InitialFailure>) -> Option<Loose> {
+    pub(super) fn harmless(
+        &self,
+        at: &mut Point,
+        failure: Box<InitialFailure>,
+    ) -> Option<Underdetermined> {
         let n = at.machine.model.n;
         // Without relations the equations are always the same, and a model that never determines an unknown is a mistake.
         let events = &at.machine.model.events;
@@ -141,7 +145,7 @@ impl ConsistentSystem {
             }
             directions.push(Direction { row, size, weights });
         }
-        Some(Loose {
+        Some(Underdetermined {
             directions,
             failure,
         })

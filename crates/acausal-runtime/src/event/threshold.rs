@@ -7,7 +7,7 @@
 //!
 //! - [`look_ahead`] makes the equations consistent a very short time later, which gives the slopes of algebraic unknowns
 //!   and the second derivatives of states.
-//! - [`EventState::depart`]: a relation that is not on its side, and moves further away from it to first order, changes
+//! - [`EventState::leave_thresholds`]: a relation that is not on its side, and moves further away from it to first order, changes
 //!   now; each one at most once per instant. (If it would change back, both sides lead to the threshold: a sliding mode,
 //!   which `watch` counts.)
 //! - [`EventState::first_step`]: the second-order Taylor polynomial says when a relation that is near its threshold comes
@@ -80,7 +80,7 @@ pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
 
 impl EventState {
     /// Changes relations that leave their side at once, and lets the event iteration follow.
-    pub(super) fn depart(
+    pub(super) fn leave_thresholds(
         &mut self,
         ctx: &mut EventContext<'_>,
         outcome: &mut EventOutcome,

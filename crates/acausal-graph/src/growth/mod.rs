@@ -43,7 +43,7 @@
 //! Worked example: `z[k+2] = c*z[k+1] - z[k]` from two open variables on. With c = 2.5 errors grow by 3.5 per step, and the chain is cut; `z[k+2] =
 //! z[k+1] + z[0]` is a sum, which stays if the first variables are given ones.
 //! ```
-//! use acausal_structure::{EqId, VarId, tearing::growth::{Growth, Term}};
+//! use acausal_graph::{EqId, VarId, growth::{Growth, Term}};
 //! let term = |v: u32, c: f64| Term::scalar(VarId(v), c);
 //! let given_up = |row: &dyn Fn(u32) -> Vec<Term>| {
 //!     let unknowns: Vec<VarId> = (0..22).map(VarId).collect();
@@ -61,8 +61,7 @@ mod step;
 pub use chain::Chain;
 use step::{Amplification, Progress, Step};
 
-use crate::blt::strong_components;
-use crate::{EqId, Rows, VarId};
+use crate::{EqId, Rows, VarId, strong_components};
 
 /// Largest bound of the growth of errors along assignments. Rounding errors become 2e-14 of a solution at most. Measured on random loops
 /// (`acausal-bench random --kind loops`, bands, rings, grids, ladders and random sparse ones of 3 to 500 unknowns): with 100 none of 2,000 was slow or

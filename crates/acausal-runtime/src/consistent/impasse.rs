@@ -1,4 +1,4 @@
-//! Where the equations no longer determine the derivatives and algebraic unknowns, although the integrator would go on.
+//! Impasse points (Chua & Deng 1989): where the equations no longer determine the derivatives and algebraic unknowns, although the integrator would go on.
 //!
 //! Two ways lead there. *Solutions meet*: `x = der(x)^2` with `der(x) = -1` at x = 1 has the solution (1 - t/2)^2 until t = 2;
 //! from there on x = 0, or any later departure from it, is a solution as well (Cellier & Kofman 2006, (7.72)). The
@@ -33,7 +33,7 @@ const STEPS: u32 = 10;
 
 /// The history of one run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Meeting {
+pub(crate) struct ImpasseMonitor {
     /// Largest entry of each row so far.
     largest: Vec<f64>,
     /// Number of steps in succession at which the matrix was singular, and when that began.
@@ -45,7 +45,7 @@ pub(crate) struct Meeting {
     factorisations: u64,
 }
 
-impl Meeting {
+impl ImpasseMonitor {
     /// After an event the equations may be others.
     pub fn forget(&mut self) {
         self.sign = 0;
@@ -62,7 +62,7 @@ impl Meeting {
         nominal: &[f64],
     ) -> Result<(), Box<InitialFailure>> {
         // Permanently singular in harmless directions.
-        if system.loose.is_some() {
+        if system.underdetermined.is_some() {
             return Ok(());
         }
         let n = system.rows.len();

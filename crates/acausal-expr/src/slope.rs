@@ -4,24 +4,23 @@
 //! whatever the variables are, infinite where nothing bounds it. `if locked then s else 1` has a slope in [0, 1] in s, `sin(2*x)`
 //! one in [-2, 2], `x^2` none. Jumps between branches do not count: they are events. Cost: linear in the expression.
 
-use acausal_expr::flat::FlatModel;
-use acausal_expr::{Builtin, ExprId, Kind, Node};
 use rustc_hash::FxHashMap;
 
+use crate::{Builtin, ExprId, Exprs, Node};
+
 /// An interval.
-pub(super) type Interval = (f64, f64);
+pub type Interval = (f64, f64);
 
 const ALL: Interval = (f64::NEG_INFINITY, f64::INFINITY);
 const ZERO: Interval = (0.0, 0.0);
 
-/// The derivative of `e` with respect to the access `wrt`; `parameter` gives the value of an access to a parameter.
-pub(super) fn slope(
-    flat: &FlatModel,
+/// The derivative of `e` with respect to the access `wrt`; `known_value` gives the value of an access, if it is a parameter whose value is known.
+pub fn slope(
+    x: &Exprs,
     e: ExprId,
     wrt: ExprId,
-    parameter: impl Fn(ExprId) -> Option<f64>,
+    mut known_value: impl FnMut(ExprId) -> Option<f64>,
 ) -> Interval {
-    let x = &flat.exprs;
     // Value and derivative, children first.
     let mut known: FxHashMap<ExprId, (Interval, Interval)> = FxHashMap::default();
     for n in x.reachable(&[e]) {
@@ -32,11 +31,7 @@ pub(super) fn slope(
                 let v = x.as_f64(n).unwrap_or(f64::NAN);
                 ((v, v), ZERO)
             }
-            Node::Var(a) => {
-                let constant = a.kind == Kind::Value && flat.var(a.var).is_parameter();
-                let value = constant.then(|| parameter(n)).flatten();
-                (value.map_or(ALL, |v| (v, v)), ZERO)
-            }
+            Node::Var(_) => (known_value(n).map_or(ALL, |v| (v, v)), ZERO),
             Node::Add(l) => x.list(l).iter().fold((ZERO, ZERO), |s, &c| {
                 let (v, d) = of(c);
                 (add(s.0, v), add(s.1, d))
@@ -76,6 +71,17 @@ pub(super) fn slope(
         known.insert(n, pair);
     }
     known.get(&e).map_or(ALL, |p| p.1)
+}
+
+/// Smallest and largest absolute value of what lies in an interval; none if nothing is known.
+pub fn magnitude((lo, hi): Interval) -> Option<(f64, f64)> {
+    let least = if lo > 0.0 || hi < 0.0 {
+        lo.abs().min(hi.abs())
+    } else {
+        0.0
+    };
+    let most = lo.abs().max(hi.abs());
+    (!most.is_nan()).then_some((least, most))
 }
 
 /// Value and derivative of a built-in function.
