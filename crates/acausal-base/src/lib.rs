@@ -6,6 +6,7 @@
 //! | lists that are empty in most places | [`Few`] |
 //! | checksums and fingerprints in files | [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
+//! | from which size on the same is done otherwise | [`Scale`] |
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
 //! | the name that was probably meant | [`similar`] |
 //! | control characters made visible | [`visible`] |
@@ -17,6 +18,7 @@ pub mod diagnostic;
 mod few;
 mod fnv;
 pub mod name;
+mod scale;
 pub mod similar;
 pub mod span;
 pub mod visible;
@@ -25,4 +27,5 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use few::Few;
 pub use fnv::Fnv;
 pub use name::Name;
+pub use scale::Scale;
 pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};

@@ -57,7 +57,7 @@ fn times(
     threads: usize,
 ) -> Result<(f64, Vec<u64>), String> {
     let backend = acausal_jit::default_backend();
-    let mut machine = Machine::with_threads(model.clone(), &*backend, threads)
+    let mut machine = Machine::with_threads(model.clone(), &*backend, threads, Default::default())
         .map_err(|_| "the kernels are refused".to_string())?;
     machine.set_parameters();
     let some = |k: usize| 1.0 + ((k * 37) % 101) as f64 / 101.0;

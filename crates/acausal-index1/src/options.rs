@@ -1,5 +1,7 @@
 //! The choices of the user.
 
+use acausal_base::Scale;
+
 /// Choices of the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -14,7 +16,6 @@ pub struct Options {
     pub derivative_names: bool,
     /// Variables that shall be states if possible, by name.
     pub prefer_states: Vec<String>,
-    /// Variables that equal others are taken out of the analysis if there are at least this many scalar equations. The number decides
-    /// about time only; `None` chooses one.
-    pub aliases_from: Option<usize>,
+    /// From which size on the same is done otherwise.
+    pub scale: Scale,
 }

@@ -102,7 +102,8 @@ fn run(
     let removed = reduced.without_equations();
     // Emission makes the equations of the DAE beside all that has been found out: the largest part of the analysis.
     give_back(&flat);
-    let (mut dae, added) = emission::emit(flat, &structure, discrete, &removed.numbers)?;
+    let (mut dae, added) =
+        emission::emit(flat, &structure, discrete, &removed.numbers, &options.scale)?;
     drop(structure);
     give_back(&dae.flat);
     dae.branching = branching;

@@ -1,5 +1,6 @@
 //! The integrator of a run: which one, and its tolerances.
 
+use acausal_base::Scale;
 use acausal_expr::unknown::Role;
 use acausal_solver::{Bdf, BdfOptions, Integrator};
 
@@ -7,6 +8,9 @@ use crate::initial::roles;
 use crate::interior::Accuracy;
 use crate::simulate::Run;
 use crate::{Settings, SimError};
+
+/// A history in single precision is exact enough from this tolerance on (as `acausal-solver/bdf/rows.rs` has it).
+const NARROW_TOLERANCE: f64 = 1e-7;
 
 /// Steps of a model without unknowns, at least: nothing limits their size, and its relations must still be seen.
 const LEAST_STEPS: f64 = 500.0;
@@ -92,6 +96,13 @@ impl Run {
         }
     }
 
+    /// Whether the history is kept in single precision, where the scale policy differs from what the integrator does by itself.
+    fn narrow_history(&self, tolerance: f64) -> Option<bool> {
+        let from = self.machine.scale.large_from;
+        let narrow = self.machine.model.n >= from && tolerance >= NARROW_TOLERANCE;
+        (from != Scale::default().large_from).then_some(narrow)
+    }
+
     fn options(&self, settings: &Settings) -> BdfOptions {
         let roles = roles(&self.machine.model);
         let excluded = roles.contains(&Role::Mu);
@@ -125,6 +136,7 @@ impl Run {
             max_step,
             max_steps: settings.max_steps,
             max_order: settings.max_order,
+            narrow_history: self.narrow_history(accuracy.relative),
             trace: settings.trace.steps || settings.trace.nonlinear,
             profile: settings.profile,
             newton_tolerance: if excluded {

@@ -54,6 +54,7 @@ pub use output::gather;
 pub use parameters::{Parameter, ParameterValue, SettingError, parameters};
 pub use simulate::{resume, simulate};
 
+use acausal_base::Scale;
 use acausal_compiled::Loc;
 
 /// Settings of a simulation.
@@ -92,6 +93,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
     pub parameters: Vec<(String, ParameterValue)>,
+    /// From which size on the same is done otherwise.
+    pub scale: Scale,
 }
 
 /// The integrators.
@@ -123,6 +126,7 @@ impl Default for Settings {
             profile: false,
             threads: None,
             parameters: Vec::new(),
+            scale: Scale::default(),
         }
     }
 }

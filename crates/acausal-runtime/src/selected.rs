@@ -19,9 +19,6 @@ use crate::SimError;
 use crate::initial::roles;
 use crate::machine::Machine;
 
-/// Models with fewer unknowns compute all of each row.
-const LEAST_UNKNOWNS: usize = 10_000;
-
 /// Rows that need more than one of so many unknowns, or repetitions, are computed as a whole.
 const LARGEST_SHARE: usize = 20;
 
@@ -42,7 +39,7 @@ impl SelectedSignals {
     pub fn new(machine: &Machine, wanted: Vec<Loc>) -> Result<Option<SelectedSignals>, SimError> {
         let model = &machine.model;
         let most = model.n / LARGEST_SHARE;
-        if model.n < LEAST_UNKNOWNS || wanted.len() > most {
+        if model.n < machine.scale.selected_rows_from || wanted.len() > most {
             return Ok(None);
         }
         let program = [&model.locals[..], &model.other_locals[..]].concat();

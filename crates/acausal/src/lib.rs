@@ -13,6 +13,14 @@
 //! assert!((x.last().ok_or("no rows")? - (-1.0f64).exp()).abs() < 1e-5);
 //! # Ok::<(), String>(())
 //! ```
+//!
+//! | what | module |
+//! |---|---|
+//! | from a file or class to a compiled model | `load`: [`Model`], [`Load`] |
+//! | compiled models in files | `stored` |
+//! | simulation with results in memory or in files | `sink`: [`ResultSink`], [`InMemory`] |
+//! | which signals there are, and which are stored | `signals`, `observe`: [`Observe`] |
+//! | what is going on, for a progress display | `activity`: [`Activity`] |
 
 mod activity;
 mod load;

@@ -211,7 +211,10 @@ mod tests {
         let text = super::supply(1200);
         let run = |aliases_from| -> InMemory {
             let structure = acausal_index1::Options {
-                aliases_from,
+                scale: acausal_base::Scale {
+                    aliases_from,
+                    ..Default::default()
+                },
                 ..Default::default()
             };
             let load = Load {
@@ -229,7 +232,7 @@ mod tests {
                 Err(failure) => panic!("{failure}"),
             }
         };
-        let [graph, source] = [None, Some(usize::MAX)].map(run);
+        let [graph, source] = [acausal_base::Scale::default().aliases_from, usize::MAX].map(run);
         assert!(graph.result.signals().len() > 4_000);
         for (a, b) in graph.result.signals().iter().zip(source.result.signals()) {
             assert_eq!(a.name, b.name);

@@ -20,7 +20,7 @@
 //! speak of the equations as they were written ([`Reduced::messages_as_written`]). Time is linear in the size of the equations.
 //!
 //! The stage decides about time only: states and unknowns are the same without it, so small models, in which there is nothing to
-//! save, skip it ([`MANY`]). Arrays are not looked at.
+//! save, skip it (`Scale::aliases_from`). Arrays are not looked at.
 
 pub(crate) mod breadth_first;
 
@@ -34,9 +34,6 @@ use acausal_structure::Rows;
 use crate::segments::incidence::is_unknown;
 use crate::{Local, Options, index_reduction};
 use breadth_first::LEAST;
-
-/// From this many scalar equations on aliases are taken out.
-const MANY: usize = 2_000;
 
 /// The smaller system.
 #[derive(Default)]
@@ -91,7 +88,7 @@ impl Reduced {
 pub(crate) fn remove(flat: &mut FlatModel, equations: Vec<Equation>, options: &Options) -> Reduced {
     let total: usize = equations.iter().map(Equation::len).sum();
     // The full form has all equations.
-    if total < options.aliases_from.unwrap_or(MANY) || options.no_state_selection {
+    if total < options.scale.aliases_from || options.no_state_selection {
         return unchanged(equations);
     }
     match reduce(flat, &equations, options) {

@@ -12,7 +12,7 @@ pub(crate) mod starts;
 
 use std::cmp::Reverse;
 
-use acausal_base::Diagnostic;
+use acausal_base::{Diagnostic, Scale};
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
 use acausal_structure::blt::strong_components;
@@ -30,9 +30,6 @@ use crate::state_selection::Structure;
 use crate::state_selection::solvable::{Order, Solvable};
 use crate::{Continuity, Dae, DiscreteEquation, FormReport, Local, Residual, hoist_reductions};
 use acausal_expr::unknown::{Part, Role, RowKind, Unknown};
-
-/// Models with at most this many scalar equations are reduced to the smallest form whatever the fill.
-const SMALL: u64 = 500;
 
 /// An equation of the differentiated system.
 #[derive(Clone, Debug)]
@@ -66,6 +63,7 @@ pub(crate) fn emit(
     structure: &Structure,
     discrete: Vec<DiscreteEquation>,
     numbers: &[u32],
+    scale: &Scale,
 ) -> Result<(Dae, FormReport), Vec<Diagnostic>> {
     let Structure {
         nodes,
@@ -128,7 +126,7 @@ pub(crate) fn emit(
     for c in rejected {
         back.add(nodes, sorted, c.equation, c.node);
     }
-    let keep = limit_fill(&flat, nodes, &ordered);
+    let keep = limit_fill(&flat, nodes, &ordered, scale);
     let mut locals: Vec<Local> = Vec::with_capacity(ordered.len());
     // What is given back to keep the Jacobian sparse is still known explicitly, which stabilisation makes use of.
     let mut explicit: Vec<Local> = Vec::new();
@@ -594,10 +592,10 @@ fn order(nodes: &Nodes, candidates: Vec<Candidate>) -> (Vec<Candidate>, Vec<Cand
 }
 
 /// Which candidates to keep: not those whose substitution would add Jacobian entries.
-fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate]) -> Vec<bool> {
+fn limit_fill(flat: &FlatModel, nodes: &Nodes, ordered: &[Candidate], scale: &Scale) -> Vec<bool> {
     let d = &nodes.differentiated;
     let total: u64 = (0..d.original_equations).map(|e| d.graph.elen[e]).sum();
-    if total <= SMALL {
+    if total <= scale.smallest_form_to as u64 {
         return vec![true; ordered.len()];
     }
     // m: how many scalar equations use an element; k: on how many unknowns it depends.

@@ -142,7 +142,9 @@ pub(crate) fn refined(
             structure = other;
         }
     }
-    if let Some(mut apart) = blocks_by_element(&structure, flat, equations) {
+    if let Some(mut apart) =
+        blocks_by_element(&structure, flat, equations, options.scale.taken_apart_to)
+    {
         let elements = index_reduction::reduce(flat, &mut apart)?;
         let other = Structure::new(flat, elements, options, watch)?;
         if other.form.unknowns() < structure.form.unknowns() {

@@ -20,9 +20,6 @@ use crate::Options;
 use crate::segments::incidence::incidence;
 use crate::segments::nodes::{Nodes, Touched, cut_nodes, equation_node};
 
-/// Arrays of a block that still has such constraints are taken apart if there are at most this many elements.
-const MOST_ELEMENTS: usize = 1_000;
-
 /// Constraints and unknowns that are left over.
 type LeftSets = (FxHashSet<EqId>, FxHashSet<NodeId>);
 
@@ -108,6 +105,7 @@ pub(crate) fn blocks_by_element(
     structure: &Structure,
     flat: &mut FlatModel,
     equations: &[Equation],
+    most: usize,
 ) -> Option<Vec<Equation>> {
     let d = &structure.nodes.differentiated;
     let integral = d.eq_integral();
@@ -125,7 +123,7 @@ pub(crate) fn blocks_by_element(
             apart[structure.nodes.equations[e.index()].source] = true;
         }
     }
-    if elements == 0 || elements > MOST_ELEMENTS {
+    if elements == 0 || elements > most {
         return None;
     }
     let mut out = Vec::new();

@@ -10,8 +10,9 @@ use acausal_compiled::{Compiled, Schedule, Sparsity};
 use acausal_expr::unknown::{Role, RowKind};
 use acausal_solver::{NewtonOptions, Pattern, PatternError};
 
-use super::{BLOCKS_FIRST, ConsistentSystem, Point};
+use super::{ConsistentSystem, Point};
 use crate::initial::roles;
+use crate::machine::Machine;
 
 /// A system of which nothing is listed.
 #[derive(Default)]
@@ -25,10 +26,11 @@ pub(super) struct Explicit {
 
 impl ConsistentSystem {
     /// The system of a large model whose states are known and independent; nothing for other models.
-    pub fn explicit(model: &Compiled) -> Option<ConsistentSystem> {
+    pub fn explicit(machine: &Machine) -> Option<ConsistentSystem> {
+        let model = &*machine.model;
         let ordinary = |r: Role| matches!(r, Role::State | Role::Algebraic);
         let constraint = |k: &RowKind| k.constraint_level().is_some();
-        let explicit = model.n > BLOCKS_FIRST
+        let explicit = model.n > machine.scale.blocks_to
             && model.initial.hidden_len == 0
             && model.unknowns.iter().all(|u| ordinary(u.role))
             && !model.row_kinds.iter().any(constraint);

@@ -42,8 +42,6 @@ use model::Unknowns;
 pub(crate) use null_space::NullSpace;
 use tearing::ByTrust;
 
-/// Systems with more unknowns are first tried all at once.
-const BLOCKS_FIRST: usize = 2_000;
 /// Largest product of unknowns and levels for which a large system is solved block by block.
 const MOST_WORK: usize = 200_000_000;
 
@@ -269,7 +267,7 @@ impl ConsistentSystem {
         options: &NewtonOptions,
         x: &mut [f64],
     ) -> Result<usize, Trouble> {
-        if self.rows.len() > BLOCKS_FIRST {
+        if self.rows.len() > at.machine.scale.blocks_to {
             return self.solve_near(at, options, x);
         }
         self.by_blocks(at, options, x)

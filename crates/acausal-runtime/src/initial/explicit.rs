@@ -26,7 +26,7 @@ pub(super) fn explicit(
     if steady || !data.free.is_empty() {
         return None;
     }
-    let system = ConsistentSystem::explicit(&model)?;
+    let system = ConsistentSystem::explicit(machine)?;
     let equations = (model.initial.kinds.iter()).filter(|k| **k == InitialRow::Equation);
     if equations.count() != model.initial.given.len() {
         return None;

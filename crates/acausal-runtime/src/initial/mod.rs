@@ -297,7 +297,7 @@ impl InitialSystem {
 /// highest derivatives, multipliers μ are zero.
 pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimError> {
     let model = &machine.model;
-    if let Some(system) = ConsistentSystem::explicit(model) {
+    if let Some(system) = ConsistentSystem::explicit(machine) {
         return Ok(system);
     }
     let n = model.n;

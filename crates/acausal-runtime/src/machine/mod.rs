@@ -17,8 +17,9 @@ pub(crate) mod timetable;
 use std::sync::Arc;
 use std::time::Instant;
 
+use acausal_base::Scale;
 use acausal_compiled::{Compiled, Loc, fixed};
-use acausal_cpu::{LEAST_LARGE, LEAST_SHARED, Pair};
+use acausal_cpu::{LEAST_SHARED, Pair};
 use acausal_expr::flat::Variable;
 use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::{
@@ -122,6 +123,8 @@ pub struct Machine {
     time_unit: f64,
     pub(crate) distributions: Distributions,
     pub(crate) timetable: Timetable,
+    /// From which size on the same is done otherwise.
+    pub(crate) scale: Scale,
     /// Relations and discrete assignments that were evaluated at events.
     pub(crate) event_evaluations: u64,
     /// The first run-time fault, kept because the integrator only hears "not a number".
@@ -166,7 +169,7 @@ impl Machine {
         model: Arc<Compiled>,
         backend: &dyn acausal_jit::Backend,
     ) -> Result<Machine, SimError> {
-        Machine::with_threads(model, backend, 1)
+        Machine::with_threads(model, backend, 1, Scale::default())
     }
 
     /// The same with so many threads, at most two; the second one takes half of array equations that are long, and serves the integrator of a large
@@ -175,6 +178,7 @@ impl Machine {
         model: Arc<Compiled>,
         backend: &dyn acausal_jit::Backend,
         threads: usize,
+        scale: Scale,
     ) -> Result<Machine, SimError> {
         let m = &*model;
         let fused = fuse(&m.kernels, &[&m.locals[..], &m.residuals[..]].concat());
@@ -216,7 +220,7 @@ impl Machine {
             halves.residuals = long(residuals, m.n, pays)?;
             halves.partials = long(partials, m.jacobian.partials_len, is_long)?;
         }
-        if m.n >= LEAST_LARGE {
+        if m.n >= scale.large_from {
             let lengths = BankLengths {
                 y: m.n,
                 yp: m.n,
@@ -266,7 +270,7 @@ impl Machine {
                 Some(_) => Update::Never,
             },
             partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
-            partials_need_point: m.n < LEAST_LARGE
+            partials_need_point: m.n < scale.large_from
                 || m.jacobian.partials.iter().any(reads_unknowns)
                 || reads(&m.jacobian.partials, &m.locals),
             initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
@@ -354,6 +358,7 @@ impl Machine {
             time_unit: 1.0,
             distributions: Distributions::new(&e.spatials),
             timetable,
+            scale,
             event_evaluations: 0,
             fault: None,
             sides: vec![1.0; e.cells],

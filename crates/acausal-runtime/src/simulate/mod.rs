@@ -41,7 +41,7 @@ pub fn simulate(
 ) -> Result<Summary, SimError> {
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    let (mut machine, mut summary) = prepare(model, settings)?;
     machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     set_parameters(&mut machine, settings)?;
@@ -76,7 +76,7 @@ pub fn resume(
     };
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, settings.threads)?;
+    let (mut machine, mut summary) = prepare(model, &settings)?;
     machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
     set_parameters(&mut machine, &settings)?;
@@ -89,7 +89,7 @@ pub fn resume(
         .map_err(|e| e.because(failure.reason()))
 }
 
-fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Summary), SimError> {
+fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<(Machine, Summary), SimError> {
     let clock = Instant::now();
     let mut summary = Summary {
         unknowns: model.n - stand_in(&model),
@@ -102,7 +102,12 @@ fn prepare(model: Arc<Compiled>, threads: Option<usize>) -> Result<(Machine, Sum
     };
     let backend = acausal_jit::default_backend();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let machine = Machine::with_threads(model, &*backend, threads.unwrap_or_else(cores))?;
+    let machine = Machine::with_threads(
+        model,
+        &*backend,
+        settings.threads.unwrap_or_else(cores),
+        settings.scale,
+    )?;
     summary.seconds.codegen = clock.elapsed().as_secs_f64();
     Ok((machine, summary))
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use acausal::{Failure, Load};
 use acausal_base::visible::{commands, visible_lines};
-use acausal_base::{Diagnostic, SourceMap, Span};
+use acausal_base::{Diagnostic, Scale, SourceMap, Span};
 use clap::Args;
 
 use crate::{Format, exit};
@@ -67,6 +67,9 @@ pub struct Structure {
     /// With --no-state-selection: a name for a derivative (v = der(x)) is no unknown of its own
     #[arg(long, requires = "no_state_selection")]
     pub derivative_names: bool,
+    /// From which size on the same is done otherwise: small, large, NAME=NUMBER,.. (for developers; see ARCHITECTURE.md)
+    #[arg(long, hide = true, value_name = "POLICY")]
+    pub scale_policy: Option<Scale>,
     /// Variables that shall be states if possible, separated by commas; may be repeated
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub prefer_state: Vec<String>,
@@ -81,7 +84,7 @@ impl Structure {
             no_tearing: self.no_tearing,
             derivative_names: self.derivative_names,
             prefer_states: self.prefer_state.clone(),
-            ..acausal_index1::Options::default()
+            scale: self.scale_policy.unwrap_or_default(),
         }
     }
 }

@@ -10,7 +10,10 @@ use acausal_index1::Options;
 /// With aliases taken out from this many equations on.
 fn options(aliases_from: usize) -> Options {
     Options {
-        aliases_from: Some(aliases_from),
+        scale: acausal_base::Scale {
+            aliases_from,
+            ..Default::default()
+        },
         ..Options::default()
     }
 }

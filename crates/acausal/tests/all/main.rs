@@ -34,6 +34,7 @@ mod partly_discrete;
 mod regularise;
 mod row_accuracy;
 mod rows;
+mod scale_policy;
 mod seeds;
 mod seeds_circuits;
 mod seeds_diagnostics;

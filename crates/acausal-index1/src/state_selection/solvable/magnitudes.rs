@@ -43,12 +43,7 @@ pub(super) fn magnitudes(
     .collect()
 }
 
-pub(super) fn bounds(
-    flat: &FlatModel,
-    eq: &EquationNode,
-    c: &Coefficient,
-    t: &Touched,
-) -> Bounds {
+pub(super) fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> Bounds {
     if !t.elementwise && sums_over_elements(flat, eq, t.node) {
         return UNKNOWN;
     }

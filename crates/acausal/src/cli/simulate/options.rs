@@ -204,6 +204,7 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
     s.max_events = o.max_events.unwrap_or(s.max_events);
     s.max_rows = o.max_rows.unwrap_or(s.max_rows);
     s.threads = o.threads.map(usize::from);
+    s.scale = o.structure.scale_policy.unwrap_or_default();
     s.steady_state = o.steady_state;
     s.checkpoint = o.checkpoint.is_some();
     s.checkpoint_at = o.checkpoint_at;
