@@ -4,18 +4,18 @@
 //! so that a study of a thousand values compiles nothing. [`parameters`] tells what can be set.
 //!
 //! In: names and values. Out: places in `Mem` with numbers, or which name or value is wrong and what to do about it ([`SettingError`]). What
-//! is computed from a parameter that was set follows it; a parameter that was set is not computed ([`given`]). What decides about the equations
+//! is computed from a parameter that was set follows it; a parameter that was set is not computed (`given`). What decides about the equations
 //! cannot be set: sizes, conditions that choose equations, `final` ones. And the compiler has looked at the values of others, to divide by
-//! them or to bound the growth of errors ([`assumptions`]): where that does not hold for the new values, the simulation is refused
+//! them or to bound the growth of errors (`assumptions`): where that does not hold for the new values, the simulation is refused
 //! instead of being inaccurate. In both cases the model has to be compiled again with the value.
 //!
 //! | what | module |
 //! |---|---|
-//! | what the compiler took for granted | [`assumptions`] |
-//! | what is wrong with a name or value | [`error`] |
-//! | computing parameters of which some are given | [`given`] |
-//! | from names to places | [`resolve`] |
-//! | values | [`value`] |
+//! | what the compiler took for granted | `assumptions` |
+//! | what is wrong with a name or value | `error` |
+//! | computing parameters of which some are given | `given` |
+//! | from names to places | `resolve` |
+//! | values | `value` |
 
 mod assumptions;
 mod error;
