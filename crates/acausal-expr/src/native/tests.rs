@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::run_function::Number;
+use std::sync::Arc;
 
 thread_local! {
     /// Each test has a thread, and objects, of its own.
