@@ -234,13 +234,12 @@ pub(crate) fn emit(
         }
     }
     let mut unknowns = Vec::new();
-    let slopes = slope_relations(nodes, selection);
     let stabilised = stabilise::relations(
         &mut flat,
         nodes,
         &written,
         form,
-        &slopes,
+        &form.der_relations,
         &mut unknowns,
         &mut residuals,
         &explicit,
@@ -320,25 +319,6 @@ fn differentiated_accesses(flat: &FlatModel, nodes: &Nodes, w: &Written) -> Vec<
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// States whose derivative is itself a state or is given by an equation: `der(x) = x1` is then an equation of its own,
-/// because `x1` and the slope of `x` in the integrator are different things.
-pub(crate) fn slope_relations(nodes: &Nodes, selection: &Selection) -> Vec<(NodeId, NodeId)> {
-    let mut given = vec![false; nodes.variables.len()];
-    let solved = selection.dummies.iter().chain(&selection.explicit);
-    let in_sets = selection.linear.iter().flat_map(|l| &l.unknowns);
-    let all = (selection.states.iter()).chain(solved.map(|p| &p.1));
-    for v in all.chain(in_sets) {
-        given[v.index()] = true;
-    }
-    let derivative = &nodes.differentiated.var_derivative;
-    selection
-        .states
-        .iter()
-        .filter_map(|&v| derivative[v.index()].map(|w| (v, w)))
-        .filter(|(_, w)| given[w.index()])
-        .collect()
 }
 
 fn hoist(flat: &mut FlatModel, w: &Written, value: ExprId, locals: &mut Vec<Local>) -> ExprId {

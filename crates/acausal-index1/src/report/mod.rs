@@ -463,13 +463,7 @@ impl Report {
             states: selection.states.iter().map(|v| name(*v)).collect(),
             form: FormReport {
                 n: form.unknowns(),
-                // Slopes that are given by an equation are relations too; the form counts those between states.
-                fd: form.fd
-                    + crate::emission::slope_relations(nodes, selection)
-                        .iter()
-                        .filter(|r| !form.der_relations.contains(r))
-                        .map(|(v, _)| d.graph.vlen[v.index()])
-                        .sum::<u64>(),
+                fd: form.fd,
                 fc: form.fc,
                 lambda: form.lambda.iter().map(|v| d.graph.vlen[v.index()]).sum(),
                 mu: form.mu,

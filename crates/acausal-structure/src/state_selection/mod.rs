@@ -8,8 +8,8 @@
 //!
 //! Method: each block is followed from its lowest constraints upwards. The equations that are new on a level are torn,
 //! unpreferred variables first; what they are solved for are dummy states. The derivative of a solved pair is solved the
-//! same way one level up, the derivative of a residual stays a residual. A square level that is linear with constant
-//! coefficients is solved completely. On the last level an equation is never solved for a derivative, but it may be for
+//! same way one level up, the derivative of a residual stays a residual. A square level with new residuals only, linear with
+//! constant coefficients, is solved completely. On the last level an equation is never solved for a derivative, but it may be for
 //! an algebraic variable. Invariant: as many residuals and derivative relations as entries of x. Linear in the incidence
 //! but for the tearing.
 //!
@@ -230,13 +230,9 @@ pub fn select_knowing<P: Into<Pivot>>(
                 .sum();
             let demand: u64 = level.unknowns.iter().map(|v| d.graph.vlen[v.index()]).sum();
             let square = supply == demand;
-            if !top
-                && square
-                && solved
-                    .residuals
-                    .iter()
-                    .all(|&e| constant_linear(origin(e, &eq_integral)))
-            {
+            // The derivative of a constraint that is left over below needs its multiplier (rDER1), so it cannot be solved away here.
+            let complete = |&e: &EqId| eq_integral[e.index()].is_none() && constant_linear(e);
+            if !top && square && solved.residuals.iter().all(complete) {
                 // Derivatives of a linear set follow on every level above.
                 let equations = std::mem::take(&mut solved.residuals);
                 let unknowns = std::mem::take(&mut solved.open);
@@ -387,12 +383,4 @@ fn terms_of(
         t.solves = t.solves.and_then(derivative);
     }
     out
-}
-
-fn origin(e: EqId, eq_integral: &[Option<EqId>]) -> EqId {
-    let mut e = e;
-    while let Some(i) = eq_integral[e.index()] {
-        e = i;
-    }
-    e
 }
