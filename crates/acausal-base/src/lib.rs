@@ -3,8 +3,8 @@
 //! | step | module |
 //! |---|---|
 //! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
-//! | lists that are empty in most places | [`Few`] |
-//! | checksums and fingerprints in files | [`Fnv`] |
+//! | lists that are empty in most places | `few`: [`Few`] |
+//! | checksums and fingerprints in files | `fnv`: [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
 //! | control characters made visible | [`visible`] |

@@ -1,4 +1,15 @@
 //! From the index-one DAE to the compiled model ([`Compiled`](acausal_compiled::Compiled)): kernels, memory layout, sparsity.
+//!
+//! | step | module |
+//! |---|---|
+//! | the whole compilation; what it cannot compile | `compile`, `error` |
+//! | where every scalar lives | `layout`, `address` |
+//! | parameters and start attributes | `parameters`, `given_parameters`, `start_alias` |
+//! | items in order, those of one shape together | `items`, `plan`, `shape`, `needed` |
+//! | expressions to kernels, kernels to calls | `lower`, `body`, `calls` |
+//! | the sparse Jacobian | `jacobian` |
+//! | the start | `initial`, `given` |
+//! | events, their cells and their timetable | `events`, `cells`, `algebraic`, `steps`, `timetable` |
 
 mod address;
 mod algebraic;

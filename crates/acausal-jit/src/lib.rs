@@ -14,6 +14,7 @@
 //! | large models | [`tiles`] | residuals right after the unknowns that they read were predicted |
 //! | fewer passes | [`mod@fuse`] | assignments go into the calls that use them |
 //! | few values | [`mod@demand`] | the repetitions that some places depend on |
+//! | failure | `error` | in a kernel, in an address, or at run time |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
 //! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |

@@ -3,6 +3,18 @@
 //! A model comes from the compiler or from a file ([`file::read`]); this crate knows nothing of how it was made. Without the feature `cranelift` its kernels are
 //! interpreted, with the same bits. [`simulate`] runs a [`Compiled`] model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
+//!
+//! | what | module |
+//! |---|---|
+//! | the simulation loop, what it may cost, why it fails | `simulate`, `limits`, `error` |
+//! | a compiled model with its memory | `machine` |
+//! | the start | `initial`; consistent values: `consistent`, `bordered` |
+//! | integration | `integrator`; the model as it sees it: `watched`, points inside of a step: `interior` |
+//! | events | `event`, `at_event`; jumps and impulses: `jump`, `impulse` |
+//! | `delay` and `spatialDistribution` | `delay`, `distribution`, `history` |
+//! | output rows, few signals of large models | `output`, `few` |
+//! | continuing later | `checkpoint` |
+//! | what happened | `statistics`, `trace` |
 
 mod at_event;
 mod bordered;

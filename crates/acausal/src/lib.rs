@@ -2,6 +2,14 @@
 //!
 //! This is the façade: load a model, compile it, simulate it.
 //!
+//! | step | module |
+//! |---|---|
+//! | from a file or a class name to a compiled model | `load` |
+//! | compiled models in files | `stored` |
+//! | which signals there are, which are stored | `signals`, `observe` |
+//! | from a running simulation to files and plots | `sink` |
+//! | what the process is doing, for messages | `activity` |
+//!
 //! ```
 //! use acausal::{Load, Model};
 //! use acausal_runtime::Settings;

@@ -1,8 +1,9 @@
 //! Tables against values by hand and properties of the methods.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::run_function::Number;
-use std::sync::Arc;
 
 thread_local! {
     /// Each test has a thread, and objects, of its own.

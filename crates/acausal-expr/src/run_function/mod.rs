@@ -408,11 +408,7 @@ impl<T: Number> Machine<'_, T> {
                 Instr::Reduce(acc, op, v) => (*acc, accumulated(*op, r(*acc), r(*v))),
                 Instr::Return => return Ok(()),
                 Instr::Whole(v) => {
-                    let value = r(*v).value();
-                    if value.abs() > crate::LARGEST_INTEGER {
-                        let function = program.name.clone();
-                        return Err(FunctionError::Overflow { function, value });
-                    }
+                    self.expect_exact(r(*v).value())?;
                     continue;
                 }
                 Instr::Assert(c, message, warning) => {
@@ -424,6 +420,15 @@ impl<T: Number> Machine<'_, T> {
             };
             self.registers[to as usize] = value;
         }
+    }
+
+    /// Integer arithmetic is exact up to a limit.
+    fn expect_exact(&self, value: f64) -> Result<(), FunctionError> {
+        if value.abs() > crate::LARGEST_INTEGER {
+            let function = self.program.name.clone();
+            return Err(FunctionError::Overflow { function, value });
+        }
+        Ok(())
     }
 
     /// An assertion fails.
