@@ -1,15 +1,14 @@
 //! The whole compilation, and what it gives.
 
+use acausal_base::Diagnostic;
 use acausal_compiled::{Compiled, Output, RowGroup};
-use acausal_expr::flat::{Causality, Equation, FlatModel, OriginId, VarType};
+use acausal_expr::flat::{Causality, FlatModel, OriginId, VarType};
 use acausal_expr::unknown::{Role, Unknown};
 use acausal_expr::{Kind, VarId, memory};
 use acausal_index1::Dae;
 use acausal_jit::kernel::Bank;
-use rustc_hash::FxHashSet;
 
 use crate::CodegenError;
-use crate::given_parameters::bind_given;
 use crate::initial::Parts;
 use crate::items::{Item, Target, merge};
 use crate::lower::Lowering;
@@ -20,12 +19,9 @@ use acausal_compiled::Loc;
 use acausal_compiled::{ActionCode, EventCode};
 
 /// Compiles a DAE.
-pub fn compile(dae: Dae) -> Result<Compiled, Box<(FlatModel, CodegenError)>> {
+pub fn compile(dae: Dae) -> Result<Compiled, Diagnostic> {
     let mut flat = FlatModel::default();
-    match compile_dae(dae, &mut flat) {
-        Ok(c) => Ok(c),
-        Err(e) => Err(Box::new((flat, e))),
-    }
+    compile_dae(dae, &mut flat).map_err(|e| e.diagnostic(&flat))
 }
 
 /// What `reinit` sets must be states (MLS 3.6 §8.3.6): anything else is computed anew right after it.
@@ -62,14 +58,6 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
     Ok(())
 }
 
-/// Initial equations that say the same word for word count once: two components that start alike and are connected write them. The structure of the start would let each of
-/// them determine an unknown of its own. Expressions are hash-consed and names are replaced by what they stand for, so equal sides are equal numbers.
-fn without_repeats(equations: &[Equation]) -> Vec<Equation> {
-    let mut seen = FxHashSet::default();
-    let first = |e: &&Equation| !e.domain.is_empty() || seen.insert((e.lhs, e.rhs));
-    equations.iter().filter(first).cloned().collect()
-}
-
 fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenError> {
     let layout = crate::layout::lay_out(&dae);
     *keep = std::mem::take(&mut dae.flat);
@@ -77,10 +65,9 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
     let flat = keep;
     let origin = OriginId(0);
     let n = layout.n;
-    bind_given(flat);
     let whens = flat.whens.clone();
     let asserts = flat.asserts.clone();
-    let initial_equations = without_repeats(&flat.initial_equations);
+    let initial_equations = std::mem::take(&mut flat.initial_equations);
     let mut low = Lowering::new(flat, layout);
     inputs(&mut low);
     let continuous_pre = left_limits(&mut low);
@@ -138,7 +125,8 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
             jacobian: (&jacobian, &rest_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
-            discrete: &dae.discrete,
+            discrete: &dae.discrete_start,
+            free_parameters: &dae.free_parameters,
         },
         next,
     )?;

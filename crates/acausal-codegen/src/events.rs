@@ -6,9 +6,9 @@ use acausal_compiled::{
 };
 use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
 use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp};
-use acausal_index1::{hoist_reductions, overlap};
 use acausal_jit::kernel::{Bank, Program};
-use acausal_symbolic::{Solve, Substitute};
+use acausal_symbolic::elements::overlap;
+use acausal_symbolic::{Solve, Substitute, hoist_reductions};
 
 use crate::CodegenError;
 use crate::address::domain_len;

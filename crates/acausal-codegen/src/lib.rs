@@ -20,7 +20,6 @@ mod compile;
 mod error;
 mod events;
 mod given;
-mod given_parameters;
 mod initial;
 mod items;
 mod jacobian;

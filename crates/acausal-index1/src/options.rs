@@ -14,7 +14,6 @@ pub struct Options {
     pub derivative_names: bool,
     /// Variables that shall be states if possible, by name.
     pub prefer_states: Vec<String>,
-    /// Variables that equal others are taken out of the analysis if there are at least this many scalar equations. The number decides
-    /// about time only; `None` chooses one.
-    pub aliases_from: Option<usize>,
+    /// Leave variables that equal others in the analysis: the oracle for aliases.
+    pub keep_aliases: bool,
 }

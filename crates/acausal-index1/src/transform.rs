@@ -106,6 +106,7 @@ fn run(
     dae.branching = branching;
     dae.locals.extend(removed.locals);
     emission::starts::carry_starts(&mut dae);
+    discrete::start::prepare(&mut dae);
     report.form.add(added);
     watch.lap("emission");
     report.passes = watch.passes;

@@ -280,10 +280,8 @@ fn compile_class(
     phases.structure = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     Activity::Code.begin();
-    let compiled = acausal_codegen::compile(dae).map_err(|e| {
-        let d = e.1.diagnostic(&e.0);
-        failure(libraries, told(vec![d], &warnings))
-    })?;
+    let compiled =
+        acausal_codegen::compile(dae).map_err(|d| failure(libraries, told(vec![d], &warnings)))?;
     phases.codegen = clock.elapsed().as_secs_f64();
     let sources = std::mem::take(libraries.sources_mut());
     Ok(Model {

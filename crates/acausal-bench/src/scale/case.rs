@@ -165,8 +165,7 @@ pub fn run(
         .map_err(|d| render(&mut libraries, d))?;
     m.structure = clock.lap();
 
-    let compiled = acausal_codegen::compile(dae)
-        .map_err(|e| render(&mut libraries, vec![e.1.diagnostic(&e.0)]))?;
+    let compiled = acausal_codegen::compile(dae).map_err(|e| render(&mut libraries, vec![e]))?;
     m.codegen = clock.lap();
 
     simulate(compiled, stop, threads, &mut m).map_err(|(model, e)| {

@@ -159,7 +159,7 @@ fn simulate(
             return Err(failure.to_string());
         }
     };
-    let compiled = acausal_codegen::compile(dae).map_err(|e| format!("{:?}", e.1))?;
+    let compiled = acausal_codegen::compile(dae).map_err(|e| format!("{e:?}"))?;
     let model = Model {
         compiled: Arc::new(compiled),
         sources,

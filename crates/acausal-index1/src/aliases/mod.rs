@@ -19,8 +19,7 @@
 //! A tree in which an equation closes a cycle stays as it is; [`crate::singularities`] has told about it. Messages about the smaller system
 //! speak of the equations as they were written ([`Reduced::messages_as_written`]). Time is linear in the size of the equations.
 //!
-//! The stage decides about time only: states and unknowns are the same without it, so small models, in which there is nothing to
-//! save, skip it ([`MANY`]). Arrays are not looked at.
+//! Arrays are not looked at.
 
 pub(crate) mod breadth_first;
 
@@ -34,9 +33,6 @@ use acausal_structure::Rows;
 use crate::segments::incidence::is_unknown;
 use crate::{Local, Options, index_reduction};
 use breadth_first::LEAST;
-
-/// From this many scalar equations on aliases are taken out.
-const MANY: usize = 2_000;
 
 /// The smaller system.
 #[derive(Default)]
@@ -89,9 +85,8 @@ impl Reduced {
 
 /// Takes aliases out of the equations.
 pub(crate) fn remove(flat: &mut FlatModel, equations: Vec<Equation>, options: &Options) -> Reduced {
-    let total: usize = equations.iter().map(Equation::len).sum();
     // The full form has all equations.
-    if total < options.aliases_from.unwrap_or(MANY) || options.no_state_selection {
+    if options.keep_aliases || options.no_state_selection {
         return unchanged(equations);
     }
     match reduce(flat, &equations, options) {

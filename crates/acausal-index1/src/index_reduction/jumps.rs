@@ -15,7 +15,7 @@ use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
-use crate::emission::Written;
+use super::derivatives::Written;
 
 /// Whether the value of an expression may jump at an event.
 pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {

@@ -5,11 +5,13 @@
 //! | what | module |
 //! |---|---|
 //! | derivatives that enter nonlinearly | [`branches`] |
+//! | the equations with their derivatives | [`derivatives`] |
 //! | equations that must not be differentiated because they jump | [`jumps`] |
 //! | messages about singular structure | [`singular`] |
 
 pub(crate) mod branches;
-pub(crate) mod jumps;
+pub(crate) mod derivatives;
+mod jumps;
 mod singular;
 
 use acausal_base::{Diagnostic, Span};

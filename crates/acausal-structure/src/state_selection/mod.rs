@@ -38,7 +38,7 @@ pub use form::{Form, Sorted, sort};
 use crate::blt::{Blocks, constraint_sets};
 use crate::pantelides::Differentiated;
 use crate::tearing::growth::{GivenUp, Term};
-use crate::tearing::loops::{Gaps, LoopTear};
+use crate::tearing::loops::{Dependences, LoopTear};
 use crate::tearing::{Tear, TearSet};
 use crate::{EqId, VarId};
 
@@ -129,7 +129,7 @@ pub type Terms<'a> = &'a dyn Fn(EqId) -> Vec<Term>;
 pub struct Knowledge<'a> {
     /// How far apart the elements are that an equation relates ([`crate::tearing::loops`]): recurrences between pieces of
     /// arrays then count as solved.
-    pub gaps: Option<Gaps<'a>>,
+    pub dependences: Option<Dependences<'a>>,
     /// Pairs that are tried before all others.
     pub hints: &'a [(EqId, VarId)],
     /// The coefficients of an original equation: errors then do not grow along what is solved
@@ -142,7 +142,7 @@ pub struct Knowledge<'a> {
 impl Default for Knowledge<'_> {
     fn default() -> Self {
         Knowledge {
-            gaps: None,
+            dependences: None,
             hints: &[],
             terms: None,
             tearing: true,
@@ -174,7 +174,9 @@ pub fn select_knowing<P: Into<Pivot>>(
     knowledge: Knowledge<'_>,
 ) -> Selection {
     let (rows, variables) = (&d.graph.incidence, d.graph.vlen.len());
-    let loops = knowledge.gaps.map(|g| LoopTear::new(rows, variables, g));
+    let loops = knowledge
+        .dependences
+        .map(|g| LoopTear::new(rows, variables, g));
     let mut hints = vec![None; d.original_equations];
     for (e, v) in knowledge.hints {
         hints[e.index()] = Some(*v);
@@ -223,66 +225,17 @@ pub fn select_knowing<P: Into<Pivot>>(
                 integral: &var_integral,
             };
             task.tear(&mut sets, &mut solved, preferences, pivot);
-            let supply: u64 = level
-                .equations
-                .iter()
-                .map(|e| d.graph.elen[e.index()])
-                .sum();
-            let demand: u64 = level.unknowns.iter().map(|v| d.graph.vlen[v.index()]).sum();
-            let square = supply == demand;
-            // The derivative of a constraint that is left over below needs its multiplier (rDER1), so it cannot be solved away here.
-            let complete = |&e: &EqId| eq_integral[e.index()].is_none() && constant_linear(e);
-            if !top && square && solved.residuals.iter().all(complete) {
-                // Derivatives of a linear set follow on every level above.
-                let equations = std::mem::take(&mut solved.residuals);
-                let unknowns = std::mem::take(&mut solved.open);
-                if !equations.is_empty() {
-                    solved.linear.push(LinearSet {
-                        equations,
-                        unknowns,
-                    });
-                }
+            if !top && level.is_square(&d.graph) {
+                // The derivative of a constraint that is left over below needs its multiplier (rDER1), so it cannot be solved away here.
+                solved.keep_linear(|e| eq_integral[e.index()].is_none() && constant_linear(e));
             }
             if top {
-                distribute(
-                    &solved.residuals,
-                    &eq_integral,
-                    &mut out.dropped,
-                    &mut out.residuals,
-                );
-                out.explicit.extend_from_slice(&solved.pairs);
-                out.torn.extend(
-                    solved
-                        .open
-                        .iter()
-                        .copied()
-                        .filter(|v| var_integral[v.index()].is_none()),
-                );
+                out.take_top(&mut solved, &eq_integral, &var_integral);
             } else {
-                let Selection {
-                    constraint_derivatives,
-                    constraints,
-                    ..
-                } = &mut out;
-                distribute(
-                    &solved.residuals,
-                    &eq_integral,
-                    constraint_derivatives,
-                    constraints,
-                );
-                for &(_, v) in &solved.pairs {
-                    is_dummy[v.index()] = true;
-                }
-                for v in solved.linear.iter().flat_map(|l| &l.unknowns) {
-                    is_dummy[v.index()] = true;
-                }
-                out.dummies.extend_from_slice(&solved.pairs);
+                out.take_dummies(&solved, &eq_integral, &mut is_dummy);
             }
             out.linear.extend_from_slice(&solved.linear);
             out.given_up.append(&mut solved.given_up);
-            if top {
-                out.amplified.append(&mut solved.amplified);
-            }
             below = solved;
         }
     }
@@ -291,6 +244,40 @@ pub fn select_knowing<P: Into<Pivot>>(
         .filter(|v| d.var_derivative[v.index()].is_some() && !is_dummy[v.index()])
         .collect();
     out
+}
+
+impl Selection {
+    /// Takes what a last level has solved.
+    fn take_top(
+        &mut self,
+        solved: &mut Solved,
+        eq_integral: &[Option<EqId>],
+        var_integral: &[Option<VarId>],
+    ) {
+        let (derivatives, others) = (&mut self.dropped, &mut self.residuals);
+        distribute(&solved.residuals, eq_integral, derivatives, others);
+        self.explicit.extend_from_slice(&solved.pairs);
+        let open = solved.open.iter().copied();
+        let algebraic = open.filter(|v| var_integral[v.index()].is_none());
+        self.torn.extend(algebraic);
+        self.amplified.append(&mut solved.amplified);
+    }
+
+    /// Takes what a lower level has solved: dummy states.
+    fn take_dummies(
+        &mut self,
+        solved: &Solved,
+        eq_integral: &[Option<EqId>],
+        is_dummy: &mut [bool],
+    ) {
+        let (derivatives, others) = (&mut self.constraint_derivatives, &mut self.constraints);
+        distribute(&solved.residuals, eq_integral, derivatives, others);
+        let in_sets = solved.linear.iter().flat_map(|l| &l.unknowns);
+        for v in solved.pairs.iter().map(|p| &p.1).chain(in_sets) {
+            is_dummy[v.index()] = true;
+        }
+        self.dummies.extend_from_slice(&solved.pairs);
+    }
 }
 
 /// Residuals that are derivatives go to one list, the others to the other.
@@ -335,6 +322,24 @@ struct Solved {
     open: Vec<VarId>,
     given_up: Vec<GivenUp>,
     amplified: Vec<VarId>,
+}
+
+impl Solved {
+    /// Residuals that are all linear with constant coefficients are a set that is solved at once; its derivatives follow on every
+    /// level above.
+    fn keep_linear(&mut self, constant_linear: impl Fn(EqId) -> bool) {
+        if !self.residuals.iter().all(|&e| constant_linear(e)) {
+            return;
+        }
+        let equations = std::mem::take(&mut self.residuals);
+        let unknowns = std::mem::take(&mut self.open);
+        if !equations.is_empty() {
+            self.linear.push(LinearSet {
+                equations,
+                unknowns,
+            });
+        }
+    }
 }
 
 /// The derivatives of what the level below has solved, and of its residuals.

@@ -2,7 +2,7 @@
 //!
 //! In: the coefficients of the accesses. Out: for each access the smallest and the largest absolute value over the elements of
 //! the piece. Parameters count with their present value. What is no number (a nonlinear access, a coefficient of variables or of
-//! time) counts with the bound of its slope ([`super::slope`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
+//! time) counts with the bound of its slope ([`super::derivative_bounds`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
 //! for what is not known now: unbounded slopes, sums over arrays, and parameters that are computed at the start. Coefficients
 //! that differ from element to element are looked at one by one in short pieces only, as pivots are.
 
@@ -12,8 +12,9 @@ use acausal_structure::segments::Span;
 use acausal_structure::tearing::growth::Term;
 use acausal_structure::{EqId, VarId as NodeId};
 
-use super::slope::slope;
-use super::{Coefficient, MOST_POINTS, Solvable, is_alike};
+use super::coefficients::Coefficient;
+use super::derivative_bounds::derivative_bound;
+use super::{MOST_POINTS, Solvable, is_alike};
 use crate::segments::nodes::{EquationNode, Nodes, Touched};
 use crate::singularities::evaluate;
 
@@ -77,7 +78,7 @@ fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &Touched) -> 
             return UNKNOWN;
         }
     } else {
-        crate::element::for_each_point(&eq.piece.domain, look);
+        acausal_symbolic::elements::for_each_point(&eq.piece.domain, look);
     }
     out
 }
@@ -89,7 +90,7 @@ fn slopes(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i6
         true => None,
         false => evaluate::value(flat, p, at),
     };
-    let side = |e: ExprId| slope(flat, e, access, parameter);
+    let side = |e: ExprId| derivative_bound(flat, e, access, parameter);
     let ((a, b), (c, d)) = (side(eq.piece.lhs), side(eq.piece.rhs));
     let (lo, hi) = (a - d, b - c);
     let least = if lo > 0.0 || hi < 0.0 {

@@ -95,7 +95,7 @@ pub fn compiled(
             }
         ),
     };
-    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{:?}", e.1));
+    let compiled = acausal_codegen::compile(dae).unwrap_or_else(|e| panic!("{e:?}"));
     let model = acausal::Model {
         compiled: std::sync::Arc::new(compiled),
         sources,

@@ -4,22 +4,37 @@
 //! In: the flat model. Out: the same with a binding in the place of the initial equation, where the value depends on nothing
 //! but parameters whose values are known before the start. Then everything that such a parameter decides, other parameters, start
 //! values and the instants of `sample`, is evaluated in the order of the parameters, once. What depends on variables or on free
-//! Real parameters stays an equation of the start ([`crate::initial`]).
+//! Real parameters stays an equation of the start.
 //!
 //! Linear in the size of the values of all parameters; nothing is done where there is no such initial equation.
 
-use acausal_expr::flat::{Comprehension, FlatModel};
+use acausal_expr::flat::{Comprehension, FlatModel, VarType, Variability};
 use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
-use acausal_index1::discrete_target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::initial::free_parameters;
+use super::start::discrete_target;
+
+/// Parameters without a value that the initial equations may determine.
+pub(super) fn free_parameters(flat: &FlatModel) -> Vec<VarId> {
+    flat.var_ids()
+        .filter(|(_, v)| {
+            let fixed = v.fixed.as_ref().map(|f| flat.exprs.as_bool(f.body));
+            v.variability == Variability::Parameter
+                && v.ty == VarType::Real
+                && v.binding.is_none()
+                && !v.auxiliary
+                && !v.is_empty()
+                && fixed.is_some_and(|f| f != Some(true))
+        })
+        .map(|(id, _)| id)
+        .collect()
+}
 
 /// Makes bindings of initial equations that give parameters a value before the start.
-pub(crate) fn bind_given(flat: &mut FlatModel) {
+pub(super) fn bind_given(flat: &mut FlatModel, free: &[VarId]) {
     let mut values: FxHashMap<VarId, ExprId> = FxHashMap::default();
     let mut late: FxHashSet<VarId> = FxHashSet::default();
-    let mut worklist = free_parameters(flat);
+    let mut worklist = free.to_vec();
     for eq in &flat.initial_equations {
         let Some((target, value)) = discrete_target(flat, eq) else {
             continue;

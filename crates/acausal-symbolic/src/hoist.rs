@@ -4,10 +4,22 @@
 //! that accumulates; the expression then reads the result. Reductions inside of reductions are moved first.
 
 use acausal_expr::flat::{FlatModel, OriginId, VarType, Variability, Variable};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_symbolic::Substitute;
+use acausal_expr::{Access, ExprId, Few, IterId, Kind, Node, Range, Ty, VarId};
 
-use crate::Local;
+use crate::Substitute;
+
+/// `target := value` for all values of the domain, one after the other.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Iterators.
+    pub domain: Few<(IterId, Range)>,
+    /// The element that is assigned.
+    pub target: Access,
+    /// Its value.
+    pub value: ExprId,
+    /// The equation it came from.
+    pub origin: OriginId,
+}
 
 /// Replaces every reduction in `value` by an access to an auxiliary variable. The assignments that compute the
 /// auxiliary variables are appended to `locals`, in evaluation order.

@@ -15,7 +15,7 @@ const ALL: Interval = (f64::NEG_INFINITY, f64::INFINITY);
 const ZERO: Interval = (0.0, 0.0);
 
 /// The derivative of `e` with respect to the access `wrt`; `parameter` gives the value of an access to a parameter.
-pub(super) fn slope(
+pub(super) fn derivative_bound(
     flat: &FlatModel,
     e: ExprId,
     wrt: ExprId,

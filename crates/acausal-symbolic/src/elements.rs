@@ -5,6 +5,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
+use acausal_expr::subscripts::intersection;
 use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Printer, Range, Value};
 
 /// Why the elements of an access are not known.
@@ -181,6 +182,15 @@ fn subscript(exprs: &Exprs, s: ExprId, domain: &Domain, values: &[i64]) -> Optio
         Ok(Value::Int(k)) => Some(k),
         Ok(Value::Real(r)) if r.fract() == 0.0 => Some(r as i64),
         _ => None,
+    }
+}
+
+/// Whether two accesses of one variable can be the same element.
+pub fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
+    let elements = |(access, domain): (Access, &Domain)| flat.exprs.box_of(access, domain);
+    match (elements(a), elements(b)) {
+        (Some((a, _)), Some((b, _))) => intersection(&a, &b).is_some(),
+        _ => true,
     }
 }
 
