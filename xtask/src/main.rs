@@ -7,7 +7,7 @@
 //! | `bench` | the benchmarks that a change of the numerics or the structure is measured with, or the one that is named |
 //! | `msl` | how much of the Modelica Standard Library runs; `--library DIR` says where it is |
 //!
-//! What follows the name is handed on: `cargo xtask bless -p acausal-model`, `cargo xtask bench scale --help`.
+//! What follows the name is handed on: `cargo xtask bless -p acausal-flatten`, `cargo xtask bench scale --help`.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
