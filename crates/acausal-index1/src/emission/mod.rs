@@ -23,7 +23,7 @@ use acausal_structure::{EqId, Rows, VarId as NodeId};
 use acausal_symbolic::{Differentiate, Solve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::index_reduction::jumps::{may_jump, visible_jump};
+use crate::index_reduction::jumps::{may_jump, visible_jump, with_events};
 use crate::segments::incidence::{is_unknown, kind_of, order_of};
 use crate::segments::nodes::Nodes;
 use crate::state_selection::Structure;
@@ -217,7 +217,10 @@ pub(crate) fn emit(
     let mut continuous = Vec::with_capacity(jumping.len());
     for e in &jumping {
         let w = &written[e.index()];
-        let sides = [w.lhs, w.rhs].map(|side| hoist(&mut flat, w, side, &mut locals));
+        let sides = [w.lhs, w.rhs].map(|side| {
+            let side = with_events(&mut flat, side);
+            hoist(&mut flat, w, side, &mut locals)
+        });
         continuous.push(Continuity {
             domain: w.domain.clone(),
             sides,
