@@ -195,6 +195,7 @@ impl Run {
             follow_homotopy(&mut machine, &events, &mut initial, &data, t, guess);
         }
         // Before the start a delayed expression has the value it has at the start, which the solution may change.
+        let mut failure = None;
         for _ in 0..MOST_DELAY_ROUNDS {
             let mut at = Point {
                 machine: &mut machine,
@@ -203,7 +204,16 @@ impl Run {
                 yp: &mut yp,
                 nominal: &data.nominal,
             };
-            initial.solve(&mut at, &data, &mut summary.notes)?;
+            let solved = initial.solve(&mut at, &data, &mut summary.notes);
+            if let Err(error) = solved {
+                // The start values may choose branches that have no solution. The event iteration below looks for others.
+                if !events.has_choices(&machine) {
+                    return Err(error);
+                }
+                (y, yp) = (data.y.clone(), data.yp.clone());
+                failure = Some(error);
+                break;
+            }
             machine.forget_histories();
             record_delays(&mut machine, t, &y, &yp)?;
             if !machine.histories_change(t, &y, &yp) {
@@ -224,7 +234,12 @@ impl Run {
             tolerance: settings.tolerance,
             reach: now.unwrap_or(UNKNOWN_REACH),
         };
-        let outcome = events.initialise(&mut ctx)?;
+        let outcome = match (events.initialise(&mut ctx), failure) {
+            (Err(SimError::Initialisation(_) | SimError::Chattering { .. }), Some(first)) => {
+                return Err(first);
+            }
+            (outcome, _) => outcome?,
+        };
         absorb(summary, outcome);
         let redundant = initial.redundant(&mut machine, &data, t, &y, &yp)?;
         summary.notes.extend(redundant);
@@ -460,11 +475,12 @@ impl Run {
                 &self.nominal,
             );
             if let Err(failure) = met {
-                self.outputs_before(bdf, failure.t.max(self.t), buffers, settings, sink)?;
+                let until = failure.t.max(self.t);
+                self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
                 return Err(SimError::Initialisation(failure));
             }
             let reached = bdf.t();
-            self.outputs_before(bdf, reached, buffers, settings, sink)?;
+            self.outputs_before(bdf, reached, buffers, settings, sink, summary)?;
             self.refine_histories(bdf, reached, buffers, settings.tolerance)?;
             let long = REACH_STEPS * (reached - self.t);
             self.reach = Some(self.reach.map_or(long, |r| r.max(long)));
@@ -567,6 +583,7 @@ impl Run {
             || !model.events.spatials.is_empty()
             || model.initial.branching
             || self.functions_warn
+            || self.machine.functions_assert()
             || !model.events.prints.is_empty()
     }
 

@@ -182,6 +182,12 @@ impl Functions {
         self.programs.iter().any(|p| p.code.iter().any(warns))
     }
 
+    /// Whether a function has an assertion of level error.
+    pub fn can_fail(&self) -> bool {
+        let fails = |i: &Instr| matches!(i, Instr::Assert(.., false));
+        self.programs.iter().any(|p| p.code.iter().any(fails))
+    }
+
     /// The warnings since this was asked last, each once.
     pub fn take_warnings(&self) -> Vec<String> {
         (self.warnings.lock()).map_or_else(|_| Vec::new(), |mut w| std::mem::take(&mut *w))

@@ -29,6 +29,7 @@ use acausal_structure::{EqId, VarId as NodeId};
 use acausal_symbolic::hoist_reductions;
 
 use crate::index_reduction::derivatives::{Written, write_equations};
+use crate::index_reduction::jumps::with_events;
 use crate::segments::incidence::order_of;
 use crate::segments::nodes::Nodes;
 use crate::state_selection::Structure;
@@ -215,7 +216,10 @@ fn continuity(
     let mut continuous = Vec::with_capacity(jumping.len());
     for e in jumping {
         let w = &written[e.index()];
-        let sides = [w.lhs, w.rhs].map(|side| hoist(flat, w, side, locals));
+        let sides = [w.lhs, w.rhs].map(|side| {
+            let side = with_events(flat, side);
+            hoist(flat, w, side, locals)
+        });
         continuous.push(Continuity {
             domain: w.domain.clone(),
             sides,

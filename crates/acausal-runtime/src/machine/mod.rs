@@ -388,6 +388,11 @@ impl Machine {
         self.functions.functions.can_warn()
     }
 
+    /// Whether functions have assertions that are errors.
+    pub(crate) fn functions_assert(&self) -> bool {
+        self.functions.functions.can_fail()
+    }
+
     /// Warnings of functions at this point, which the solvers have accepted; those of points that they only tried are
     /// forgotten.
     pub(crate) fn function_warnings(&mut self, t: f64, y: &[f64], yp: &[f64]) -> Vec<String> {

@@ -224,6 +224,29 @@ fn impulses_are_errors() {
             "parameter Real a = 3; Boolean b = time >= 0.2; Real u = if b then a else 0, e, g, f; equation 2*e + g = 3*u; e + 2*g = 3*u; f = der(e);",
             &["impulse", "time = 0.2"],
         ),
+        // A subscript is a step as well.
+        (
+            "parameter Real T[5] = {1, 2, 3, 5, 8}; Real w = T[integer(4*time) + 1], tau; equation tau = der(w);",
+            &["jumps by 1", "time = 0.25"],
+        ),
+        // What has no events in the equation has them where its sides are compared.
+        (
+            "Real x(start = 0, fixed = true), w = 3*x*sign(x - 0.5), tau; equation der(x) = 1; tau = der(w);",
+            &["jumps by 3", "time = 0.5"],
+        ),
+        (
+            "Real w = noEvent(if time < 0.5 then 0 else time), tau; equation tau = der(w);",
+            &["jumps by 0.5", "time = 0.5"],
+        ),
+        (
+            "function f input Real u; output Real y; algorithm y := if u < 0.5 then 0 else u; end f;
+             Real w = f(time), tau; equation tau = der(w);",
+            &["jumps by 0.5", "time = 0.5"],
+        ),
+        (
+            "Real w = noEvent(floor(4*time)), tau; equation tau = der(w);",
+            &["jumps by 1", "time = 0.25"],
+        ),
     ] {
         let text = message(&format!("model M {model} end M;"), &settings(1.0, 0.1, 1e-6));
         for word in words {
@@ -259,6 +282,26 @@ fn continuous_branches_have_derivatives() {
         ("ds", 0.2, -2.0),
         ("ds", 0.55, 2.0),
         ("ds", 0.8, 4.0),
+    ] {
+        near(at(&run, name, t), value, 1e-5);
+    }
+}
+
+/// So are those without events; a root that is guarded is not looked at where it does not exist.
+#[test]
+fn continuous_branches_without_events_have_derivatives() {
+    let text = "model M Real x(start = -0.5, fixed = true), w = noEvent(if x > 0 then sqrt(x)^3 else 0), dw;
+        function f input Real u; output Real y; algorithm y := if u > 0 then u^2 else 0; end f;
+        Real s = x*sign(x), ds, g = f(x), dg;
+        equation der(x) = 1; dw = der(w); ds = der(s); dg = der(g); end M;";
+    let run = run_text(text, &settings(1.0, 0.05, 1e-6));
+    for (name, t, value) in [
+        ("dw", 0.2, 0.0),
+        ("dw", 0.86, 0.9),
+        ("ds", 0.2, -1.0),
+        ("ds", 0.8, 1.0),
+        ("dg", 0.2, 0.0),
+        ("dg", 0.8, 0.6),
     ] {
         near(at(&run, name, t), value, 1e-5);
     }
