@@ -5,7 +5,7 @@
 
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::unknown::{RowKind, Unknown};
-use acausal_expr::{Access, ExprId, Few, IterId, Range};
+use acausal_expr::{Access, ExprId, Few, IterId, Range, VarId};
 
 /// `target := value` for all values of the domain, in the order of [`Dae::locals`].
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Continuity {
     pub domain: Vec<(IterId, Range)>,
     /// Left and right side.
     pub sides: [ExprId; 2],
+    /// A variable whose nominal value is that of the sides: one of them is this variable.
+    pub scale: Option<VarId>,
     /// The equation it came from.
     pub origin: OriginId,
 }

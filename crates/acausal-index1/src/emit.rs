@@ -211,18 +211,22 @@ pub(crate) fn emit(
     let mut continuous = Vec::with_capacity(jumping.len());
     for e in &jumping {
         let w = &written[e.index()];
+        let scale = plain(&flat, w.lhs).or(plain(&flat, w.rhs));
         let sides = [w.lhs, w.rhs].map(|side| hoist(&mut flat, w, side, &mut locals));
         continuous.push(Continuity {
             domain: w.domain.clone(),
             sides,
+            scale,
             origin: w.origin,
         });
         // What is differentiated in the model itself must not jump, even if it is assigned and moves with its equation.
         let zero = flat.exprs.real(0.0);
         for value in differentiated_accesses(&flat, nodes, w) {
+            let scale = plain(&flat, value);
             continuous.push(Continuity {
                 domain: w.domain.clone(),
                 sides: [zero, value],
+                scale,
                 origin: w.origin,
             });
         }
@@ -279,6 +283,14 @@ pub(crate) fn emit(
         branching: false,
     };
     Ok((dae, back))
+}
+
+/// The variable that an expression is.
+fn plain(flat: &FlatModel, e: ExprId) -> Option<VarId> {
+    match flat.exprs.node(e) {
+        Node::Var(a) if a.kind == Kind::Value => Some(a.var),
+        _ => None,
+    }
 }
 
 /// A constraint with its level.

@@ -25,7 +25,8 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
             Node::If(c, ..) | Node::Select(c, _) => changes(flat, c),
             Node::Rel(..) => changes(flat, n),
             Node::Var(a) => a.kind == Kind::Pre || jumps(flat, a.var),
-            Node::Call(Builtin::Spatial, _) => true,
+            // What has jumped comes out of it later.
+            Node::Call(Builtin::Spatial | Builtin::Delay, _) => true,
             Node::Call(f, _) => {
                 matches!(
                     f,
