@@ -163,7 +163,7 @@ fn compile_dae(mut dae: Dae, keep: &mut FlatModel) -> Result<Compiled, CodegenEr
         let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);
     }
-    low.continuity_code(&dae.continuous, &mut events)?;
+    low.continuity_code(&dae.continuous, &nominal_of, &mut events)?;
     low.index_code(&mut events)?;
     low.cell_code(&mut events)?;
     crate::algebraic::mark_relations(

@@ -16,6 +16,8 @@ pub struct Continuity {
     pub domain: Vec<(IterId, Range)>,
     /// Left and right side.
     pub sides: [ExprId; 2],
+    /// A variable whose nominal value is that of the sides: one of them is this variable.
+    pub scale: Option<VarId>,
     /// The equation it came from.
     pub origin: OriginId,
 }

@@ -331,8 +331,9 @@ pub(crate) fn derive_call(
         Builtin::Homotopy => return exprs.call(Builtin::Homotopy, d),
         Builtin::Delay => {
             // With a delay time T that changes, x(t - T) changes by x'(t - T)*(1 - T').
-            let past = exprs.call(Builtin::Delay, &[d[0], args[1], args[2]]);
+            // Before the start x is constant, so the fourth argument says that its derivative is zero there.
             let one = exprs.int(1);
+            let past = exprs.call(Builtin::Delay, &[d[0], args[1], args[2], one]);
             let rate = exprs.sub(one, d[1]);
             return exprs.mul(&[past, rate]);
         }

@@ -24,7 +24,7 @@ mod unknowns;
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, Variability};
 use acausal_expr::unknown::{RowKind, Unknown};
-use acausal_expr::{Access, ExprId, Node, Range};
+use acausal_expr::{Access, ExprId, Kind, Node, Range, VarId};
 use acausal_structure::{EqId, VarId as NodeId};
 use acausal_symbolic::hoist_reductions;
 
@@ -216,6 +216,7 @@ fn continuity(
     let mut continuous = Vec::with_capacity(jumping.len());
     for e in jumping {
         let w = &written[e.index()];
+        let scale = plain(flat, w.lhs).or(plain(flat, w.rhs));
         let sides = [w.lhs, w.rhs].map(|side| {
             let side = with_events(flat, side);
             hoist(flat, w, side, locals)
@@ -223,6 +224,7 @@ fn continuity(
         continuous.push(Continuity {
             domain: w.domain.clone(),
             sides,
+            scale,
             origin: w.origin,
         });
         let zero = flat.exprs.real(0.0);
@@ -230,11 +232,20 @@ fn continuity(
             continuous.push(Continuity {
                 domain: w.domain.clone(),
                 sides: [zero, value],
+                scale: plain(flat, value),
                 origin: w.origin,
             });
         }
     }
     continuous
+}
+
+/// The variable that an expression is.
+fn plain(flat: &FlatModel, e: ExprId) -> Option<VarId> {
+    match flat.exprs.node(e) {
+        Node::Var(a) if a.kind == Kind::Value => Some(a.var),
+        _ => None,
+    }
 }
 
 /// Adds the unknowns that are no states, and sorts all.

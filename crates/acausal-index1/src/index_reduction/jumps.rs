@@ -32,7 +32,8 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
                     || jumps(flat, a.var)
                     || flat.exprs.list(a.subs).iter().any(|&s| changes(flat, s))
             }
-            Node::Call(Builtin::Spatial, _) => true,
+            // What has jumped comes out of it later.
+            Node::Call(Builtin::Spatial | Builtin::Delay, _) => true,
             Node::Call(f, _) => {
                 matches!(
                     f,

@@ -11,7 +11,7 @@
 
 pub(crate) mod branches;
 pub(crate) mod derivatives;
-mod jumps;
+pub(crate) mod jumps;
 mod singular;
 
 use acausal_base::{Diagnostic, Span};

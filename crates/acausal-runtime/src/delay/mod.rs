@@ -1,7 +1,7 @@
 //! `delay(x, time)`: the history of an expression (MLS 3.6 §3.7.4.1).
 //!
 //! Each cell keeps the samples of its expression at the accepted steps that are still within the longest delay, and is
-//! read by interpolation through the six samples around the instant, or fewer at an event, where the history
+//! read by interpolation through six samples around the instant ([`nodes`]), or fewer at an event, where the history
 //! jumps. Six, because the integrator's steps are as long as polynomials of degree five allow: fewer would add an error that its
 //! tolerance knows nothing of. Before the start the value at the start holds.
 //!
@@ -13,12 +13,14 @@
 //! exactly there instead of stepping over it: at a known instant ([`DelayLines::next_jump`]), or, where the delay time changes, at
 //! one that is located as those of event indicators are ([`pieces`]).
 
+pub(crate) mod nodes;
 pub(crate) mod pieces;
 
 use std::collections::VecDeque;
 
 use acausal_compiled::DelayCode;
 
+use nodes::{LEFT, Nodes, POINTS};
 use pieces::Piece;
 
 /// All delay lines of a model.
@@ -39,9 +41,13 @@ pub(crate) struct Line {
     cell: usize,
     /// The delay time changes between events.
     variable: bool,
+    /// Zero before the start.
+    slope: bool,
     pub(crate) delay: f64,
     pub(crate) longest: f64,
     pub(crate) samples: VecDeque<(f64, f64)>,
+    /// Instants with two samples, of events: the limits from the left and from the right.
+    pub(crate) breaks: VecDeque<f64>,
     /// Instants of jumps that may still come out.
     pub(crate) jumps: VecDeque<f64>,
     /// What is read if the delay time changes.
@@ -70,9 +76,11 @@ impl DelayLines {
                 lines.push(Line {
                     cell: code.base + k,
                     variable: code.variable,
+                    slope: code.slope,
                     delay: 0.0,
                     longest: 0.0,
                     samples: VecDeque::new(),
+                    breaks: VecDeque::new(),
                     jumps: VecDeque::new(),
                     piece: Piece::FIRST,
                 });
@@ -140,6 +148,8 @@ impl DelayLines {
             // A second sample at one instant is the right limit of an event.
             if line.samples.len() >= 2 && line.samples[line.samples.len() - 2].0 == t {
                 line.samples.pop_back();
+            } else if last.is_some_and(|s| s.0 == t) {
+                line.breaks.push_back(t);
             }
             line.samples.push_back((t, value));
             if line.variable && !self.from_left {
@@ -148,6 +158,10 @@ impl DelayLines {
             let oldest = t - line.longest;
             while line.samples.len() > LEFT && line.samples[LEFT].0 < oldest {
                 line.samples.pop_front();
+            }
+            let oldest = line.samples.front().map_or(t, |s| s.0);
+            while line.breaks.front().is_some_and(|b| *b < oldest) {
+                line.breaks.pop_front();
             }
         }
         Ok(())
@@ -175,10 +189,26 @@ impl DelayLines {
         }
     }
 
+    /// What each line reads.
+    pub fn pieces(&self) -> Vec<Piece> {
+        self.lines.iter().map(|l| l.piece).collect()
+    }
+
+    /// Looks at jumps that come out now from one side, each line at a piece; from where and at which ones before.
+    pub fn look_from(&mut self, from_left: bool, pieces: &[Piece]) -> (bool, Vec<Piece>) {
+        let before = (self.from_left, self.pieces());
+        self.from_left = from_left;
+        for (line, piece) in self.lines.iter_mut().zip(pieces) {
+            line.piece = *piece;
+        }
+        before
+    }
+
     /// Forgets all histories.
     pub fn forget(&mut self) {
         for line in &mut self.lines {
             line.samples.clear();
+            line.breaks.clear();
             line.jumps.clear();
             line.piece = Piece::FIRST;
         }
@@ -262,16 +292,16 @@ impl Line {
                 return Some(value);
             }
             if t > last.0 {
-                let before = self.smooth_before(self.samples.len() - 1, POINTS - 1);
-                let recent = self.samples.range(before..).chain(now.as_ref());
-                return Some(neville(t, recent));
+                let newest = self.samples.len() - 1;
+                let nodes = self.nodes_to(newest, self.smooth_from(newest), (time, value));
+                return Some(neville(t, nodes));
             }
         }
         // A jump that comes out now has come out or has not, whatever the rounding of `t - delay`; the start may be one.
         let beside = if side.from_left { -NOW } else { NOW };
         let t = t + beside * t.abs().max(side.unit);
         if t <= first.0 {
-            return Some(first.1);
+            return Some(if self.slope { 0.0 } else { first.1 });
         }
         if t >= last.0 {
             return Some(last.1);
@@ -280,48 +310,18 @@ impl Line {
         if self.samples[right - 1].0 == self.samples[right].0 {
             return Some(self.samples[right].1);
         }
-        // Beside a jump the other side has more of them.
-        let first = self.smooth_before(right - 1, LEFT);
-        let last = self.smooth_after(right, POINTS - (right - first));
-        let first = self.smooth_before(right - 1, POINTS - (last + 1 - right));
-        Some(neville(t, self.samples.range(first..=last)))
-    }
-
-    /// The first of at most `count` samples up to `k` without a jump between them.
-    fn smooth_before(&self, mut k: usize, count: usize) -> usize {
-        for _ in 1..count {
-            if k == 0 || self.samples[k - 1].0 >= self.samples[k].0 {
-                break;
-            }
-            k -= 1;
-        }
-        k
-    }
-
-    /// The last of at most `count` samples from `k` on without a jump between them.
-    fn smooth_after(&self, mut k: usize, count: usize) -> usize {
-        for _ in 1..count {
-            if k + 1 >= self.samples.len() || self.samples[k].0 >= self.samples[k + 1].0 {
-                break;
-            }
-            k += 1;
-        }
-        k
+        let (from, to) = (self.smooth_from(right - 1), self.smooth_to(right - 1));
+        Some(neville(t, self.nodes_around(right - 1, from, to)))
     }
 }
 
-/// Largest number of points of an interpolation: as many as the polynomial of the integrator's highest order has.
-const POINTS: usize = 6;
-/// How many of them lie at or before the instant.
-const LEFT: usize = 3;
-
 /// The value at `t` of the polynomial through at most [`POINTS`] points (Neville's scheme).
-fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
-    let (mut times, mut values, mut n) = ([0.0; POINTS], [0.0; POINTS], 0);
-    for (time, value) in points.take(POINTS) {
-        (times[n], values[n]) = (*time, *value);
-        n += 1;
-    }
+fn neville(t: f64, nodes: Nodes) -> f64 {
+    let Nodes {
+        times,
+        mut values,
+        count: n,
+    } = nodes;
     for width in 1..n {
         for k in 0..n - width {
             let (a, b) = (times[k], times[k + width]);
@@ -333,13 +333,13 @@ fn neville<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
 }
 
 /// The slope at `t` of the same polynomial.
-fn neville_slope<'a>(t: f64, points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
-    let (mut times, mut values, mut slopes, mut n) =
-        ([0.0; POINTS], [0.0; POINTS], [0.0; POINTS], 0);
-    for (time, value) in points.take(POINTS) {
-        (times[n], values[n]) = (*time, *value);
-        n += 1;
-    }
+fn neville_slope(t: f64, nodes: Nodes) -> f64 {
+    let Nodes {
+        times,
+        mut values,
+        count: n,
+    } = nodes;
+    let mut slopes = [0.0; POINTS];
     for width in 1..n {
         for k in 0..n - width {
             let (a, length) = (times[k], times[k + width] - times[k]);
@@ -368,9 +368,11 @@ mod tests {
         Line {
             cell: 0,
             variable: false,
+            slope: false,
             delay: 0.0,
             longest: 0.0,
             samples: samples.iter().copied().collect(),
+            breaks: nodes::breaks(samples.iter().copied()),
             jumps: VecDeque::new(),
             piece: Piece::FIRST,
         }
@@ -391,11 +393,27 @@ mod tests {
     #[test]
     fn the_step_that_is_being_made_belongs_to_the_history() {
         let f = |t: f64| t * t * t - 2.0 * t + 1.0;
-        let l = line(&[0.0, 0.5, 0.7].map(|t| (t, f(t))));
+        let l = line(&[0.0, 0.5, 0.9].map(|t| (t, f(t))));
         let now = Some((1.5, f(1.5)));
-        for t in [0.8, 1.2, 1.5] {
+        for t in [1.0, 1.2, 1.5] {
             let v = l.at(t, RIGHT, now).unwrap_or(f64::NAN);
             assert!((v - f(t)).abs() < 1e-13, "{t}");
+        }
+    }
+
+    /// A long step and tiny ones behind it, as at a restart: errors of 1e-9 in the samples must not be multiplied by (0.5/1e-6)^4 inside of the long one.
+    #[test]
+    fn samples_close_together_do_not_amplify_their_errors() {
+        let times = [0.0, 0.5, 1.0, 1.5, 1.5 + 1e-6, 1.5 + 3e-6, 1.5 + 7e-6];
+        let noise = |k: usize| if k.is_multiple_of(2) { 1e-9 } else { -1e-9 };
+        let cubic = |t: f64| t * t * t - 2.0 * t;
+        let samples: Vec<(f64, f64)> = (times.iter().enumerate())
+            .map(|(k, &t)| (t, cubic(t) + noise(k)))
+            .collect();
+        let l = line(&samples);
+        for t in [1.1, 1.25, 1.4] {
+            let v = l.at(t, RIGHT, None).unwrap_or(f64::NAN);
+            assert!((v - cubic(t)).abs() < 2e-8, "{t}: {v} {}", cubic(t));
         }
     }
 

@@ -247,11 +247,41 @@ fn impulses_are_errors() {
             "Real w = noEvent(floor(4*time)), tau; equation tau = der(w);",
             &["jumps by 1", "time = 0.25"],
         ),
+        // A jump comes out of a delay, constant or not, when its instant is reached.
+        (
+            "discrete Real d(start = 0, fixed = true); Real u = delay(d, 0.25) + time, f; equation f = der(u); when time >= 0.25 then d = 2; end when;",
+            &["jumps by 2", "time = 0.5,"],
+        ),
+        (
+            "discrete Real d(start = 0, fixed = true); Real u = delay(d, 0.75 - 0.5*time, 1) + time, f; equation f = der(u); when time >= 0.375 then d = 2; end when;",
+            &["impulse", "time = 0.7"],
+        ),
+        // What is small has a nominal value that says so.
+        (
+            "parameter Real a = 1e-9; Real u(nominal = 1e-9) = if time < 0.5 then 0 else a*(1 + time), f; equation f = der(u);",
+            &["impulse", "time = 0.5"],
+        ),
     ] {
         let text = message(&format!("model M {model} end M;"), &settings(1.0, 0.1, 1e-6));
         for word in words {
             assert!(text.contains(word), "{word} in {text}");
         }
+    }
+}
+
+/// Before its history begins a delay is constant, so its derivative is zero there.
+#[test]
+fn the_derivative_of_a_delay_before_its_history_is_zero() {
+    for delay in ["0.5, 1", "0.75 - 0.5*time, 1"] {
+        let text = format!(
+            "model M Real x(start = 1, fixed = true), u, f; equation der(x) = 2; u = delay(x, {delay}); f = der(u); end M;"
+        );
+        let run = run_text(&text, &settings(1.0, 0.1, 1e-6));
+        near(at(&run, "f", 0.0), 0.0, 1e-12);
+        near(at(&run, "f", 0.4), 0.0, 1e-12);
+        // 2*(1 - T') behind it.
+        let slope = if delay.starts_with("0.5") { 2.0 } else { 3.0 };
+        near(at(&run, "f", 0.8), slope, 1e-6);
     }
 }
 

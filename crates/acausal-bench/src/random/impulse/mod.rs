@@ -2,7 +2,7 @@
 //! jumps there is no solution behind it, and the run must end there, with that instant in its message and nothing written after it. Where only the last one jumps (a kink), or where
 //! jumps at one instant cancel, the answer is the derivative in closed form.
 //!
-//! Pieces begin by a relation of time or of a state, a Boolean, an Integer, a `when` clause or a sample; the signal goes through aliases, signs and elements of arrays to a rate, a
+//! Pieces begin by a relation of time or of a state, a Boolean, an Integer, a `when` clause, a sample or a delay; some signals are small or large throughout, and have such a nominal value. The signal goes through aliases, signs and elements of arrays to a rate, a
 //! capacitor, an inductor, a mass, a gear or an array. One of ten models is a pair of rigid inertias that are struck (`strike`).
 
 mod strike;
@@ -39,7 +39,12 @@ enum By {
     When,
     Sample,
     State,
+    /// A discrete variable that has jumped before.
+    Delayed,
 }
+
+/// What a delayed jump waits for.
+const LAG: f64 = 0.0625;
 
 impl Piece {
     /// Its derivative of an order.
@@ -72,9 +77,10 @@ impl Piece {
                 );
                 format!("n{k}*{height}{power}")
             }
-            By::When | By::Sample => {
+            By::When | By::Sample | By::Delayed => {
                 let condition = match self.by {
                     By::When => format!("time >= {at}"),
+                    By::Delayed => format!("time >= {}", number(self.at - LAG)),
                     _ => format!("sample({at}, 100)"),
                 };
                 let _ = writeln!(
@@ -85,7 +91,10 @@ impl Piece {
                     equations,
                     "  when {condition} then d{k} = {height}; end when;"
                 );
-                format!("d{k}{power}")
+                match self.by {
+                    By::Delayed => format!("delay(d{k}, {LAG}){power}"),
+                    _ => format!("d{k}{power}"),
+                }
             }
         }
     }
@@ -121,6 +130,8 @@ struct Signal {
     aliases: Vec<(f64, Alias)>,
     driven: Driven,
     factor: f64,
+    /// The size of all of this, and its nominal value if it is not 1.
+    size: f64,
 }
 
 /// Number `k` of a sequence.
@@ -145,12 +156,17 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
             By::When,
             By::Sample,
             By::State,
+            By::Delayed,
         ])
     };
     let height = |draw: &mut Draw| {
         let size = 10f64.powf(6.0 * draw.unit() - 3.0);
         let height = rounded(size).max(1e-3);
         if draw.chance(50) { height } else { -height }
+    };
+    let size = match driven {
+        Driven::Rate | Driven::Array => *draw.one(&[1.0, 1.0, 1e-9, 1e-4, 1e6]),
+        _ => 1.0,
     };
     let mut pieces = Vec::new();
     for _ in 0..draw.range(1, 3) {
@@ -162,15 +178,15 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
         };
         let piece = Piece {
             at: draw.real(0.1, 0.9),
-            height: height(draw),
+            height: size * height(draw),
             degree,
             by: by(draw),
         };
         pieces.push(piece);
         if degree < order && draw.chance(60) {
-            // The instant of a state is its own, up to rounding.
+            // The instant of a state or a delay is its own, up to rounding.
             let other = match (piece.by, by(draw)) {
-                (By::State, _) | (_, By::State) => piece.by,
+                (By::State | By::Delayed, _) | (_, By::State | By::Delayed) => piece.by,
                 (_, other) => other,
             };
             pieces.push(Piece {
@@ -182,7 +198,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
     }
     let some = |draw: &mut Draw, percent| {
         if draw.chance(percent) {
-            draw.signed(0.1, 5.0)
+            size * draw.signed(0.1, 5.0)
         } else {
             0.0
         }
@@ -207,6 +223,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
         aliases,
         driven,
         factor: draw.real(0.2, 4.0),
+        size,
     })
 }
 
@@ -289,7 +306,7 @@ impl Signal {
             (0..self.driven.order()).any(|order| {
                 let there = self.pieces.iter().filter(|p| p.at == *at);
                 let jump: f64 = there.map(|p| p.value(*at, order)).sum();
-                jump.abs() > 1e-9
+                jump.abs() > 1e-9 * self.size
             })
         };
         instants.retain(jumps);
@@ -304,7 +321,7 @@ impl Signal {
     ) -> Result<f64, Deviation> {
         let observed = self.driven.observed(self.factor);
         let times = result.time();
-        let mut scale = 1.0f64;
+        let mut scale = self.size;
         let mut answers = Vec::new();
         for &t in times {
             let beside = self.pieces.iter().any(|p| (p.at - t).abs() < BESIDE);
@@ -399,7 +416,12 @@ impl Case for Signal {
         for (k, piece) in self.pieces.iter().enumerate() {
             terms.push(piece.expression(k, &mut declarations, &mut equations));
         }
-        let _ = writeln!(declarations, "  Real u;");
+        let nominal = match self.size {
+            1.0 => String::new(),
+            size => format!("(each nominal = {})", number(size)),
+        };
+        let scalar = nominal.replace("each ", "");
+        let _ = writeln!(declarations, "  Real u{scalar};");
         let _ = writeln!(equations, "  u = {};", terms.join(" + "));
         let mut name = "u".to_string();
         for (k, &(factor, alias)) in self.aliases.iter().enumerate() {
@@ -410,14 +432,17 @@ impl Case for Signal {
             };
             match alias {
                 Alias::Plain => {
-                    let _ = writeln!(declarations, "  Real e{k};");
+                    let _ = writeln!(declarations, "  Real e{k}{scalar};");
                     let _ = writeln!(equations, "  e{k} = {from};");
                 }
                 Alias::Element => {
-                    let _ = writeln!(declarations, "  Real e{k}[2] = {{7*{name}, {from}}};");
+                    let _ = writeln!(
+                        declarations,
+                        "  Real e{k}[2]{nominal} = {{7*{name}, {from}}};"
+                    );
                 }
                 Alias::Loop => {
-                    let _ = writeln!(declarations, "  Real e{k}, g{k};");
+                    let _ = writeln!(declarations, "  Real e{k}{scalar}, g{k}{scalar};");
                     let _ = writeln!(
                         equations,
                         "  2*e{k} + g{k} = 3*({from}); e{k} + 2*g{k} = 3*({from});"
