@@ -59,8 +59,7 @@ pub(super) fn targets(
                         "`{name}` is assigned both inside and outside of `when` in one algorithm, which is not supported yet"
                     );
                     return Err(Error::unsupported(r.span, message)
-                        .hint("use two variables, or an `if` with `edge(...)`")
-                        .into());
+                        .hint("use two variables, or an `if` with `edge(...)`"));
                 }
             }
         }
@@ -106,9 +105,7 @@ pub(super) fn root(
             let name = ctx.instances.display_name(inst);
             let declared = ctx.instances.data(inst).span;
             let message = format!("`{name}` is a parameter or constant and cannot be assigned");
-            return Err(error("assign-parameter", r.span, message)
-                .label(declared, "declared here")
-                .into());
+            return Err(error("assign-parameter", r.span, message).label(declared, "declared here"));
         }
         let mut parts = r.parts[..=skipped + k].to_vec();
         if let Some(last) = parts.last_mut() {

@@ -249,8 +249,7 @@ impl Flattener {
                         span,
                         "`connect` in an `if` needs a condition of parameters",
                     )
-                    .note("which components are connected cannot change during simulation")
-                    .into());
+                    .note("which components are connected cannot change during simulation"));
                 }
                 Item::When(w) => {
                     let span = self.model.origin(w.origin).span;
@@ -323,8 +322,7 @@ impl Flattener {
         let plural = |n: usize| if n == 1 { "equation" } else { "equations" };
         Err(error("if-unbalanced", span, format!("the branches of this `if` have different numbers of equations: {a} {} and {b}", plural(a)))
             .note("the condition can change during simulation, so each branch must determine the same unknowns (MLS 3.6 §8.3.4)")
-            .hint("give every branch, also `else`, the same number of equations, or make the condition depend on parameters only")
-            .into())
+            .hint("give every branch, also `else`, the same number of equations, or make the condition depend on parameters only"))
     }
 
     /// `0 = if c then l1 - r1 else l2 - r2`
@@ -342,8 +340,9 @@ impl Flattener {
                 span,
                 "the equations in the branches of this `if` differ in size",
             )
-            .hint("write the equations of all branches in the same order and with the same sizes")
-            .into());
+            .hint(
+                "write the equations of all branches in the same order and with the same sizes",
+            ));
         };
         let numeric = [e.lhs, l]
             .iter()

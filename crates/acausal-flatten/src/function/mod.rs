@@ -253,7 +253,6 @@ fn partial_call(ctx: &Context, function: InstId, span: Span) -> Error {
         .hint(
             "redeclare the function, or the package that it is in, with one that has an algorithm",
         )
-        .into()
 }
 
 /// Adds where a function was called from to an error in its body.

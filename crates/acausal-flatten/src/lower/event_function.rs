@@ -401,8 +401,7 @@ impl Context {
                     e.span,
                     format!("`{name}` takes a variable, not an expression"),
                 )
-                .hint("declare a variable for the expression")
-                .into());
+                .hint("declare a variable for the expression"));
             }
         };
         let ty = if name == "pre" { t.ty } else { Type::Boolean };

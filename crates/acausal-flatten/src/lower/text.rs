@@ -46,8 +46,7 @@ impl Context {
                 bytes_text(limits.memory as f64)
             ),
         )
-        .hint("does a loop double a String? Otherwise raise `--memory-limit`")
-        .into())
+        .hint("does a loop double a String? Otherwise raise `--memory-limit`"))
     }
 
     pub(super) fn string_call(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
