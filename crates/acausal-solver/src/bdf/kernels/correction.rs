@@ -1,8 +1,8 @@
 //! Newton corrections: error weights, norms, and what a correction does to y and y'.
 
 use super::whole;
-use crate::bdf::simd::{LANES, F64x4, vectorised};
-use crate::bdf::difference_rows::{Row, DifferenceRows};
+use crate::bdf::difference_rows::{DifferenceRows, Row};
+use crate::bdf::simd::{F64x4, LANES, vectorised};
 use crate::parallel::in_parts;
 use acausal_cpu::{Shared, Team};
 use std::ops::Range;

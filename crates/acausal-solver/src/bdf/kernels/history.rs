@@ -2,8 +2,8 @@
 
 use super::{Correction, whole};
 use crate::bdf::coefficients::LEN;
-use crate::bdf::simd::{LANES, F64x4, vectorised};
-use crate::bdf::difference_rows::{Behind, FIRST_NARROW, Row, DifferenceRows, Set, SharedSet};
+use crate::bdf::difference_rows::{Behind, DifferenceRows, FIRST_NARROW, Row, Set, SharedSet};
+use crate::bdf::simd::{F64x4, LANES, vectorised};
 use crate::bdf::vector::Vector;
 use crate::parallel::in_parts;
 use acausal_cpu::{Shared, Team};
@@ -60,7 +60,11 @@ const ALL: usize = 6;
 /// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history, as `then` makes the pass.
 ///
 /// The contract of a pass: no unknown is passed twice, and nobody else uses the rows of its range meanwhile.
-pub fn predict<R>(phi: &mut DifferenceRows, how: Prediction, then: impl FnOnce(Pass<'_>) -> R) -> R {
+pub fn predict<R>(
+    phi: &mut DifferenceRows,
+    how: Prediction,
+    then: impl FnOnce(Pass<'_>) -> R,
+) -> R {
     macro_rules! order {
         ($k1:literal) => {{
             let (n, narrow) = (phi[0].len(), phi.are_narrow());
