@@ -83,8 +83,8 @@ pub struct Settings {
     pub trace: Trace,
     /// Measure where the time goes.
     pub profile: bool,
-    /// Threads that evaluate the equations, at most two; as many as there are cores if nothing is said. Only equations over
-    /// long arrays with costly functions are shared, and the results do not depend on it.
+    /// Threads that evaluate the equations and serve the integrator; two if nothing is said and there are two cores. Only equations over
+    /// long arrays with costly functions and vectors that do not stay in a cache are shared, and the results do not depend on it.
     pub threads: Option<usize>,
 }
 

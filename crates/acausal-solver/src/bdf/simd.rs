@@ -11,7 +11,7 @@ use std::ops::{Add, Div, Mul, Sub};
 pub(crate) const LANES: usize = 4;
 
 /// Four numbers.
-pub(crate) trait Quad:
+pub(crate) trait F64x4:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     fn all(v: f64) -> Self;
@@ -36,7 +36,7 @@ pub(crate) trait Quad:
     /// `i + 4 <= v.len()`.
     unsafe fn store_narrow(self, v: &mut [f32], i: usize);
 
-    /// What [`Quad::store_narrow`] would store.
+    /// What [`F64x4::store_narrow`] would store.
     fn rounded(self) -> Self;
 
     fn abs(self) -> Self;
@@ -53,16 +53,16 @@ pub(crate) trait Quad:
 
 /// Four numbers for any processor.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain([f64; LANES]);
+pub(crate) struct Portable([f64; LANES]);
 
-impl Plain {
+impl Portable {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
         Self(std::array::from_fn(|k| f(self.0[k], other.0[k])))
     }
 }
 
-impl Quad for Plain {
+impl F64x4 for Portable {
     #[inline(always)]
     fn all(v: f64) -> Self {
         Self([v; LANES])
@@ -114,10 +114,10 @@ impl Quad for Plain {
 /// Four numbers in a register. To be made in functions with the feature AVX2 only ([`vectorised`]).
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(crate) struct Wide(std::arch::x86_64::__m256d);
+pub(crate) struct Avx(std::arch::x86_64::__m256d);
 
 #[cfg(target_arch = "x86_64")]
-impl Quad for Wide {
+impl F64x4 for Avx {
     #[inline(always)]
     fn all(v: f64) -> Self {
         // SAFETY: the processor has the feature.
@@ -177,7 +177,7 @@ impl Quad for Wide {
 
 macro_rules! arithmetic {
     ($($op:ident $f:ident $wide:ident;)*) => {$(
-        impl $op for Plain {
+        impl $op for Portable {
             type Output = Self;
             #[inline(always)]
             fn $f(self, other: Self) -> Self {
@@ -186,7 +186,7 @@ macro_rules! arithmetic {
         }
 
         #[cfg(target_arch = "x86_64")]
-        impl $op for Wide {
+        impl $op for Avx {
             type Output = Self;
             #[inline(always)]
             fn $f(self, other: Self) -> Self {
@@ -204,7 +204,7 @@ arithmetic! {
     Div div _mm256_div_pd;
 }
 
-/// Compiles a function twice, for any processor and for AVX2, and chooses at run time. In its body `Q` is the kind of [`Quad`].
+/// Compiles a function twice, for any processor and for AVX2, and chooses at run time. In its body `Q` is the kind of [`F64x4`].
 macro_rules! vectorised {
     ($(#[$doc:meta])* $vis:vis fn $name:ident $(<$(const $k:ident: usize),+>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$doc])*
@@ -212,23 +212,23 @@ macro_rules! vectorised {
         $vis fn $name $(<$(const $k: usize),+>)? ($($arg: $ty),*) $(-> $ret)? {
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
-            fn body<Q: $crate::bdf::quad::Quad $($(, const $k: usize)+)?> ($($arg: $ty),*) $(-> $ret)? $body
+            fn body<Q: $crate::bdf::simd::F64x4 $($(, const $k: usize)+)?> ($($arg: $ty),*) $(-> $ret)? $body
 
             #[cfg(target_arch = "x86_64")]
             {
-                use $crate::bdf::quad::Wide;
+                use $crate::bdf::simd::Avx;
 
                 #[target_feature(enable = "avx2")]
                 #[allow(clippy::too_many_arguments)]
-                fn wide $(<$(const $k: usize),+>)? ($($arg: $ty),*) $(-> $ret)? {
-                    body::<Wide $($(, $k)+)?> ($($arg),*)
+                fn with_avx $(<$(const $k: usize),+>)? ($($arg: $ty),*) $(-> $ret)? {
+                    body::<Avx $($(, $k)+)?> ($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {
                     // SAFETY: the processor has the feature.
-                    return unsafe { wide $(::<$($k),+>)? ($($arg),*) };
+                    return unsafe { with_avx $(::<$($k),+>)? ($($arg),*) };
                 }
             }
-            body::<$crate::bdf::quad::Plain $($(, $k)+)?> ($($arg),*)
+            body::<$crate::bdf::simd::Portable $($(, $k)+)?> ($($arg),*)
         }
     };
 }
@@ -262,6 +262,6 @@ mod tests {
         assert_eq!(out.map(f64::to_bits), expected.map(f64::to_bits));
         let total = (expected[0] + expected[2]) + (expected[1] + expected[3]);
         assert_eq!(sum.to_bits(), total.to_bits());
-        assert_eq!(Plain(out).sum().to_bits(), total.to_bits());
+        assert_eq!(Portable(out).sum().to_bits(), total.to_bits());
     }
 }

@@ -17,7 +17,13 @@
 //!
 //! Worked example: the path 0-1-2-3-4. Degrees 1,2,2,2,1: pivots 0, 4 (degree 1), then 1, 3, then 2. No fill.
 
-use crate::pattern::Pattern;
+mod adjacency;
+mod queues;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use adjacency::{Adjacency, block_graph};
+use queues::Queues;
 
 /// Vertices with more than this many times sqrt(n) neighbours are put last (AMD's default).
 const DENSE_FACTOR: f64 = 10.0;
@@ -25,79 +31,6 @@ const DENSE_FACTOR: f64 = 10.0;
 const DENSE_LEAST: usize = 16;
 
 const NONE: u32 = u32::MAX;
-
-/// Neighbour lists, one after the other: those of vertex `v` are `list[start[v]..start[v + 1]]`.
-pub(crate) struct Adjacency {
-    pub start: Vec<u32>,
-    pub list: Vec<u32>,
-}
-
-impl Adjacency {
-    /// The neighbours of a vertex.
-    pub fn neighbours(&self, v: u32) -> &[u32] {
-        &self.list[self.start[v as usize] as usize..self.start[v as usize + 1] as usize]
-    }
-
-    /// How many there are.
-    pub fn degree(&self, v: u32) -> usize {
-        self.neighbours(v).len()
-    }
-}
-
-/// The graph of `B + B'` for one diagonal block B: the given columns and the rows at positions from `start` to `end`.
-pub(crate) fn block_graph(
-    pattern: &Pattern,
-    columns: &[u32],
-    position_of_row: &[u32],
-    start: usize,
-    end: usize,
-) -> Adjacency {
-    let n = end - start;
-    let entries = |each: &mut dyn FnMut(usize, usize)| {
-        for (j, &column) in columns.iter().enumerate() {
-            for &row in pattern.rows_of(column as usize) {
-                let at = position_of_row[row as usize] as usize;
-                if (start..end).contains(&at) && at - start != j {
-                    each(at - start, j);
-                }
-            }
-        }
-    };
-    // Two passes: count, then fill.
-    let mut ptr = vec![0u32; n + 1];
-    entries(&mut |i, j| {
-        ptr[i + 1] += 1;
-        ptr[j + 1] += 1;
-    });
-    for k in 0..n {
-        ptr[k + 1] += ptr[k];
-    }
-    let mut list = vec![0u32; ptr[n] as usize];
-    let mut next = ptr.clone();
-    entries(&mut |i, j| {
-        for (from, to) in [(i, j), (j, i)] {
-            list[next[from] as usize] = to as u32;
-            next[from] += 1;
-        }
-    });
-    // Entries on both sides of the diagonal are there twice.
-    let mut kept = 0;
-    for k in 0..n {
-        let range = std::mem::replace(&mut ptr[k], kept as u32) as usize..next[k] as usize;
-        list[range.clone()].sort_unstable();
-        let mut last = None;
-        for at in range {
-            if last != Some(list[at]) {
-                last = Some(list[at]);
-                list[kept] = list[at];
-                kept += 1;
-            }
-        }
-    }
-    ptr[n] = kept as u32;
-    list.truncate(kept);
-    Adjacency { start: ptr, list }
-}
 
 /// What a vertex is at present.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,15 +58,6 @@ struct Graph {
     /// Original vertices follow their representative in the order: a chain per representative, with its end.
     follower: Vec<u32>,
     last_follower: Vec<u32>,
-}
-
-/// Variables by degree, first in, first out.
-struct Queues {
-    first: Vec<u32>,
-    last: Vec<u32>,
-    next: Vec<u32>,
-    previous: Vec<u32>,
-    lowest: usize,
 }
 
 /// Time-stamped scratch arrays.
@@ -183,52 +107,6 @@ pub(crate) fn minimum_degree(neighbours: Adjacency) -> Vec<u32> {
     }
     order.extend(dense);
     order
-}
-
-impl Queues {
-    fn new(n: usize) -> Queues {
-        Queues {
-            first: vec![NONE; n + 1],
-            last: vec![NONE; n + 1],
-            next: vec![NONE; n],
-            previous: vec![NONE; n],
-            lowest: 0,
-        }
-    }
-
-    fn push(&mut self, v: u32, degree: u32) {
-        let (d, i) = (degree as usize, v as usize);
-        let last = std::mem::replace(&mut self.last[d], v);
-        (self.previous[i], self.next[i]) = (last, NONE);
-        match last {
-            NONE => self.first[d] = v,
-            last => self.next[last as usize] = v,
-        }
-        self.lowest = self.lowest.min(d);
-    }
-
-    fn remove(&mut self, v: u32, degree: u32) {
-        let (d, i) = (degree as usize, v as usize);
-        let (previous, next) = (self.previous[i], self.next[i]);
-        match previous {
-            NONE => self.first[d] = next,
-            previous => self.next[previous as usize] = next,
-        }
-        match next {
-            NONE => self.last[d] = previous,
-            next => self.previous[next as usize] = previous,
-        }
-    }
-
-    /// The first variable of the smallest degree; there must be one.
-    fn pop(&mut self) -> u32 {
-        while self.first[self.lowest] == NONE {
-            self.lowest += 1;
-        }
-        let v = self.first[self.lowest];
-        self.remove(v, self.lowest as u32);
-        v
-    }
 }
 
 impl Graph {
@@ -503,128 +381,5 @@ impl Graph {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn order_of(lists: &[Vec<u32>]) -> Vec<u32> {
-        let mut start = vec![0];
-        for list in lists {
-            start.push(start[start.len() - 1] + list.len() as u32);
-        }
-        let list = lists.concat();
-        minimum_degree(Adjacency { start, list })
-    }
-
-    fn is_permutation(order: &[u32], n: usize) -> bool {
-        let mut sorted = order.to_vec();
-        sorted.sort_unstable();
-        sorted.iter().copied().eq(0..n as u32)
-    }
-
-    #[test]
-    fn a_path_is_taken_from_both_ends() {
-        let order = order_of(&[vec![1], vec![0, 2], vec![1, 3], vec![2, 4], vec![3]]);
-        assert_eq!(order, [0, 4, 1, 3, 2]);
-    }
-
-    #[test]
-    fn the_hub_of_a_star_comes_last() {
-        let n = 1000;
-        let mut lists = vec![vec![0]; n];
-        lists[0] = (1..n as u32).collect();
-        let order = order_of(&lists);
-        assert!(is_permutation(&order, n));
-        assert_eq!(order.last(), Some(&0));
-    }
-
-    /// Factor entries of an elimination order, by playing the elimination on sets.
-    fn fill(lists: &[Vec<u32>], order: &[u32]) -> usize {
-        let mut sets: Vec<std::collections::BTreeSet<u32>> =
-            lists.iter().map(|l| l.iter().copied().collect()).collect();
-        let mut total = 0;
-        for &v in order {
-            let around: Vec<u32> = std::mem::take(&mut sets[v as usize]).into_iter().collect();
-            total += around.len();
-            for &a in &around {
-                sets[a as usize].remove(&v);
-                sets[a as usize].extend(around.iter().copied().filter(|&b| b != a));
-            }
-        }
-        total
-    }
-
-    #[test]
-    fn a_grid_has_much_less_fill_than_in_natural_order() {
-        let m = 30;
-        let mut lists = vec![Vec::new(); m * m];
-        for r in 0..m {
-            for c in 0..m {
-                let v = r * m + c;
-                let mut add = |u: usize| lists[v].push(u as u32);
-                if r > 0 {
-                    add(v - m)
-                }
-                if c > 0 {
-                    add(v - 1)
-                }
-                if c + 1 < m {
-                    add(v + 1)
-                }
-                if r + 1 < m {
-                    add(v + m)
-                }
-            }
-        }
-        let order = order_of(&lists);
-        assert!(is_permutation(&order, m * m));
-        let natural: Vec<u32> = (0..(m * m) as u32).collect();
-        let (ours, banded) = (fill(&lists, &order), fill(&lists, &natural));
-        assert!(ours * 2 < banded, "{ours} against {banded}");
-    }
-
-    /// Random graphs, small ones with many merged vertices among them: a permutation, and on average not far above the fill
-    /// of exact minimum degree.
-    #[test]
-    fn random_graphs_have_about_the_fill_of_exact_minimum_degree() {
-        let mut state = 7u64;
-        let mut random = move |n: usize| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize % n
-        };
-        let (mut ours, mut exact) = (0, 0);
-        for _ in 0..300 {
-            let n = 2 + random(40);
-            let mut sets = vec![std::collections::BTreeSet::new(); n];
-            for _ in 0..random(3 * n) {
-                let (a, b) = (random(n), random(n));
-                if a != b {
-                    sets[a].insert(b as u32);
-                    sets[b].insert(a as u32);
-                }
-            }
-            let lists: Vec<Vec<u32>> = sets.iter().map(|s| s.iter().copied().collect()).collect();
-            let order = order_of(&lists);
-            assert!(is_permutation(&order, n));
-            ours += fill(&lists, &order);
-            let mut best = Vec::new();
-            let mut left: Vec<usize> = (0..n).collect();
-            while let Some(&v) = left.iter().min_by_key(|&&v| sets[v].len()) {
-                left.retain(|&u| u != v);
-                best.push(v as u32);
-                let around = std::mem::take(&mut sets[v]);
-                for &a in &around {
-                    sets[a as usize].remove(&(v as u32));
-                    sets[a as usize].extend(around.iter().copied().filter(|&b| b != a));
-                }
-            }
-            exact += fill(&lists, &best);
-        }
-        assert!(ours * 100 < exact * 103, "{ours} against {exact}");
     }
 }

@@ -9,10 +9,10 @@
 //! `1e-6` r is 0.13 and rounding is 1e-4 of the tolerance, at [`LEAST_TOLERANCE`] 5e-4. Below that all rows are `f64`: choices of the next
 //! step begin to differ there, and errors of single runs with them. (With row two narrow as well, errors of the rod at `1e-6` were a tenth larger.)
 
-use super::quad::Quad;
+use super::simd::F64x4;
 use super::vector::Vector;
-use crate::two::in_halves;
-use acausal_cpu::{Pair, Shared};
+use crate::parallel::in_parts;
+use acausal_cpu::{Shared, Team};
 use std::ops::{Index, IndexMut, Range};
 
 /// The first row that may be narrow.
@@ -23,7 +23,7 @@ pub const LEAST_TOLERANCE: f64 = 1e-7;
 
 /// All rows. An index gives one that is never narrow.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct DifferenceRows {
     wide: Vec<Vector>,
     narrow: Vec<Vector<f32>>,
 }
@@ -54,7 +54,7 @@ impl<'a> Row<'a> {
     /// # Safety
     /// The row has at least `i + 4` numbers.
     #[inline(always)]
-    pub unsafe fn load<Q: Quad>(self, i: usize) -> Q {
+    pub unsafe fn load<Q: F64x4>(self, i: usize) -> Q {
         // SAFETY: by the contract.
         unsafe {
             match self {
@@ -72,15 +72,15 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Rows {
+impl DifferenceRows {
     /// Zeros in so many rows; `slot` is that of the first one (see [`Vector`]).
-    pub fn zeros(n: usize, count: usize, slot: usize, narrow: bool) -> Rows {
+    pub fn zeros(n: usize, count: usize, slot: usize, narrow: bool) -> DifferenceRows {
         let wide = if narrow {
             count.min(FIRST_NARROW)
         } else {
             count
         };
-        Rows {
+        DifferenceRows {
             wide: (0..wide).map(|j| Vector::zeros(n, slot + j)).collect(),
             narrow: (wide..count).map(|j| Vector::zeros(n, slot + j)).collect(),
         }
@@ -98,12 +98,12 @@ impl Rows {
     }
 
     /// Multiplies a row by a factor.
-    pub fn scale(&mut self, pair: Option<&mut Pair>, j: usize, factor: f64) {
+    pub fn scale(&mut self, team: Option<&mut Team>, j: usize, factor: f64) {
         let first_narrow = self.wide.len();
         match self.wide.get_mut(j) {
             Some(row) => {
                 let row = Shared::new(row);
-                in_halves(pair, (row.len(), 2), |range| {
+                in_parts(team, (row.len(), 2), |range| {
                     // SAFETY: ranges are apart.
                     let row = unsafe { row.part(range) };
                     row.iter_mut().for_each(|v| *v *= factor);
@@ -111,7 +111,7 @@ impl Rows {
             }
             None => {
                 let row = Shared::new(&mut self.narrow[j - first_narrow]);
-                in_halves(pair, (row.len(), 2), |range| {
+                in_parts(team, (row.len(), 2), |range| {
                     let scaled = |v: f32| (f64::from(v) * factor) as f32;
                     // SAFETY: ranges are apart.
                     let row = unsafe { row.part(range) };
@@ -200,7 +200,7 @@ impl<'a, const K: usize> Set<'a, K> {
     /// # Safety
     /// The rows have at least `i + 4` numbers.
     #[inline(always)]
-    pub unsafe fn load<Q: Quad, const W: usize>(&self, i: usize) -> [Q; K] {
+    pub unsafe fn load<Q: F64x4, const W: usize>(&self, i: usize) -> [Q; K] {
         // SAFETY: by the contract.
         std::array::from_fn(|j| unsafe {
             match j < W {
@@ -213,7 +213,7 @@ impl<'a, const K: usize> Set<'a, K> {
     /// # Safety
     /// As for [`Set::load`].
     #[inline(always)]
-    pub unsafe fn store<Q: Quad, const W: usize>(&mut self, j: usize, i: usize, row: Q) {
+    pub unsafe fn store<Q: F64x4, const W: usize>(&mut self, j: usize, i: usize, row: Q) {
         // SAFETY: by the contract.
         unsafe {
             match j < W {
@@ -241,7 +241,7 @@ impl<'a, const K: usize> Set<'a, K> {
     }
 }
 
-impl Index<usize> for Rows {
+impl Index<usize> for DifferenceRows {
     type Output = Vector;
 
     fn index(&self, j: usize) -> &Vector {
@@ -249,7 +249,7 @@ impl Index<usize> for Rows {
     }
 }
 
-impl IndexMut<usize> for Rows {
+impl IndexMut<usize> for DifferenceRows {
     fn index_mut(&mut self, j: usize) -> &mut Vector {
         &mut self.wide[j]
     }

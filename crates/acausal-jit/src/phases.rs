@@ -1,18 +1,19 @@
-//! Programs whose long calls run in two halves, on two threads.
+//! Programs whose long calls run in parts, on several threads.
 //!
-//! In: a program. Out ([`Halves`]): phases; in each of them one thread runs the first half of every call that is cut, the other one the
-//! second, and nothing that one of them writes is read or written by the other. Which repetitions are in which half
-//! depends on the program only, every repetition does the same as before, and nothing is summed over both halves: the
-//! results are those of one thread, bit for bit.
+//! In: a program and a number of threads. Out ([`Phases`]): phases; in each of them every thread runs its part of every call that is cut,
+//! and nothing that one of them writes is read or written by another. Every repetition does the same as before, and nothing is summed over
+//! parts: the results are those of one thread, bit for bit, on any number of threads.
 //!
-//! A call is cut where it pays ([`pays`]): with sines, exponentials and powers, or where it is so long that it waits for memory, of which two
+//! A call is cut where it pays ([`pays`]): with sines, exponentials and powers, or where it is so long that it waits for memory, of which several
 //! cores get more than one. Sums and products over arrays in a cache do not gain. And where its repetitions are independent: each sets places of its own and reads none that another one sets. A new phase begins
 //! where a call touches what another call of the phase sets. Calls that are not cut have a phase of their own on one thread.
 //!
 //! Example: `v[i] := p[i] - p[i+1]; q[i] := G*v[i]; r[i] := q[i] - q[i-1]` has three phases, since `q` is read at a place
-//! that the other half sets, and `v` is read where it is set, which the extents of the calls do not tell apart.
+//! that another part sets, and `v` is read where it is set, which the extents of the calls do not tell apart.
 
-use acausal_cpu::{LEAST_SHARED, Pair};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use acausal_cpu::{LEAST_SHARED, Team, team};
 
 use crate::dependence::{Extent, extent, may_meet};
 use crate::error::{CodegenError, RunError};
@@ -20,13 +21,13 @@ use crate::kernel::{Address, BANKS, Binary, Call, Kernel, Op, Store, Unary};
 use crate::normalise::normalise;
 use crate::run::{BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 
-/// Nanoseconds of work in a call below which it is not cut: telling a second thread that sleeps takes ten to a hundred microseconds.
+/// Nanoseconds of work in a call below which it is not cut: telling a thread that sleeps takes ten to a hundred microseconds.
 const LEAST_WORK: f64 = 300_000.0;
 
 /// Nanoseconds of one repetition below which a long call is bound by the memory.
 const LEAST_REPETITION: f64 = 10.0;
 
-/// Whether a second thread is likely to gain more than it costs, for a call whose repetitions are independent.
+/// Whether more threads are likely to gain more than they cost, for a call whose repetitions are independent.
 pub fn pays(kernel: &Kernel, call: &Call) -> bool {
     let enough = |kernel: &Kernel| {
         let each: f64 = kernel.nodes.iter().map(nanoseconds).sum();
@@ -37,7 +38,7 @@ pub fn pays(kernel: &Kernel, call: &Call) -> bool {
     enough(kernel) && enough(&normalise(kernel))
 }
 
-/// Whether a call is so long that it does not find its numbers in a cache: two cores get more from memory than one.
+/// Whether a call is so long that it does not find its numbers in a cache: several cores get more from memory than one.
 pub fn is_long(_: &Kernel, call: &Call) -> bool {
     call.count >= LEAST_SHARED
 }
@@ -58,26 +59,25 @@ pub(crate) fn nanoseconds(op: &Op) -> f64 {
 
 /// A program in phases.
 #[derive(Debug)]
-pub struct Halves {
+pub struct Phases {
     phases: Vec<Phase>,
 }
 
+/// The parts of one phase, one for each thread; a single one if its calls are not cut.
 #[derive(Debug)]
 struct Phase {
-    first: BoundProgram,
-    /// The other halves, if the calls were cut.
-    second: Option<BoundProgram>,
+    parts: Vec<BoundProgram>,
 }
 
-impl Halves {
-    /// Binds a program; nothing if none of its calls can be cut and is worth it, as `worth` tells.
+impl Phases {
+    /// Binds a program for so many threads; nothing if none of its calls can be cut and is worth it, as `worth` tells.
     pub fn bind(
         code: &dyn Code,
-        kernels: &[Kernel],
-        program: &[Call],
+        (kernels, program): (&[Kernel], &[Call]),
         lengths: BankLengths,
-        worth: fn(&Kernel, &Call) -> bool,
-    ) -> Result<Option<Halves>, CodegenError> {
+        threads: usize,
+        worth: impl Fn(&Kernel, &Call) -> bool,
+    ) -> Result<Option<Phases>, CodegenError> {
         let cut = |c: &Call| {
             let kernel = &kernels[c.kernel as usize];
             worth(kernel, c) && divisible(kernel, c)
@@ -89,94 +89,96 @@ impl Halves {
         let mut phases = Vec::new();
         let mut open: Vec<&Call> = Vec::new();
         let mut cut = false;
-        for (call, &halved) in program.iter().zip(&cuts) {
-            if !open.is_empty() && (halved != cut || (halved && meets(&open, call))) {
-                phases.push(phase(code, &open, cut, lengths)?);
+        let parts = |cut: bool| if cut { threads } else { 1 };
+        for (call, &divided) in program.iter().zip(&cuts) {
+            if !open.is_empty() && (divided != cut || (divided && meets(&open, call))) {
+                phases.push(phase(code, &open, parts(cut), lengths)?);
                 open.clear();
             }
-            cut = halved;
+            cut = divided;
             open.push(call);
         }
         if !open.is_empty() {
-            phases.push(phase(code, &open, cut, lengths)?);
+            phases.push(phase(code, &open, parts(cut), lengths)?);
         }
-        Ok(Some(Halves { phases }))
+        Ok(Some(Phases { phases }))
     }
 
-    /// Runs the phases in order.
+    /// Runs the phases in order, with scratch memory for each part. (Each has its lock for itself.)
     pub fn run(
         &self,
-        pair: &mut Pair,
+        mut team: Option<&mut Team>,
         banks: Banks<'_>,
         functions: &dyn Functions,
-        scratch: &mut [Scratch; 2],
+        scratch: &[Mutex<Scratch>],
     ) -> Result<(), RunError> {
         let lengths = banks.lengths();
-        let whole = Whole([
+        let whole = &Whole([
             banks.y.as_ptr().cast_mut(),
             banks.yp.as_ptr().cast_mut(),
             banks.mem.as_mut_ptr(),
             banks.out.as_mut_ptr(),
         ]);
-        let [mine, theirs] = scratch;
-        for phase in &self.phases {
-            let Some(second) = &phase.second else {
+        for Phase { parts } in &self.phases {
+            if let [only] = &parts[..] {
+                let mut own = lock(&scratch[0]);
                 // SAFETY: the banks are borrowed for the run, those that are written exclusively.
-                unsafe { (phase.first).run_at(whole.0, lengths, functions, mine)? };
+                unsafe { only.run_at(whole.0, lengths, functions, &mut own)? };
                 continue;
-            };
-            let (whole, theirs) = (&whole, &mut *theirs);
-            let (first, second) = pair.both(
-                // SAFETY: the halves of a phase write places of their own and read none that the other one writes
-                // (`divisible`, `meets`); both are done before the next phase and before the banks are given back.
-                || unsafe { (phase.first).run_at(whole.0, lengths, functions, mine) },
-                // SAFETY: as above. Calls of user functions are not cut.
-                || unsafe { second.run_at(whole.0, lengths, &NoFunctions, theirs) },
-            );
-            first?;
-            second?;
+            }
+            let failed = Mutex::new(None);
+            team::each(team.as_deref_mut(), parts.len(), |k| {
+                let mut own = lock(&scratch[k]);
+                // SAFETY: the parts of a phase write places of their own and read none that another one writes
+                // (`divisible`, `meets`); all are done before the next phase and before the banks are given back. Calls of user functions
+                // are not cut.
+                let ran = unsafe { parts[k].run_at(whole.0, lengths, &NoFunctions, &mut own) };
+                if let Err(error) = ran {
+                    lock(&failed).get_or_insert(error);
+                }
+            });
+            if let Some(error) = lock(&failed).take() {
+                return Err(error);
+            }
         }
         Ok(())
     }
 }
 
+/// What a lock holds; a panic with it leaves nothing that the next run could see.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The places of the banks.
 pub(crate) struct Whole(pub [*mut f64; BANKS]);
 
-// SAFETY: the places are used by both threads as the phases allow.
+// SAFETY: the places are used by all threads as the phases allow.
 unsafe impl Sync for Whole {}
 
+/// Some calls, each cut into so many parts.
 fn phase(
     code: &dyn Code,
     calls: &[&Call],
-    cut: bool,
+    parts: usize,
     lengths: BankLengths,
 ) -> Result<Phase, CodegenError> {
-    if !cut {
-        let calls: Vec<Call> = calls.iter().map(|c| (*c).clone()).collect();
-        let first = code.bind(&calls, lengths)?;
-        return Ok(Phase {
-            first,
-            second: None,
-        });
-    }
-    let part = |second: bool| -> Vec<Call> {
-        (calls.iter())
-            .map(|c| {
-                // Both halves begin at a multiple of any number of lanes.
-                let middle = (c.count / 2).next_multiple_of(64).min(c.count);
-                match second {
-                    false => points(c, 0, middle),
-                    true => points(c, middle, c.count),
-                }
-            })
-            .collect()
+    let part = |k: usize| {
+        let cut = |c: &&Call| match parts {
+            1 => (*c).clone(),
+            _ => {
+                let range = team::part(c.count, parts, MOST_LANES, k);
+                points(c, range.start, range.end)
+            }
+        };
+        code.bind(&calls.iter().map(cut).collect::<Vec<Call>>(), lengths)
     };
-    Ok(Phase {
-        first: code.bind(&part(false), lengths)?,
-        second: Some(code.bind(&part(true), lengths)?),
-    })
+    let parts = (0..parts).map(part).collect::<Result<_, _>>()?;
+    Ok(Phase { parts })
 }
+
+/// Parts begin at a multiple of any number of lanes.
+const MOST_LANES: usize = 64;
 
 /// Repetitions `from..to` of a call. Its counters must count exactly ([`Address::counts_exactly`]).
 pub fn points(call: &Call, from: usize, to: usize) -> Call {
@@ -292,9 +294,9 @@ mod tests {
         }
     }
 
-    /// Chains of calls that read each other's results forwards and backwards, a recurrence, a sum: two threads give the bits of one.
+    /// Chains of calls that read each other's results forwards and backwards, a recurrence, a sum: any number of threads gives the bits of one.
     #[test]
-    fn two_threads_give_the_bits_of_one() {
+    fn threads_give_the_bits_of_one() {
         use Bank::*;
         let n = 1000;
         let counter = Address::Counter {
@@ -357,41 +359,36 @@ mod tests {
         let yp: Vec<f64> = (0..n).map(|k| (k as f64 * 0.3).cos()).collect();
         let code = crate::default_backend().compile(&kernels).expect("code");
         let one = code.bind(&program, lengths).expect("bound");
-        let two = Halves::bind(&*code, &kernels, &program, lengths, |_, c| c.count > 100)
-            .expect("bound")
-            .expect("long calls");
-        assert!(two.phases.iter().filter(|p| p.second.is_some()).count() >= 4);
-        assert!(two.phases.iter().any(|p| p.second.is_none()));
-        let mut pair = Pair::new().expect("a thread");
-        let memory = || (vec![0.25; 2 * n], vec![0.5; 3 * n]);
-        let ((mut mem, mut out), (mut mem2, mut out2)) = (memory(), memory());
-        for _ in 0..50 {
-            let banks = Banks {
-                y: &y,
-                yp: &yp,
-                mem: &mut mem,
-                out: &mut out,
-            };
-            one.run(banks, &NoFunctions, &mut Scratch::default())
-                .expect("run");
-            let banks = Banks {
-                y: &y,
-                yp: &yp,
-                mem: &mut mem2,
-                out: &mut out2,
-            };
-            two.run(&mut pair, banks, &NoFunctions, &mut Default::default())
-                .expect("run");
-            assert!(
-                mem.iter()
-                    .zip(&mem2)
-                    .all(|(a, b)| a.to_bits() == b.to_bits())
-            );
-            assert!(
-                out.iter()
-                    .zip(&out2)
-                    .all(|(a, b)| a.to_bits() == b.to_bits())
-            );
+        let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|v| v.to_bits()).collect() };
+        for threads in 1..=4 {
+            let mut team = Team::new(threads);
+            let long = |_: &Kernel, c: &Call| c.count > 100;
+            let parts = Phases::bind(&*code, (&kernels, &program), lengths, threads, long);
+            let parts = parts.expect("bound").expect("long calls");
+            let cut = |p: &&Phase| p.parts.len() == threads;
+            assert!(parts.phases.iter().filter(cut).count() >= 4);
+            assert!(parts.phases.iter().any(|p| p.parts.len() == 1));
+            let scratch: Vec<Mutex<Scratch>> = (0..threads).map(|_| Mutex::default()).collect();
+            let (mut mem, mut out) = (vec![0.25; 2 * n], vec![0.5; 3 * n]);
+            let (mut cut_mem, mut cut_out) = (mem.clone(), out.clone());
+            for _ in 0..20 {
+                let banks = Banks {
+                    y: &y,
+                    yp: &yp,
+                    mem: &mut mem,
+                    out: &mut out,
+                };
+                one.run(banks, &NoFunctions, &mut Scratch::default())
+                    .expect("run");
+                let banks = Banks {
+                    y: &y,
+                    yp: &yp,
+                    mem: &mut cut_mem,
+                    out: &mut cut_out,
+                };
+                (parts.run(team.as_mut(), banks, &NoFunctions, &scratch)).expect("run");
+                assert!(bits(&mem) == bits(&cut_mem) && bits(&out) == bits(&cut_out));
+            }
         }
     }
 
