@@ -15,8 +15,8 @@ pub(crate) fn nearest<'c>(
 ) -> Option<&'c str> {
     let wanted = beginning(name);
     let limit = match wanted.chars().count() {
-        // Any two short names are near each other: allow another case only.
-        0..=2 => 1,
+        // Any two short names are near each other: allow another case, and of two letters one too many.
+        length @ 0..=2 => length,
         // A third of the name may be wrong; in half-steps.
         length => 2 * (1 + length / 3),
     };

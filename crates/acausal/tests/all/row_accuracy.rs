@@ -302,7 +302,7 @@ fn continuous_branches_have_derivatives() {
         parameter Real T = 0.3; Real r = if time < T then 0 elseif time < 2*T then time - T else T, u;
         Real s = abs(x) + max(x, 0.2), ds;
         equation 2*der(w) = tau; der(x) = 2; u = der(r); ds = der(s); end M;";
-    let run = run_text(text, &settings(1.0, 0.05, 1e-6));
+    let run = run_text(text, &settings(1.0, 0.02, 1e-6));
     for (name, t, value) in [
         ("tau", 0.4, 0.0),
         ("tau", 1.0, 8.0),
@@ -324,7 +324,7 @@ fn continuous_branches_without_events_have_derivatives() {
         function f input Real u; output Real y; algorithm y := if u > 0 then u^2 else 0; end f;
         Real s = x*sign(x), ds, g = f(x), dg;
         equation der(x) = 1; dw = der(w); ds = der(s); dg = der(g); end M;";
-    let run = run_text(text, &settings(1.0, 0.05, 1e-6));
+    let run = run_text(text, &settings(1.0, 0.02, 1e-6));
     for (name, t, value) in [
         ("dw", 0.2, 0.0),
         ("dw", 0.86, 0.9),

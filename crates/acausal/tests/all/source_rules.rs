@@ -113,7 +113,8 @@ fn the_front_end_does_not_look_at_codes_of_messages() {
             }
             let text = fs::read_to_string(&file).unwrap();
             for (k, line) in text.lines().enumerate() {
-                if forbidden.iter().any(|f| line.contains(f)) {
+                let is_comment = line.trim_start().starts_with("//");
+                if !is_comment && forbidden.iter().any(|f| line.contains(f)) {
                     found.push(format!("{}:{}: {}", file.display(), k + 1, line.trim()));
                 }
             }
