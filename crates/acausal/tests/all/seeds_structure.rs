@@ -48,9 +48,13 @@ fn names() -> Options {
     }
 }
 
-/// The form with state selection.
+/// The form with state selection. The counts of the literature are those of the equations as written.
 fn selected(file: &str) -> Report {
-    report(file, &Options::default())
+    let options = Options {
+        keep_aliases: true,
+        ..Options::default()
+    };
+    report(file, &options)
 }
 
 /// How often equations are differentiated, sorted.
