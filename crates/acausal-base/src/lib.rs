@@ -3,10 +3,10 @@
 //! | step | module |
 //! |---|---|
 //! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
-//! | lists that are empty in most places | [`Few`] |
-//! | checksums and fingerprints in files | [`Fnv`] |
+//! | lists that are empty in most places | `few`: [`Few`] |
+//! | checksums and fingerprints in files | `fnv`: [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
-//! | from which size on the same is done otherwise | [`Scale`] |
+//! | from which size on the same is done otherwise | `scale`: [`Scale`] |
 //! | where text lies | [`span`]: [`FileId`], [`Span`], [`SourceMap`] |
 //! | the name that was probably meant | [`similar`] |
 //! | control characters made visible | [`visible`] |

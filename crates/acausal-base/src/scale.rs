@@ -8,7 +8,7 @@
 //! ```
 //! use acausal_base::Scale;
 //! let forced: Scale = "large,blocks_to=100".parse()?;
-//! assert_eq!((forced.aliases_from, forced.blocks_to), (0, 100));
+//! assert_eq!((forced.large_from, forced.blocks_to), (0, 100));
 //! assert!("larg".parse::<Scale>().is_err());
 //! # Ok::<(), String>(())
 //! ```
@@ -18,8 +18,6 @@ use std::str::FromStr;
 /// The policy: every model below a threshold is done in one way, above in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Variables that equal others are taken out before the structural analysis from this many scalar equations on.
-    pub aliases_from: usize,
     /// Models with at most this many scalar equations are reduced to the fewest unknowns whatever the fill; of larger ones unknowns stay whose substitution would add
     /// entries to the Jacobian.
     pub smallest_form_to: usize,
@@ -38,7 +36,6 @@ pub struct Scale {
 impl Default for Scale {
     fn default() -> Scale {
         Scale {
-            aliases_from: 2_000,
             smallest_form_to: 500,
             taken_apart_to: 1_000,
             blocks_to: 2_000,
@@ -53,7 +50,6 @@ impl Scale {
     pub fn small() -> Scale {
         let never = usize::MAX;
         Scale {
-            aliases_from: never,
             smallest_form_to: never,
             taken_apart_to: never,
             blocks_to: never,
@@ -65,7 +61,6 @@ impl Scale {
     /// Every model is done as large ones are.
     pub fn large() -> Scale {
         Scale {
-            aliases_from: 0,
             smallest_form_to: 0,
             taken_apart_to: 0,
             blocks_to: 0,
@@ -76,7 +71,6 @@ impl Scale {
 
     fn field(&mut self, name: &str) -> Option<&mut usize> {
         Some(match name {
-            "aliases_from" => &mut self.aliases_from,
             "smallest_form_to" => &mut self.smallest_form_to,
             "taken_apart_to" => &mut self.taken_apart_to,
             "blocks_to" => &mut self.blocks_to,
@@ -90,7 +84,7 @@ impl Scale {
 impl FromStr for Scale {
     type Err = String;
 
-    /// `small`, `large` or thresholds by name, `aliases_from=0`, separated by commas; what comes later counts.
+    /// `small`, `large` or thresholds by name, `blocks_to=0`, separated by commas; what comes later counts.
     fn from_str(text: &str) -> Result<Scale, String> {
         let mut scale = Scale::default();
         for part in text.split(',').map(str::trim) {

@@ -1,18 +1,21 @@
 //! Programs that measure acausal. A benchmark here prints a ratio against a named baseline of the same run, because
 //! seconds alone say more about the machine than about the program.
 //!
-//! - [`yardstick`]: integration time against hand-written C programs on SUNDIALS IDA with KLU.
-//! - [`ivp`]: digits, steps and time on the public test set for initial value problems.
-//! - [`growth`]: time of one integration step and memory over the size of three families.
-//! - [`ready`]: time from the text to the first step, for large arrays against small ones.
-//! - [`scale`]: time and memory by phase over the size of families of models.
-//! - [`speed`]: the same over nine problems, with C programs of our own where the baseline has none.
-//! - [`threads`]: evaluation of long array equations on two threads against one.
-//! - [`structure`]: time of the structural passes over the length of arrays, pass by pass.
-//! - [`scaling`]: compile time over the length of arrays, which it must not depend on.
-//! - [`compliance`]: which answers to the Modelica compliance suite are right.
-//! - [`random`]: random models against independent answers.
-//! - [`msl`]: how much of a library compiles, simulates and matches its reference trajectories.
+//! | what | module |
+//! |---|---|
+//! | integration time against hand-written C programs on SUNDIALS IDA with KLU | [`yardstick`] |
+//! | digits, steps and time on the public test set for initial value problems | [`ivp`] |
+//! | time of one integration step and memory over the size of three families | [`growth`] |
+//! | time from the text to the first step, for large arrays against small ones | [`ready`] |
+//! | time and memory by phase over the size of families of models | [`scale`] |
+//! | the same as `yardstick` over nine problems, with C programs of our own where the baseline has none | [`speed`] |
+//! | evaluation of long array equations on two threads against one | [`threads`] |
+//! | time of the structural passes over the length of arrays, pass by pass | [`structure`] |
+//! | compile time over the length of arrays, which it must not depend on | [`scaling`] |
+//! | which answers to the Modelica compliance suite are right | [`compliance`] |
+//! | random models against independent answers | [`random`] |
+//! | how much of a library compiles, simulates and matches its reference trajectories | [`msl`] |
+//! | the clock of a thread | `cpu` |
 
 pub mod compliance;
 mod cpu;

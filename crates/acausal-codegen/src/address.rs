@@ -14,8 +14,8 @@ use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, Exprs, Node};
 use acausal_jit::kernel::{Address, Bank};
 
-pub use acausal_index1::element::{Domain, domain_len, for_each_point};
-use acausal_index1::element::{flat_affine, flatten_strides};
+pub use acausal_symbolic::elements::{Domain, domain_len, for_each_point};
+use acausal_symbolic::elements::{flat_affine, flatten_strides};
 
 use crate::CodegenError;
 
@@ -27,7 +27,7 @@ pub fn for_each_element(
     origin: OriginId,
     f: impl FnMut(usize),
 ) -> Result<(), CodegenError> {
-    acausal_index1::element::for_each_element(flat, domain, access, f)
+    acausal_symbolic::elements::for_each_element(flat, domain, access, f)
         .map_err(|error| CodegenError::Element { error, origin })
 }
 

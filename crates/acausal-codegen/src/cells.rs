@@ -27,7 +27,7 @@ pub enum CellKind {
     /// `sample(start, interval)`: true at the instants.
     Sample(ExprId, ExprId),
     /// `delay(x, time, longest time)`
-    Delay(ExprId, ExprId, ExprId),
+    Delay(ExprId, ExprId, ExprId, bool),
     /// An output of `spatialDistribution`, with the arguments of its call.
     Spatial(List),
     /// An Integer or Boolean value that changes without a relation.
@@ -120,9 +120,12 @@ impl Cells {
                 CellKind::Value
             }
             Node::Call(Builtin::Sample, l) => CellKind::Sample(x.list(l)[0], x.list(l)[1]),
-            Node::Call(Builtin::Delay, l) => {
-                CellKind::Delay(x.list(l)[0], x.list(l)[1], x.list(l)[2])
-            }
+            Node::Call(Builtin::Delay, l) => CellKind::Delay(
+                x.list(l)[0],
+                x.list(l)[1],
+                x.list(l)[2],
+                x.list(l).len() > 3,
+            ),
             Node::Call(Builtin::Spatial, l) => CellKind::Spatial(l),
             _ => return None,
         };

@@ -2,15 +2,14 @@
 
 use acausal_base::Diagnostic;
 use acausal_compiled::{ActionCode, Columns, Compiled, EventCode, Layout, Loc, Output, RowGroup};
-use acausal_expr::flat::{Assert, Causality, Equation, FlatModel, OriginId, VarType, When};
+use acausal_expr::flat::{Assert, Causality, FlatModel, OriginId, VarType, When};
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 use acausal_expr::{Kind, VarId, memory};
 use acausal_index1::{Dae, Residual};
 use acausal_jit::kernel::{Bank, Program};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
-use crate::given_parameters::bind_given;
 use crate::initial::Parts;
 use crate::items::{Item, Target, merge};
 use crate::layout::check_size;
@@ -60,20 +59,11 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
     Ok(())
 }
 
-/// Initial equations that say the same word for word count once: two components that start alike and are connected write them. The structure of the start would let each of
-/// them determine an unknown of its own. Expressions are hash-consed and names are replaced by what they stand for, so equal sides are equal numbers.
-fn without_repeats(equations: &[Equation]) -> Vec<Equation> {
-    let mut seen = FxHashSet::default();
-    let first = |e: &&Equation| !e.domain.is_empty() || seen.insert((e.lhs, e.rhs));
-    equations.iter().filter(first).cloned().collect()
-}
-
 fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compiled, CodegenError> {
     let n = layout.n;
-    bind_given(flat);
     let whens = flat.whens.clone();
     let asserts = flat.asserts.clone();
-    let initial_equations = without_repeats(&flat.initial_equations);
+    let initial_equations = std::mem::take(&mut flat.initial_equations);
     let mut low = Lowering::new(flat, layout);
     inputs(&mut low);
     let continuous_pre = left_limits(&mut low);
@@ -103,7 +93,8 @@ fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compile
             jacobian: (&jacobian, &rest_plan),
             hidden: &dae.hidden,
             equations: &initial_equations,
-            discrete: &dae.discrete,
+            discrete: &dae.discrete_start,
+            free_parameters: &dae.free_parameters,
             start_of: &attributes.start_of,
         },
         rows.len,
@@ -117,7 +108,7 @@ fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compile
         memory::give_back();
     }
 
-    let mut events = event_code(&mut low, &dae, &whens, &asserts)?;
+    let mut events = event_code(&mut low, &dae, &whens, &asserts, &attributes.nominal_of)?;
     crate::algebraic::mark_relations(
         low.flat,
         &dae.unknowns,
@@ -245,6 +236,7 @@ fn event_code(
     dae: &Dae,
     whens: &[When],
     asserts: &[Assert],
+    nominal_of: &FxHashMap<VarId, usize>,
 ) -> Result<EventCode, CodegenError> {
     let mut events = EventCode::default();
     let discrete_items: Vec<Item> = dae
@@ -270,7 +262,7 @@ fn event_code(
         let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);
     }
-    low.continuity_code(&dae.continuous, &mut events)?;
+    low.continuity_code(&dae.continuous, nominal_of, &mut events)?;
     low.index_code(&mut events)?;
     low.cell_code(&mut events)?;
     Ok(events)

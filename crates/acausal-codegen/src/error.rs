@@ -4,7 +4,7 @@ use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::limits::bytes_text;
 use acausal_expr::{Access, ExprId, Printer};
-use acausal_index1::element::ElementError;
+use acausal_symbolic::elements::ElementError;
 
 use acausal_compiled::Loc;
 

@@ -5,10 +5,11 @@ use acausal_compiled::{
     RelationCode, SampleCode, SpatialCode, SpatialOutput, TimeEventCode, WhenCode,
 };
 use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
-use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp};
-use acausal_index1::{hoist_reductions, overlap};
+use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp, VarId};
 use acausal_jit::kernel::{Bank, Program};
-use acausal_symbolic::{Solve, Substitute};
+use acausal_symbolic::elements::overlap;
+use acausal_symbolic::{Solve, Substitute, hoist_reductions};
+use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
 use crate::address::domain_len;
@@ -91,7 +92,7 @@ impl Lowering<'_> {
                         origin: g.origin,
                     });
                 }
-                CellKind::Delay(value, time, longest) => {
+                CellKind::Delay(value, time, longest, slope) => {
                     let mut arguments = self.out_program(&g.domain, value, 0, g.origin)?;
                     arguments.extend(self.out_program(&g.domain, time, g.len, g.origin)?);
                     arguments.extend(self.out_program(&g.domain, longest, 2 * g.len, g.origin)?);
@@ -100,6 +101,7 @@ impl Lowering<'_> {
                         len: g.len,
                         arguments,
                         variable: is_continuous(self.flat, time),
+                        slope,
                         origin: g.origin,
                     });
                 }
@@ -407,6 +409,7 @@ impl Lowering<'_> {
     pub fn continuity_code(
         &mut self,
         equations: &[acausal_index1::Continuity],
+        nominal_of: &FxHashMap<VarId, usize>,
         code: &mut EventCode,
     ) -> Result<(), CodegenError> {
         for c in equations {
@@ -417,6 +420,7 @@ impl Lowering<'_> {
             code.continuous.push(ContinuityCode {
                 sides,
                 len,
+                nominal: c.scale.and_then(|v| nominal_of.get(&v).copied()),
                 origin: c.origin,
             });
         }

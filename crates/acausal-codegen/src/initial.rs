@@ -22,14 +22,11 @@
 //! der(x) = -3`: rows `der(x) + p*x`, `der(x) + 3`; columns `x` (known), `der(x)`, `p`.
 
 use acausal_compiled::{FreeParameter, InitialCode, InitialRow};
-use acausal_expr::flat::{
-    Causality, Equation, FlatModel, Origin, OriginId, OriginKind, VarType, Variability,
-};
+use acausal_expr::flat::{Causality, Equation, Origin, OriginId, OriginKind, Variability};
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_index1::{
-    DiscreteEquation, Local, auxiliary, discrete_start, discrete_target, hoist_reductions,
-};
+use acausal_index1::{DiscreteEquation, Local};
 use acausal_jit::kernel::Bank;
+use acausal_symbolic::{auxiliary, hoist_reductions};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
@@ -40,22 +37,6 @@ use crate::plan::{Order, Plan};
 use acausal_compiled::Place;
 use acausal_compiled::RowGroup;
 use acausal_compiled::{Columns, Jacobian};
-
-/// Parameters without a value that the initial equations may determine.
-pub(crate) fn free_parameters(flat: &FlatModel) -> Vec<VarId> {
-    flat.var_ids()
-        .filter(|(_, v)| {
-            let fixed = v.fixed.as_ref().map(|f| flat.exprs.as_bool(f.body));
-            v.variability == Variability::Parameter
-                && v.ty == VarType::Real
-                && v.binding.is_none()
-                && !v.auxiliary
-                && !v.is_empty()
-                && fixed.is_some_and(|f| f != Some(true))
-        })
-        .map(|(id, _)| id)
-        .collect()
-}
 
 /// What the initial system is made of.
 pub(crate) struct Parts<'a> {
@@ -71,9 +52,11 @@ pub(crate) struct Parts<'a> {
     pub jacobian: (&'a Jacobian, &'a Plan),
     /// Highest derivatives of constraints.
     pub hidden: &'a [acausal_index1::Residual],
-    /// Initial equations.
+    /// Parameters without a value that the initial equations may determine.
+    pub free_parameters: &'a [VarId],
+    /// Initial equations for continuous unknowns.
     pub equations: &'a [Equation],
-    /// Equations of discrete variables.
+    /// Assignments of discrete variables and left limits at the start.
     pub discrete: &'a [DiscreteEquation],
     /// Where start values lie.
     pub start_of: &'a FxHashMap<VarId, usize>,
@@ -87,7 +70,7 @@ impl Lowering<'_> {
         first: usize,
     ) -> Result<InitialCode, CodegenError> {
         let mut code = InitialCode::default();
-        for var in free_parameters(self.flat) {
+        for &var in parts.free_parameters {
             if let Some(&Place::Whole(Bank::Mem, base)) = self.layout.place((var, Kind::Value)) {
                 let len = self.flat.var(var).len();
                 code.free.push(FreeParameter { var, base, len });
@@ -106,9 +89,6 @@ impl Lowering<'_> {
         code.hidden_len = rows.next - first;
         let mut given = Vec::new();
         for eq in parts.equations {
-            if discrete_target(self.flat, eq).is_some() {
-                continue;
-            }
             self.add_given(eq, &mut code, &mut given)?;
             let value = self.flat.exprs.sub(eq.lhs, eq.rhs);
             let value = self.hoist(&eq.domain, value, eq.origin, &mut rows.hoisted);
@@ -131,12 +111,12 @@ impl Lowering<'_> {
         }
         code.len = rows.next - first;
         code.given_values = self.ordered_program(&given)?;
-        let assignments = discrete_start(self.flat, parts.discrete);
+        let assignments = parts.discrete;
         let found: FxHashSet<VarId> = (assignments.iter().map(|a| a.target.var))
             .filter(|&v| self.flat.var(v).is_parameter())
             .collect();
         code.discrete_parameters = !found.is_empty();
-        let mut assignments = self.discrete_items(&assignments);
+        let mut assignments = self.discrete_items(assignments);
         assignments.extend(self.reading(parts.parameters, found));
         code.discrete = self.ordered_program(&assignments)?;
         let dependent = self.plan(&dependent, Order::Dependent)?;

@@ -8,8 +8,8 @@ use acausal_compiled::{Layout, Loc, Piece, Place};
 use acausal_expr::flat::{FlatModel, VarType};
 use acausal_expr::{Kind, Node};
 use acausal_index1::Dae;
-use acausal_index1::element::{flat_affine, flatten_strides};
 use acausal_jit::kernel::Bank;
+use acausal_symbolic::elements::{flat_affine, flatten_strides};
 
 use crate::CodegenError;
 use crate::address::for_each_element;

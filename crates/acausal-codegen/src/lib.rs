@@ -1,20 +1,15 @@
 //! From the index-one DAE to the compiled model ([`Compiled`](acausal_compiled::Compiled)): kernels, memory layout, sparsity.
-
 //!
-//! | what | module |
+//! | step | module |
 //! |---|---|
-//! | the whole compilation | `compile`: [`compile()`] |
-//! | what cannot be compiled | `error` |
-//! | where every scalar lives | `layout` |
-//! | where an access lies at every point of a domain | `address` |
-//! | values of parameters and attributes | `parameters`; those that initial equations give: `given_parameters` |
-//! | which local assignments residuals need | `needed` |
-//! | order of items, items of one shape | `plan`, `items`, `shape` |
-//! | from expressions to kernels | `lower`, `body`, `steps` |
-//! | from kernels to calls | `calls` |
-//! | partial derivatives | `jacobian` |
-//! | the start | `initial`; conditions that only give values: `given`, `start_alias` |
-//! | events | `events`; relations and steps: `cells`, `algebraic`; instants known before the start: `timetable` |
+//! | the whole compilation; what it cannot compile | `compile`, `error` |
+//! | where every scalar lives | `layout`, `address` |
+//! | parameters and start attributes | `parameters`, `start_alias` |
+//! | items in order, those of one shape together | `items`, `plan`, `shape`, `needed` |
+//! | expressions to kernels, kernels to calls | `lower`, `body`, `calls` |
+//! | the sparse Jacobian | `jacobian` |
+//! | the start | `initial`, `given` |
+//! | events, their cells and their timetable | `events`, `cells`, `algebraic`, `steps`, `timetable` |
 
 mod address;
 mod algebraic;
@@ -25,7 +20,6 @@ mod compile;
 mod error;
 mod events;
 mod given;
-mod given_parameters;
 mod initial;
 mod items;
 mod jacobian;

@@ -9,8 +9,8 @@
 
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
-use acausal_index1::element::ElementError;
 use acausal_jit::kernel::{Kernel, KernelId, Op};
+use acausal_symbolic::elements::ElementError;
 use acausal_symbolic::{Substitute, checked_integers};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};

@@ -2,9 +2,8 @@
 
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
-use acausal_index1::hoist_reductions;
 use acausal_jit::kernel::{Bank, Program};
-use acausal_symbolic::split_equation;
+use acausal_symbolic::{hoist_reductions, split_equation};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;

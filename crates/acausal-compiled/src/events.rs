@@ -59,6 +59,8 @@ pub struct ContinuityCode {
     pub sides: Program,
     /// Number of points.
     pub len: usize,
+    /// Where the nominal value lies of what the equation says, if it has one.
+    pub nominal: Option<usize>,
     /// The equation.
     pub origin: OriginId,
 }
@@ -138,6 +140,8 @@ pub struct DelayCode {
     pub arguments: Program,
     /// The delay time changes between events.
     pub variable: bool,
+    /// The expression is the derivative of one that is constant before the start: it is zero there.
+    pub slope: bool,
     /// An equation that it occurs in.
     pub origin: OriginId,
 }

@@ -1,9 +1,9 @@
-//! A vector that two threads work on.
+//! A vector that several threads work on.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A vector of which two threads use different elements. Which ones is up to its users: that is the contract of the functions.
+/// A vector of which several threads use different elements. Which ones is up to its users: that is the contract of the functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<'a, T = f64> {
     numbers: *mut T,

@@ -106,7 +106,7 @@ impl Mode {
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
-    use crate::Pair;
+    use crate::Team;
     use std::hint::black_box;
 
     fn half_of_the_smallest_normal() -> f64 {
@@ -128,10 +128,10 @@ mod tests {
     /// The second thread computes as the one that asks it.
     #[test]
     fn the_second_thread_computes_as_the_first() {
-        let mut pair = Pair::new().expect("a thread");
-        let of = |pair: &mut Pair| {
+        let mut team = Team::new(2).expect("a thread");
+        let of = |team: &mut Team| {
             let (mut first, mut second) = (0.0, 0.0);
-            pair.both(
+            team.both(
                 || first = half_of_the_smallest_normal(),
                 || second = half_of_the_smallest_normal(),
             );
@@ -139,10 +139,10 @@ mod tests {
         };
         let with = {
             let _flush = FlushSubnormals::begin();
-            of(&mut pair)
+            of(&mut team)
         };
         assert_eq!((with.0.to_bits(), with.1.to_bits()), (0, 0));
-        let without = of(&mut pair);
+        let without = of(&mut team);
         assert!(without.0 > 0.0 && without.1 > 0.0);
     }
 }

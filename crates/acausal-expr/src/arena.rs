@@ -26,6 +26,7 @@ pub struct Exprs {
     #[serde(skip)]
     list_table: Table,
     strings: IndexSet<Box<str>, FxBuildHasher>,
+    /// Names of iterators; those of the compiler's own have none.
     iterators: Vec<acausal_base::Name>,
     /// What the model may cost.
     #[serde(skip)]
@@ -105,26 +106,27 @@ impl Exprs {
         IterId(self.iterators.len() as u32 - 1)
     }
 
-    /// A new iterator of the compiler's own, named `i` and a number, so that printed loops are told apart.
+    /// A new iterator of the compiler's own: it has no name, and is printed as `i` and its number, so that loops are told apart.
     pub fn fresh_iter(&mut self) -> IterId {
-        self.new_iter(format!("i{}", self.iterators.len()).as_str())
+        self.new_iter("")
     }
 
-    /// Whether an iterator is the compiler's own, by its name: `i` and a number.
+    /// Whether an iterator is the compiler's own.
     pub fn is_fresh_iter(&self, i: IterId) -> bool {
-        let name = self.iter_name(i);
-        let number = name.as_str().strip_prefix('i');
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        self.iterators[i.0 as usize].as_str().is_empty()
     }
 
-    /// The names of all iterators.
-    pub fn iter_names(&self) -> &[acausal_base::Name] {
-        &self.iterators
+    /// What all iterators are called.
+    pub fn iter_names(&self) -> impl Iterator<Item = acausal_base::Name> {
+        (0..self.iterators.len() as u32).map(|i| self.iter_name(IterId(i)))
     }
 
-    /// The name that an iterator was given.
+    /// What an iterator is called: a user may well have another one of the name of one of the compiler's own.
     pub fn iter_name(&self, i: IterId) -> acausal_base::Name {
-        self.iterators[i.0 as usize]
+        match self.iterators[i.0 as usize] {
+            name if name.as_str().is_empty() => acausal_base::Name::new(&format!("i{}", i.0)),
+            name => name,
+        }
     }
 
     /// Interns a list.

@@ -138,43 +138,26 @@ impl Exprs {
                 self.for_each_child(e, |c| stack.push((c, false)));
                 continue;
             }
-            let value = self.evaluate_node(e, node, &done, iters, leaf, left)?;
+            let value = match lazy {
+                true => self.evaluate_lazy(e, node, iters, leaf, left)?,
+                false => self.evaluate_strict(e, node, &done, iters, leaf)?,
+            };
             done.insert(e, value);
         }
         Ok(done[&root])
     }
 
-    fn evaluate_node(
+    /// A node that decides which of its children count, and for which values of an iterator.
+    fn evaluate_lazy(
         &self,
         e: ExprId,
         node: Node,
-        done: &FxHashMap<ExprId, Value>,
         iters: &mut Vec<(IterId, i64)>,
         leaf: &mut Leaf<'_>,
         left: &mut u64,
     ) -> Result<Value, EvalError> {
-        let undefined = EvalError::Undefined(e);
-        let num = |c: ExprId| {
-            done.get(&c)
-                .and_then(|v| v.as_f64())
-                .ok_or(EvalError::Undefined(c))
-        };
-        let truth = |v: Value| match v {
-            Value::Bool(b) => Ok(b),
-            _ => Err(EvalError::Undefined(e)),
-        };
+        let truth = |v| as_truth(v, e);
         Ok(match node {
-            Node::Real(bits) => Value::Real(f64::from_bits(bits)),
-            Node::Int(i) => Value::Int(i),
-            Node::Bool(b) => Value::Bool(b),
-            Node::Str(s) => Value::Str(s),
-            Node::Iter(i) => match iters.iter().rev().find(|(j, _)| *j == i) {
-                Some((_, v)) => Value::Int(*v),
-                None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
-            },
-            Node::Time | Node::Apply { .. } | Node::Local { .. } => {
-                leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?
-            }
             Node::Var(access) => {
                 let mut subs = Vec::new();
                 for &s in self.list(access.subs) {
@@ -185,26 +168,6 @@ impl Exprs {
                 }
                 leaf(self, e, &subs).ok_or(EvalError::Unknown(e))?
             }
-            Node::Add(l) | Node::Mul(l) => {
-                folded(matches!(node, Node::Add(_)), self.list(l), done)?
-            }
-            Node::Div(a, b) => {
-                let b = num(b)?;
-                if b == 0.0 {
-                    return Err(undefined);
-                }
-                Value::Real(num(a)? / b)
-            }
-            Node::Pow(a, b) => Value::Real(num(a)?.powf(num(b)?)),
-            Node::Rel(op, a, b) => match (done[&a], done[&b]) {
-                (Value::Str(x), Value::Str(y)) => Value::Bool(compare(
-                    op,
-                    self.string(x).cmp(self.string(y)) as i8 as f64,
-                    0.0,
-                )),
-                _ => Value::Bool(compare(op, num(a)?, num(b)?)),
-            },
-            Node::Not(a) => Value::Bool(!truth(done[&a])?),
             Node::And(a, b) => {
                 let first = truth(self.evaluate_in(a, iters, leaf, left)?)?;
                 Value::Bool(first && truth(self.evaluate_in(b, iters, leaf, left)?)?)
@@ -220,15 +183,6 @@ impl Exprs {
                     b
                 };
                 self.evaluate_in(branch, iters, leaf, left)?
-            }
-            Node::Call(f, l) => {
-                let args: Result<Vec<f64>, EvalError> =
-                    self.list(l).iter().map(|&c| num(c)).collect();
-                match apply_builtin(f, &args?) {
-                    Some(v) if self.ty(e) == crate::Ty::Int => Value::Int(v as i64),
-                    Some(v) => Value::Real(v),
-                    None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
-                }
             }
             Node::Reduce {
                 op,
@@ -255,10 +209,82 @@ impl Exprs {
                 Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
                     self.evaluate_in(self.list(l)[k as usize - 1], iters, leaf, left)?
                 }
-                _ => return Err(undefined),
+                _ => return Err(EvalError::Undefined(e)),
             },
-            Node::NoEvent(a) | Node::Smooth(_, a) => done[&a],
+            _ => return Err(EvalError::Undefined(e)),
         })
+    }
+
+    /// A node whose children are done.
+    fn evaluate_strict(
+        &self,
+        e: ExprId,
+        node: Node,
+        done: &FxHashMap<ExprId, Value>,
+        iters: &[(IterId, i64)],
+        leaf: &mut Leaf<'_>,
+    ) -> Result<Value, EvalError> {
+        let num = |c: ExprId| {
+            done.get(&c)
+                .and_then(|v| v.as_f64())
+                .ok_or(EvalError::Undefined(c))
+        };
+        Ok(match node {
+            Node::Real(bits) => Value::Real(f64::from_bits(bits)),
+            Node::Int(i) => Value::Int(i),
+            Node::Bool(b) => Value::Bool(b),
+            Node::Str(s) => Value::Str(s),
+            Node::Iter(i) => match iters.iter().rev().find(|(j, _)| *j == i) {
+                Some((_, v)) => Value::Int(*v),
+                None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+            },
+            Node::Time | Node::Apply { .. } | Node::Local { .. } => {
+                leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?
+            }
+            Node::Add(l) | Node::Mul(l) => {
+                folded(matches!(node, Node::Add(_)), self.list(l), done)?
+            }
+            Node::Div(a, b) => {
+                let b = num(b)?;
+                if b == 0.0 {
+                    return Err(EvalError::Undefined(e));
+                }
+                Value::Real(num(a)? / b)
+            }
+            Node::Pow(a, b) => Value::Real(num(a)?.powf(num(b)?)),
+            Node::Rel(op, a, b) => match (done[&a], done[&b]) {
+                (Value::Str(x), Value::Str(y)) => Value::Bool(compare(
+                    op,
+                    self.string(x).cmp(self.string(y)) as i8 as f64,
+                    0.0,
+                )),
+                _ => Value::Bool(compare(op, num(a)?, num(b)?)),
+            },
+            Node::Not(a) => Value::Bool(!as_truth(done[&a], e)?),
+            Node::Call(f, l) => {
+                let args: Result<Vec<f64>, EvalError> =
+                    self.list(l).iter().map(|&c| num(c)).collect();
+                match apply_builtin(f, &args?) {
+                    Some(v) if self.ty(e) == crate::Ty::Int => Value::Int(v as i64),
+                    Some(v) => Value::Real(v),
+                    None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
+                }
+            }
+            Node::NoEvent(a) | Node::Smooth(_, a) => done[&a],
+            // These are lazy.
+            Node::Var(_) | Node::And(..) | Node::Or(..) | Node::If(..) => {
+                return Err(EvalError::Undefined(e));
+            }
+            Node::Reduce { .. } | Node::Select(..) => return Err(EvalError::Undefined(e)),
+        })
+    }
+}
+
+/// The truth of an operand of `e`.
+fn as_truth(value: Value, e: ExprId) -> Result<bool, EvalError> {
+    match value {
+        Value::Bool(b) => Ok(b),
+        _ => Err(EvalError::Undefined(e)),
     }
 }
 

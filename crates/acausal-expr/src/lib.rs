@@ -20,7 +20,7 @@
 //! | what the compiler took for granted about parameters | [`assumption`] |
 //! | printing | `print`: [`Printer`]; numbers: `text` |
 //! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
-//! | bounds of partial derivatives | `slope`: [`slope()`] |
+//! | bounds of partial derivatives | `derivative_bounds`: [`derivative_bound`] |
 //! | functions of the model, interpreted | `run_function`: [`Functions`] |
 //! | external functions and objects | [`native`] |
 //! | what a model may cost | [`limits`]: [`Limits`], [`memory`] |
@@ -41,6 +41,7 @@ mod arena;
 mod arithmetic;
 pub mod assumption;
 mod build;
+mod derivative_bounds;
 mod evaluate;
 pub mod flat;
 mod integer;
@@ -51,7 +52,6 @@ pub mod node;
 mod packed;
 mod print;
 mod run_function;
-mod slope;
 pub mod subscripts;
 mod symbols;
 mod table;
@@ -64,6 +64,7 @@ pub use acausal_base::Few;
 pub use affine::Affine;
 pub use arena::Exprs;
 pub use arithmetic::Num;
+pub use derivative_bounds::{Interval, derivative_bound, magnitude};
 pub use evaluate::{EvalError, Value, apply_builtin, compare};
 pub use integer::LARGEST_INTEGER;
 pub use limits::Limits;
@@ -73,6 +74,5 @@ pub use node::{
 };
 pub use print::{Printer, Scope, identifier, print_real, string_literal};
 pub use run_function::{FunctionError, Functions, run_function};
-pub use slope::{Interval, magnitude, slope};
 pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

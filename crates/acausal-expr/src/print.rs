@@ -90,8 +90,8 @@ impl<'a> Printer<'a> {
         }
         let mut seen = FxHashSet::default();
         for name in model.exprs.iter_names() {
-            if !seen.insert(*name) {
-                taken.insert(*name);
+            if !seen.insert(name) {
+                taken.insert(name);
             }
         }
         Printer {

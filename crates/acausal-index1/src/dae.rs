@@ -6,20 +6,8 @@
 use acausal_expr::assumption::Assumptions;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::unknown::{RowKind, Unknown};
-use acausal_expr::{Access, ExprId, Few, IterId, Range};
-
-/// `target := value` for all values of the domain, in the order of [`Dae::locals`].
-#[derive(Clone, Debug)]
-pub struct Local {
-    /// Iterators.
-    pub domain: Few<(IterId, Range)>,
-    /// The element that is assigned.
-    pub target: Access,
-    /// Its value.
-    pub value: ExprId,
-    /// The equation it came from.
-    pub origin: OriginId,
-}
+use acausal_expr::{Access, ExprId, IterId, Range, VarId};
+use acausal_symbolic::Local;
 
 /// An equation that was differentiated although it has conditions, discrete variables or steps: where they change at an event, the difference of its sides must
 /// not, or its derivative is an impulse.
@@ -29,6 +17,8 @@ pub struct Continuity {
     pub domain: Vec<(IterId, Range)>,
     /// Left and right side.
     pub sides: [ExprId; 2],
+    /// A variable whose nominal value is that of the sides: one of them is this variable.
+    pub scale: Option<VarId>,
     /// The equation it came from.
     pub origin: OriginId,
 }
@@ -92,6 +82,11 @@ pub struct Dae {
     pub hidden: Vec<Residual>,
     /// Equations of discrete variables outside of `when`, in evaluation order.
     pub discrete: Vec<DiscreteEquation>,
+    /// Assignments of discrete variables and left limits at the start, in evaluation order; the initial equations that they come from are taken
+    /// out of the flat model.
+    pub discrete_start: Vec<DiscreteEquation>,
+    /// Parameters without a value that the initial equations may determine.
+    pub free_parameters: Vec<VarId>,
     /// Equations that were differentiated and must not jump at events.
     pub continuous: Vec<Continuity>,
     /// A derivative enters its equation nonlinearly: solutions may meet, and the equations are singular there.

@@ -17,12 +17,10 @@
 //! | unknowns, local assignments, residuals | `emission` |
 //! | what was done, in the user's names | `report` |
 //! | the result | `dae`: [`Dae`] |
-//! | elements of array accesses | [`element`] |
 
 mod aliases;
 mod dae;
 mod discrete;
-pub mod element;
 mod emission;
 mod index_reduction;
 mod options;
@@ -33,10 +31,8 @@ mod singularities;
 mod state_selection;
 mod transform;
 
-pub use dae::{Continuity, Dae, DiscreteEquation, Local, Residual};
-pub use discrete::overlap;
-pub use discrete::start::{discrete_start, discrete_target};
-pub use emission::hoist::{auxiliary, hoist_reductions};
+pub use acausal_symbolic::Local;
+pub use dae::{Continuity, Dae, DiscreteEquation, Residual};
 pub use options::Options;
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use singularities::Regularised;

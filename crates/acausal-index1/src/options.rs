@@ -18,4 +18,6 @@ pub struct Options {
     pub prefer_states: Vec<String>,
     /// From which size on the same is done otherwise.
     pub scale: Scale,
+    /// Leave variables that equal others in the analysis: the oracle for aliases.
+    pub keep_aliases: bool,
 }

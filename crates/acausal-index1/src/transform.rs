@@ -110,6 +110,7 @@ fn run(
     dae.assumptions = assumptions;
     dae.locals.extend(removed.locals);
     emission::starts::carry_starts(&mut dae);
+    discrete::start::prepare(&mut dae);
     report.form.add(added);
     watch.lap("emission");
     report.passes = watch.passes;

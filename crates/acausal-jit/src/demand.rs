@@ -13,8 +13,8 @@
 //! are left, which read `y[7]` and `y[8]`.
 
 use crate::dependence::element;
-use crate::halves::points;
 use crate::kernel::{Address, Bank, Call, Program};
+use crate::phases::points;
 use std::collections::BTreeSet;
 
 /// What is left of a program, and what it reads of the unknowns.

@@ -10,10 +10,11 @@
 //! | meaning | [`math`], [`run`] | every operation on `f64`, and the order of loads and stores |
 //! | normal form | [`normalise`] | powers, literals, common subexpressions; the same for all backends |
 //! | placement | `place`, `dependence` | all addresses checked once; which repetitions may run together |
-//! | two threads | [`halves`] | long calls in two halves, with the bits of one thread |
+//! | threads | [`phases`] | long calls in parts, with the bits of one thread |
 //! | large models | [`tiles`] | residuals right after the unknowns that they read were predicted |
 //! | fewer passes | [`mod@fuse`] | assignments go into the calls that use them |
 //! | few values | [`mod@demand`] | the repetitions that some places depend on |
+//! | failure | `error` | in a kernel, in an address, or at run time |
 //! | execution | [`interpreter`] | batches of repetitions, no dependencies |
 //! | | `cranelift` | machine code: one function per kernel and shape of call (cargo feature `cranelift`, on by default) |
 //! | | `tiered` | machine code where it pays, the interpreter elsewhere (same feature) |
@@ -76,11 +77,11 @@ pub mod demand;
 mod dependence;
 pub mod error;
 pub mod fuse;
-pub mod halves;
 pub mod interpreter;
 pub mod kernel;
 pub mod math;
 pub mod normalise;
+pub mod phases;
 mod place;
 pub mod run;
 #[cfg(feature = "cranelift")]
@@ -92,11 +93,11 @@ pub use cranelift::Cranelift;
 pub use demand::{Demand, demand};
 pub use error::{CallFault, CodegenError, KernelFault, RunError};
 pub use fuse::{Fused, fuse, reads};
-pub use halves::{Halves, is_long, pays, points};
 pub use interpreter::Interpreter;
 pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,
 };
+pub use phases::{Phases, is_long, pays, points};
 pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
 #[cfg(feature = "cranelift")]
 pub use tiered::{TierOptions, Tiered};

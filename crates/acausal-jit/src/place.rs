@@ -130,6 +130,7 @@ pub fn place(
     Ok(placed)
 }
 
+/// Checks a call, and finds how it moves through memory.
 fn check(
     kernels: &[Kernel],
     call: &Call,
@@ -138,6 +139,53 @@ fn check(
     let kernel = kernels
         .get(call.kernel as usize)
         .ok_or(CallFault::UnknownKernel(call.kernel))?;
+    check_counts(kernel, call)?;
+    let addresses = || call.slots.iter().chain(call.outputs.iter().map(|o| &o.0));
+    let extents = addresses().map(|address| extent(address, call.count, lengths));
+    let extents = extents.collect::<Result<Vec<_>, _>>()?;
+    check_outputs(call)?;
+    if call.count == 0 {
+        return Ok(None);
+    }
+    let mut loaded = vec![false; call.slots.len()];
+    for op in &kernel.nodes {
+        if let Op::Slot(slot) = op {
+            loaded[*slot as usize] = true;
+        }
+    }
+    let known = CheckedCall {
+        call,
+        slots: &extents[..call.slots.len()],
+        outputs: &extents[call.slots.len()..],
+        loaded: &loaded,
+    };
+    let slots = known.slots();
+    let (outputs, interleaved) = known.outputs();
+    let mut tables = Vec::new();
+    let mut record = |address: &Address| record(address, call.count, &mut tables);
+    let slot_records = call.slots.iter().map(&mut record).collect();
+    let output_records = call.outputs.iter().map(|o| record(&o.0)).collect();
+    Ok(Some(Placed {
+        shape: Shape {
+            kernel: call.kernel,
+            single: call.count == 1,
+            wide: slots.together >= 2 && call.count >= WIDE_COUNT,
+            overlapping: slots.overlapping,
+            interleaved,
+            slots: slots.motions,
+            outputs,
+            banks: known.banks(),
+        },
+        count: call.count,
+        together: slots.together,
+        slots: slot_records,
+        outputs: output_records,
+        _tables: tables,
+    }))
+}
+
+/// A call has as many addresses as its kernel needs.
+fn check_counts(kernel: &Kernel, call: &Call) -> Result<(), CallFault> {
     if call.slots.len() != kernel.slots as usize {
         return Err(CallFault::Slots {
             expected: kernel.slots as usize,
@@ -150,121 +198,104 @@ fn check(
             found: call.outputs.len(),
         });
     }
-    let mut extents = Vec::with_capacity(call.slots.len() + call.outputs.len());
-    for address in call
-        .slots
-        .iter()
-        .chain(call.outputs.iter().map(|(address, _)| address))
-    {
-        extents.push(extent(address, call.count, lengths)?);
-    }
-    for (address, _) in &call.outputs {
-        match address {
-            Address::Affine { bank, .. } | Address::Table { bank, .. }
-                if matches!(bank, Bank::Mem | Bank::Out) => {}
-            _ => return Err(CallFault::NotWritable),
-        }
-    }
-    if call.count == 0 {
-        return Ok(None);
-    }
-    let (slot_extents, output_extents) = extents.split_at(call.slots.len());
+    Ok(())
+}
 
-    let mut loaded = vec![false; call.slots.len()];
-    for op in &kernel.nodes {
-        if let Op::Slot(slot) = op {
-            loaded[*slot as usize] = true;
-        }
+/// Outputs go where something may be written.
+fn check_outputs(call: &Call) -> Result<(), CallFault> {
+    let writable =
+        |(address, _): &(Address, Store)| matches!(address.bank(), Some(Bank::Mem | Bank::Out));
+    match call.outputs.iter().all(writable) {
+        true => Ok(()),
+        false => Err(CallFault::NotWritable),
     }
+}
 
-    let mut together = usize::MAX;
-    let mut overlapping = false;
-    let mut slots = Vec::with_capacity(call.slots.len());
-    for (ix, address) in call.slots.iter().enumerate() {
-        if !loaded[ix] {
-            slots.push(Motion::Unused);
-            continue;
-        }
-        let mut nearest = usize::MAX;
-        for ((output, _), output_extent) in call.outputs.iter().zip(output_extents) {
-            if may_meet(slot_extents[ix], *output_extent) {
-                overlapping = true;
-                nearest = nearest.min(distance(address, output, call.count));
-            }
-        }
-        together = together.min(nearest);
-        slots.push(motion(address, call.count, nearest == usize::MAX));
-    }
+/// A call whose addresses are inside of their banks.
+struct CheckedCall<'a> {
+    call: &'a Call,
+    /// What its slots and outputs reach.
+    slots: &'a [Option<Extent>],
+    outputs: &'a [Option<Extent>],
+    /// Slots that the kernel loads.
+    loaded: &'a [bool],
+}
 
-    let mut interleaved = false;
-    let mut outputs = Vec::with_capacity(call.outputs.len());
-    for (ix, (address, store)) in call.outputs.iter().enumerate() {
-        let mine = output_extents[ix];
-        let mut private = true;
-        for (other, theirs) in output_extents
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != ix)
-        {
-            if may_meet(mine, *theirs) {
-                private = false;
-                interleaved |= outputs_meet(address, &call.outputs[other].0, call.count);
-            }
-        }
-        private &= !slot_extents
-            .iter()
-            .zip(&loaded)
-            .any(|(extent, loaded)| *loaded && may_meet(mine, *extent));
-        let motion = motion(address, call.count, true);
-        // Only these two combinations profit; elsewhere the flag would only multiply the shapes.
-        private &= match motion {
-            Motion::Unit => *store == Store::Set,
-            Motion::Uniform => *store != Store::Set,
-            _ => false,
+/// How the slots of a call move.
+struct SlotMotions {
+    motions: Vec<Motion>,
+    /// Repetitions that may be loaded before the first of them is stored.
+    together: usize,
+    /// Some slot may read what the call sets.
+    overlapping: bool,
+}
+
+impl CheckedCall<'_> {
+    fn slots(&self) -> SlotMotions {
+        let call = self.call;
+        let mut slots = SlotMotions {
+            motions: Vec::with_capacity(call.slots.len()),
+            together: usize::MAX,
+            overlapping: false,
         };
-        outputs.push(OutputShape {
-            motion,
-            store: *store,
-            private,
-        });
+        for (ix, address) in call.slots.iter().enumerate() {
+            if !self.loaded[ix] {
+                slots.motions.push(Motion::Unused);
+                continue;
+            }
+            let mut nearest = usize::MAX;
+            for ((output, _), extent) in call.outputs.iter().zip(self.outputs) {
+                if may_meet(self.slots[ix], *extent) {
+                    slots.overlapping = true;
+                    nearest = nearest.min(distance(address, output, call.count));
+                }
+            }
+            slots.together = slots.together.min(nearest);
+            let constant = nearest == usize::MAX;
+            slots.motions.push(motion(address, call.count, constant));
+        }
+        slots
     }
 
-    let mut banks: Vec<Bank> = extents
-        .iter()
-        .map(|extent| extent.map_or(Bank::Y, |extent| extent.bank))
-        .collect();
-    for (bank, _) in banks
-        .iter_mut()
-        .zip(&loaded)
-        .filter(|(_, loaded)| !**loaded)
-    {
-        *bank = Bank::Y;
+    /// How the outputs move, and whether some of them reach common elements.
+    fn outputs(&self) -> (Vec<OutputShape>, bool) {
+        let call = self.call;
+        let mut interleaved = false;
+        let mut shapes = Vec::with_capacity(call.outputs.len());
+        for (ix, (address, store)) in call.outputs.iter().enumerate() {
+            let mine = self.outputs[ix];
+            let mut private = true;
+            for (other, theirs) in self.outputs.iter().enumerate() {
+                if other != ix && may_meet(mine, *theirs) {
+                    private = false;
+                    interleaved |= outputs_meet(address, &call.outputs[other].0, call.count);
+                }
+            }
+            let mut slots = self.slots.iter().zip(self.loaded);
+            private &= !slots.any(|(extent, loaded)| *loaded && may_meet(mine, *extent));
+            let motion = motion(address, call.count, true);
+            // Only these two combinations profit; elsewhere the flag would only multiply the shapes.
+            private &= match motion {
+                Motion::Unit => *store == Store::Set,
+                Motion::Uniform => *store != Store::Set,
+                _ => false,
+            };
+            shapes.push(OutputShape {
+                motion,
+                store: *store,
+                private,
+            });
+        }
+        (shapes, interleaved)
     }
-    let mut tables = Vec::new();
-    let mut record = |address: &Address| record(address, call.count, &mut tables);
-    let slot_records = call.slots.iter().map(&mut record).collect();
-    let output_records = call
-        .outputs
-        .iter()
-        .map(|(address, _)| record(address))
-        .collect();
-    Ok(Some(Placed {
-        shape: Shape {
-            kernel: call.kernel,
-            single: call.count == 1,
-            wide: together >= 2 && call.count >= WIDE_COUNT,
-            overlapping,
-            interleaved,
-            slots,
-            outputs,
-            banks,
-        },
-        count: call.count,
-        together,
-        slots: slot_records,
-        outputs: output_records,
-        _tables: tables,
-    }))
+
+    /// The banks of slots and outputs; those that are not loaded count as [`Bank::Y`].
+    fn banks(&self) -> Vec<Bank> {
+        let bank = |extent: &Option<Extent>| extent.map_or(Bank::Y, |extent| extent.bank);
+        let slots = self.slots.iter().zip(self.loaded);
+        let slots = slots.map(|(extent, loaded)| if *loaded { bank(extent) } else { Bank::Y });
+        slots.chain(self.outputs.iter().map(bank)).collect()
+    }
 }
 
 /// The range of elements an address reaches; an error if it leaves its bank.

@@ -5,6 +5,17 @@
 //! results with a tube ([`compare`](mod@compare)) and draws them ([`plot`]). It depends on no other crate of the workspace, so that
 //! any program that has numbers over time can use it.
 //!
+//! | what | module |
+//! |---|---|
+//! | signals and where their values are stored | `signal` |
+//! | writing while it is computed; into memory | `writer`, `memory` |
+//! | a whole result, values between samples | `result_set`, `interpolate` |
+//! | formats | `csv`, `mat`, `parquet`; numbers and strings in them: `number` |
+//! | files that have no name before they are complete | `target`, `temporary` |
+//! | comparison with a reference | [`compare`](mod@compare) |
+//! | pictures | [`plot`] |
+//! | what can go wrong | `error` |
+//!
 //! ```
 //! use acausal_results::{MemoryWriter, ResultWriter, RunInfo, Signal};
 //!

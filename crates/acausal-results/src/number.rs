@@ -1,4 +1,4 @@
-//! Numbers and strings as people and programs read them: `%g`, axis labels, JSON strings.
+//! Numbers as people read them: `%g`, axis labels.
 
 /// Formats like C's `%.{digits}g`: `digits` significant digits, no trailing zeros, an exponent where that is shorter.
 ///
@@ -89,87 +89,6 @@ fn trim_zeros(text: &str) -> &str {
     }
 }
 
-/// Appends a JSON string literal. `<` is escaped too, so that the text may stand inside an HTML script.
-pub(crate) fn push_json_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '<' => out.push_str("\\u003c"),
-            c if (c as u32) < 0x20 || c == '\u{2028}' || c == '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", c as u32));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// The strings of a JSON text that holds only objects and strings: depth, whether it is a key, and the text.
-pub(crate) struct JsonStrings<'j> {
-    chars: std::iter::Peekable<std::str::Chars<'j>>,
-    depth: usize,
-    after_colon: bool,
-}
-
-impl<'j> JsonStrings<'j> {
-    pub(crate) fn new(json: &'j str) -> Self {
-        Self {
-            chars: json.chars().peekable(),
-            depth: 0,
-            after_colon: false,
-        }
-    }
-
-    fn string(&mut self) -> Option<String> {
-        let mut text = String::new();
-        loop {
-            match self.chars.next()? {
-                '"' => return Some(text),
-                '\\' => match self.chars.next()? {
-                    'u' => {
-                        let code: String = self.chars.by_ref().take(4).collect();
-                        text.push(
-                            u32::from_str_radix(&code, 16)
-                                .ok()
-                                .and_then(char::from_u32)?,
-                        );
-                    }
-                    'n' => text.push('\n'),
-                    't' => text.push('\t'),
-                    other => text.push(other),
-                },
-                c => text.push(c),
-            }
-        }
-    }
-}
-
-impl Iterator for JsonStrings<'_> {
-    type Item = (usize, bool, String);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.chars.next()? {
-                '{' => {
-                    self.depth += 1;
-                    self.after_colon = false;
-                }
-                '}' => self.depth = self.depth.saturating_sub(1),
-                ':' => self.after_colon = true,
-                ',' => self.after_colon = false,
-                '"' => {
-                    let key = !self.after_colon;
-                    self.after_colon = false;
-                    return Some((self.depth, key, self.string()?));
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,21 +130,5 @@ mod tests {
         ] {
             assert_eq!(tick_labels(&values, step), labels, "step {step}");
         }
-    }
-
-    #[test]
-    fn json_round_trip() {
-        let mut json = String::from("{");
-        push_json_string(&mut json, "a\"<\n");
-        json.push_str(":{\"unit\":\"m\\\\s\"}}");
-        let all: Vec<_> = JsonStrings::new(&json).collect();
-        assert_eq!(
-            all,
-            [
-                (1, true, "a\"<\n".into()),
-                (2, true, "unit".to_string()),
-                (2, false, "m\\s".to_string())
-            ]
-        );
     }
 }

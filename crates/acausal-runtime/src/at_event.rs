@@ -77,12 +77,12 @@ impl Run {
         summary.events += 1;
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
+        let before = Before::new(&self.events, &self.machine, &self.y);
         for &indicator in passed {
             self.machine.delays.pass(indicator);
         }
         self.machine.delays.from_left = false;
         record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
-        let before = Before::new(&self.events, &self.machine, &self.y);
         let (events, mut ctx) = self.context(settings);
         let outcome = match events.handle(&mut ctx, crossings) {
             // A subscript out of range shows as equations without a finite value.

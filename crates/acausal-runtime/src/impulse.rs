@@ -2,7 +2,7 @@
 //!
 //! In: the discrete values before an event, and the model after it. Out: an error if the sides of such an equation ([`acausal_compiled::ContinuityCode`]) move against each other when its
 //! conditions and discrete variables change while everything continuous stays. Both evaluations are made at the values after the event, so that nothing
-//! but the change of branches is seen, whatever the errors of the integrator are. What is assigned moves with the conditions: `mod(time, 2)` jumps, a triangle
+//! but the change of branches (and what comes out of delays) is seen, whatever the errors of the integrator are. What is assigned moves with the conditions: `mod(time, 2)` jumps, a triangle
 //! that is computed from it does not, and only what the model itself differentiates must not.
 //!
 //! Where a state was given a new value by `reinit` the branches belong to other places, and nothing is compared.
@@ -13,6 +13,7 @@
 use acausal_expr::unknown::Role;
 
 use crate::SimError;
+use crate::delay::pieces::Piece;
 use crate::event::EventState;
 use crate::initial::roles;
 use crate::machine::{Machine, Which};
@@ -22,6 +23,8 @@ pub(crate) struct Before {
     places: Vec<std::ops::Range<usize>>,
     values: Vec<f64>,
     states: Vec<f64>,
+    /// What delays read.
+    pieces: Vec<Piece>,
 }
 
 impl Before {
@@ -36,10 +39,12 @@ impl Before {
             values: values.copied().collect(),
             places,
             states: states(machine, y),
+            pieces: machine.delays.pieces(),
         })
     }
 
-    /// Compares the sides of the equations after the event with the conditions before and after it.
+    /// Compares the sides of the equations after the event with the conditions before and after it. What is small is measured by the nominal value of what an
+    /// equation says, as in the integrator; without one that is 1.
     pub fn compare(
         &self,
         machine: &mut Machine,
@@ -65,7 +70,10 @@ impl Before {
         let after = sides(machine);
         let kept = self.exchange(machine, &self.values);
         let known = exchange_timetable(machine, None);
+        // A jump that comes out of a delay now.
+        let (from_left, pieces) = machine.delays.look_from(true, &self.pieces);
         let before = sides(machine);
+        machine.delays.look_from(from_left, &pieces);
         exchange_timetable(machine, Some(&known));
         self.exchange(machine, &kept);
         machine.update(t, y, yp);
@@ -74,9 +82,10 @@ impl Before {
                 let side = |v: &[f64]| (v[i], v[i + code.len]);
                 let ((l, r), (left, right)) = (side(&after[k]), side(&before[k]));
                 let jump = (r - l) - (right - left);
-                let size = [l, r, left, right]
-                    .iter()
-                    .fold(1.0f64, |m, v| m.max(v.abs()));
+                let nominal = code.nominal.map(|place| machine.mem[place].abs());
+                let nominal = nominal.filter(|v| v.is_finite() && *v > 0.0).unwrap_or(1.0);
+                let sizes = [l, r, left, right];
+                let size = sizes.iter().fold(nominal, |m, v| m.max(v.abs()));
                 if jump.abs() > tolerance * size {
                     return Err(SimError::Impulse {
                         t,

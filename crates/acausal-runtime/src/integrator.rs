@@ -9,7 +9,7 @@ use crate::interior::Accuracy;
 use crate::simulate::Run;
 use crate::{Settings, SimError};
 
-/// A history in single precision is exact enough from this tolerance on (as `acausal-solver/bdf/rows.rs` has it).
+/// A history in single precision is exact enough from this tolerance on (as `acausal-solver/bdf/difference_rows.rs` has it).
 const NARROW_TOLERANCE: f64 = 1e-7;
 
 /// Steps of a model without unknowns, at least: nothing limits their size, and its relations must still be seen.

@@ -7,7 +7,7 @@
 //! | what | module |
 //! |---|---|
 //! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
-//! | a compiled model with its memory | `machine`: [`Machine`] |
+//! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`] |
 //! | parameters, and other values for them | [`mod@parameters`] |
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
@@ -88,8 +88,8 @@ pub struct Settings {
     pub trace: Trace,
     /// Measure where the time goes.
     pub profile: bool,
-    /// Threads that evaluate the equations, at most two; as many as there are cores if nothing is said. Only equations over
-    /// long arrays with costly functions are shared, and the results do not depend on it.
+    /// Threads that evaluate the equations and serve the integrator; two if nothing is said and there are two cores. Only equations over
+    /// long arrays with costly functions and vectors that do not stay in a cache are shared, and the results do not depend on it.
     pub threads: Option<usize>,
     /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
     pub parameters: Vec<(String, ParameterValue)>,

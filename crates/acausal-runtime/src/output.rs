@@ -13,10 +13,11 @@ use acausal_jit::kernel::Bank;
 use acausal_solver::Integrator;
 
 use crate::consistent::Point;
+use crate::event::EventOutcome;
 use crate::event::asserts::message_text;
 use crate::interior::{LEFT, set_states};
 use crate::machine::{Machine, Which};
-use crate::simulate::Run;
+use crate::simulate::{Run, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 impl Run {
@@ -28,6 +29,7 @@ impl Run {
         buffers: &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
         sink: &mut dyn Sink,
+        summary: &mut Summary,
     ) -> Result<(), SimError> {
         let suffices = self.selected_suffice(bdf, t, buffers, settings);
         loop {
@@ -50,6 +52,11 @@ impl Run {
                 self.machine.update(at, &buffers.0, &buffers.1);
                 // A step may be long; the first row that is not finite tells the time better than its end.
                 self.check_finite(at)?;
+                // Assertions that are no events (`noEvent`, those of functions) may fail between steps only.
+                let mut noted = EventOutcome::default();
+                let point = (at, &buffers.0[..], &buffers.1[..]);
+                (self.events).check_asserts(&mut self.machine, point, false, &mut noted)?;
+                absorb(summary, noted);
             }
             sink.row(at, &self.machine, &buffers.0, &buffers.1)
                 .map_err(SimError::Output)?;

@@ -95,8 +95,8 @@ impl LargeDae for Watched<'_> {
         self.machine.jacobian_needs_point()
     }
 
-    fn pair(&mut self) -> Option<&mut acausal_cpu::Pair> {
-        self.machine.pair()
+    fn team(&mut self) -> Option<&mut acausal_cpu::Team> {
+        self.machine.team()
     }
 }
 

@@ -184,8 +184,7 @@ fn the_matrix_is_that_of_its_time() {
     equation(&mut m, all.clone(), q, double);
     equation(&mut m, all, slope, product);
     let dae = acausal_index1::transform(m).expect("index one");
-    let compiled = acausal_codegen::compile(dae);
-    let compiled = Arc::new(compiled.expect("code"));
+    let compiled = Arc::new(acausal_codegen::compile(dae).expect("code"));
     let backend = acausal_jit::default_backend();
     let mut machine = Machine::new(compiled, &*backend).expect("machine");
     let zeros = vec![0.0; machine.pattern().size()];

@@ -10,9 +10,9 @@
 //! failure (a logarithm of a negative trial value) makes the integrator retry with a smaller step, a *fatal* one stops
 //! it. Failures carry a row or a code of the caller, so that the caller can name the equation.
 
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{Shared, Team};
 
-use crate::bdf::Part;
+use crate::bdf::PredictPart;
 use crate::factors::StepFactors;
 use crate::pattern::Pattern;
 use std::fmt;
@@ -135,15 +135,15 @@ pub trait LargeDae {
         true
     }
 
-    /// A second thread, for the loops of the integrator over long vectors.
-    fn pair(&mut self) -> Option<&mut Pair> {
+    /// Threads for the loops of the integrator over long vectors.
+    fn team(&mut self) -> Option<&mut Team> {
         None
     }
 }
 
-/// The second thread of a model.
-pub(crate) fn pair_of<D: Dae + ?Sized>(dae: &mut D) -> Option<&mut Pair> {
-    dae.large()?.pair()
+/// The threads of a model.
+pub(crate) fn team_of<D: Dae + ?Sized>(dae: &mut D) -> Option<&mut Team> {
+    dae.large()?.team()
 }
 
 /// The number of event indicators of a model.
@@ -165,7 +165,7 @@ pub struct Predicted<'a> {
     pub yp: Shared<'a>,
     /// Where the residual goes. Rows may be written after the unknowns of the same numbers were predicted.
     pub r: Shared<'a>,
-    pub(crate) predict: &'a Part<'a>,
+    pub(crate) predict: &'a PredictPart<'a>,
 }
 
 impl Predicted<'_> {

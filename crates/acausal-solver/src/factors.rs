@@ -12,7 +12,7 @@
 
 use crate::dae::Dae;
 use crate::linear::LinearSolver;
-use crate::two::second;
+use crate::parallel::team_for;
 
 /// The factorised iteration matrix of the last step.
 pub struct StepFactors<'a> {
@@ -42,7 +42,7 @@ impl<'a> StepFactors<'a> {
 
     /// Replaces a residual by the step that has to be *subtracted* from y.
     pub fn solve<D: Dae + ?Sized>(&mut self, dae: &mut D, residual: &mut [f64]) {
-        let pair = second(dae, residual.len());
-        self.solver.solve_on(pair, residual);
+        let team = team_for(dae, residual.len());
+        self.solver.solve_on(team, residual);
     }
 }

@@ -8,7 +8,7 @@
 //! | `factors` | [`StepFactors`]: the factors of the last step, for points inside of it |
 //! | [`linear`] | LU factorisations of dense, banded and sparse matrices with a fixed pattern; ordering, rank, substitution |
 //! | [`newton`] | damped Newton iteration for initialisation, torn and in blocks, with rescue by continuation |
-//! | `two` | loops over long vectors on two threads |
+//! | `parallel` | loops over long vectors in parts on several threads |
 //! | `integrator` | [`Integrator`]: what [`Bdf`] and SUNDIALS IDA have in common |
 //! | `ida` | SUNDIALS IDA (cargo feature `sundials`), the judge |
 //!
@@ -23,8 +23,8 @@ pub mod ida;
 mod integrator;
 pub mod linear;
 pub mod newton;
+mod parallel;
 mod pattern;
-mod two;
 
 pub use bdf::{
     Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,

@@ -4,7 +4,7 @@
 mod large;
 mod problems;
 
-use acausal_cpu::Pair;
+use acausal_cpu::Team;
 use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, LargeDae, Pattern, Predicted, StepOutcome};
 use large::{Heat, HeatForm, TransmissionLine};
 use problems::{Dense, run, tolerances};
@@ -124,10 +124,10 @@ fn a_narrow_history_is_as_good() {
     assert!(mean < 1.05, "{mean}");
 }
 
-/// The same with a second thread.
-struct OnTwo(Heat, Option<Pair>);
+/// The same with more threads.
+struct WithTeam(Heat, Option<Team>);
 
-impl Dae for OnTwo {
+impl Dae for WithTeam {
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.0.residual(t, y, yp, r)
     }
@@ -152,7 +152,7 @@ impl Dae for OnTwo {
     }
 }
 
-impl LargeDae for OnTwo {
+impl LargeDae for WithTeam {
     fn jacobian_after_residual(
         &mut self,
         t: f64,
@@ -164,7 +164,7 @@ impl LargeDae for OnTwo {
         self.0.jacobian(t, y, yp, cj, values)
     }
 
-    fn pair(&mut self) -> Option<&mut Pair> {
+    fn team(&mut self) -> Option<&mut Team> {
         self.1.as_mut()
     }
 }
@@ -298,14 +298,14 @@ fn residuals_on_the_way_do_not_change_the_solution() {
     check(oscillator, 20.0, false);
 }
 
-/// Long enough for a second thread in every loop, with an incomplete group at the end.
+/// Long enough for threads in every loop, with an incomplete group at the end.
 const LONG: usize = 300_003;
 
-/// A rod that is long enough for a second thread: the same bits with and without, through all orders, refused steps and looks.
+/// A rod that is long enough for threads: the same bits on any number of them, through all orders, refused steps and looks.
 #[test]
-fn a_second_thread_does_not_change_the_solution() {
-    let integrate = |pair: Option<Pair>| {
-        let mut dae = OnTwo(Heat::new(LONG, HeatForm::Direct), pair);
+fn threads_do_not_change_the_solution() {
+    let integrate = |threads: usize| {
+        let mut dae = WithTeam(Heat::new(LONG, HeatForm::Direct), Team::new(threads));
         let (y, yp) = dae.0.start();
         let mut bdf = Bdf::new(tolerances(1e-4, 1e-6), 0.0, &y, &yp).unwrap();
         for step in 0..40 {
@@ -319,7 +319,10 @@ fn a_second_thread_does_not_change_the_solution() {
         let bits = y.iter().chain(yp).map(|v| v.to_bits());
         bits.collect::<Vec<_>>()
     };
-    assert!(integrate(None) == integrate(Pair::new()));
+    let one = integrate(1);
+    for threads in 2..=4 {
+        assert!(one == integrate(threads), "{threads} threads");
+    }
 }
 
 #[test]

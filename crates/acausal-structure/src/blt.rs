@@ -199,6 +199,15 @@ pub struct Level {
     pub unknowns: Vec<VarId>,
 }
 
+impl Level {
+    /// Whether there are as many elements of unknowns as of equations.
+    pub fn is_square(&self, graph: &Graph) -> bool {
+        let supply = self.equations.iter().map(|e| graph.elen[e.index()]);
+        let demand = self.unknowns.iter().map(|v| graph.vlen[v.index()]);
+        supply.sum::<u64>() == demand.sum::<u64>()
+    }
+}
+
 /// For each block its levels, lowest derivatives first, the block itself last.
 pub fn constraint_sets(d: &Differentiated, blocks: &Blocks) -> Vec<Vec<Level>> {
     let (var_integral, eq_integral) = (d.var_integral(), d.eq_integral());

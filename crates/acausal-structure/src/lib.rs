@@ -14,6 +14,7 @@
 //! | which unknowns of a loop must be iterated? | [`tearing`] |
 //! | which states, which dummy states, how large is the index-one form? | [`state_selection`] |
 //! | are there singularities in the connection equations? | [`integer_elimination`] |
+//! | lengths, incidence and colours that the array algorithms share | `graph` |
 //! | all of this for long arrays, independent of their length? | [`segments`] |
 //!
 //! The algorithms follow Otter & Elmqvist, *Transformation of Differential Array Equations to Index One Form* (Modelica

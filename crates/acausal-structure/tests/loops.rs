@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use acausal_structure::blt::strong_components;
 use acausal_structure::tearing::TearSet;
-use acausal_structure::tearing::loops::{Gap, LoopTear, Reach};
+use acausal_structure::tearing::loops::{Dependence, Distance, LoopTear};
 use acausal_structure::{EqId, Rows, VarId};
 use proptest::prelude::*;
 
@@ -107,7 +107,7 @@ proptest! {
         let rows = system.rows();
         // The access that each equation is solved for at the moment.
         let chosen = std::cell::RefCell::new(BTreeMap::<usize, usize>::new());
-        let gaps = |e: EqId, _: VarId, w: VarId| -> Vec<Gap> {
+        let dependences = |e: EqId, _: VarId, w: VarId| -> Vec<Dependence> {
             let k = chosen.borrow()[&e.index()];
             let accesses = &system.equations[e.index()];
             let own = accesses[k].1.unwrap();
@@ -115,11 +115,11 @@ proptest! {
             others
                 .map(|(_, a)| {
                     let (lo, hi) = a.1.map_or((-LENGTH, LENGTH), |s| (s - own, s - own));
-                    Gap { reaches: vec![Reach { direction: 0, lo, hi }], level: true }
+                    Dependence { distances: vec![Distance { direction: 0, lo, hi }], level: true }
                 })
                 .collect()
         };
-        let mut tear = LoopTear::new(&rows, system.variables, &gaps);
+        let mut tear = LoopTear::new(&rows, system.variables, &dependences);
         let unknowns: Vec<VarId> = (0..system.variables).map(VarId::new).collect();
         tear.begin(&unknowns);
         let mut solved: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
@@ -155,24 +155,24 @@ proptest! {
 fn directions_may_differ_from_cycle_to_cycle_but_not_inside_one() {
     // a[i] uses b[i - 1], b[i] uses a[i] and c[i + 1], c[i] uses b[i]: b needs both neighbours through c and a.
     let rows = Rows::of(&[&[0, 1], &[0, 1, 2], &[1, 2]]);
-    let gaps = |_: EqId, v: VarId, w: VarId| -> Vec<Gap> {
+    let dependences = |_: EqId, v: VarId, w: VarId| -> Vec<Dependence> {
         let ahead = match (v.0, w.0) {
             (0, 1) => -1,
             (1, 2) => 1,
             _ => 0,
         };
-        let reaches = vec![Reach {
+        let distances = vec![Distance {
             direction: 0,
             lo: ahead,
             hi: ahead,
         }];
-        let gap = Gap {
-            reaches,
+        let dependence = Dependence {
+            distances,
             level: true,
         };
-        if v == w { Vec::new() } else { vec![gap] }
+        if v == w { Vec::new() } else { vec![dependence] }
     };
-    let mut tear = LoopTear::new(&rows, 3, &gaps);
+    let mut tear = LoopTear::new(&rows, 3, &dependences);
     tear.begin(&[VarId(0), VarId(1), VarId(2)]);
     assert!(tear.try_solve(EqId(0), VarId(0)));
     assert!(tear.try_solve(EqId(1), VarId(1)), "a and b ascend");
@@ -186,22 +186,22 @@ fn directions_may_differ_from_cycle_to_cycle_but_not_inside_one() {
 fn an_element_without_a_direction_may_be_put_anywhere() {
     // x (long) uses s at its third element only, s uses x two elements before; s has no direction of its own.
     let rows = Rows::of(&[&[0, 1], &[0, 1]]);
-    let gaps = |_: EqId, v: VarId, w: VarId| -> Vec<Gap> {
+    let dependences = |_: EqId, v: VarId, w: VarId| -> Vec<Dependence> {
         if v == w {
             return Vec::new();
         }
         let (lo, hi) = if v.0 == 0 { (-3, -3) } else { (1, 1) };
-        let reaches = vec![Reach {
+        let distances = vec![Distance {
             direction: 4,
             lo,
             hi,
         }];
-        vec![Gap {
-            reaches,
+        vec![Dependence {
+            distances,
             level: true,
         }]
     };
-    let mut tear = LoopTear::new(&rows, 2, &gaps);
+    let mut tear = LoopTear::new(&rows, 2, &dependences);
     tear.begin(&[VarId(0), VarId(1)]);
     assert!(tear.try_solve(EqId(0), VarId(0)) && tear.try_solve(EqId(1), VarId(1)));
 }

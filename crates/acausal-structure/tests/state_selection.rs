@@ -103,6 +103,24 @@ fn ms_1_index_one_form_21_8_and_3() {
     );
 }
 
+/// A ring of two inductors y and z in which a current is left free, and x to which nothing goes: `x = y + z; 0 = y + z; x' = f(p); y' = f(p, q); z' = f(p, q);
+/// i = q'`. The slopes are determined completely, with the derivative of the second constraint, whose multiplier must not be lost.
+#[test]
+fn derivative_of_a_constraint_in_a_square_linear_level() {
+    let m = model(
+        "x y z p q i",
+        "a: x y z\nb: y z\nc: x' p\nd: y' p q\ne: z' p q\nf: i q'",
+    );
+    let d = pantelides(&m.dae).unwrap();
+    let n = m.names(&d);
+    let (s, f) = choose(&m, &d, "a:z c:x d:y e:p f:i", "a b c d e f");
+    assert_eq!(
+        (n.eqs(&f.der0), n.eqs(&f.der1)),
+        ("b e".into(), "b'".into())
+    );
+    assert_eq!((f.mu, s.linear.len()), (1, 0));
+}
+
 #[test]
 fn ms_1_first_order_variant() {
     let m = model(

@@ -7,7 +7,9 @@
 //! `wrt`, evaluated by forward-mode differentiation of their body.
 
 use acausal_expr::visit::{Images, Seen, Stack};
-use acausal_expr::{Access, Builtin, ExprId, Exprs, Kind, Node, ReduceOp, RelOp, Ty};
+use acausal_expr::{
+    Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty,
+};
 
 use crate::Reduce;
 
@@ -133,41 +135,11 @@ fn derive(exprs: &mut Exprs, e: ExprId, d: &Images) -> ExprId {
         Node::Pow(a, b) => derive_pow(exprs, e, a, b, d[&a], d[&b]),
         Node::If(c, a, b) => exprs.if_(c, d[&a], d[&b]),
         Node::Reduce {
-            op: ReduceOp::Sum,
-            iter,
-            range,
-            body,
-        } => exprs.reduce(ReduceOp::Sum, iter, range, d[&body]),
-        Node::Reduce {
-            op: ReduceOp::Product,
-            iter,
-            range,
-            body,
-        } => {
-            // (prod f)' = prod f * sum f'/f; only reached for long products, short ones are written out.
-            if exprs.is_zero(d[&body]) {
-                return zero;
-            }
-            let q = exprs.div(d[&body], body);
-            let s = exprs.reduce(ReduceOp::Sum, iter, range, q);
-            exprs.mul(&[e, s])
-        }
-        Node::Reduce {
             op,
             iter,
             range,
             body,
-        } => {
-            // The extremum moves with the member that attains it (the first one, where several do).
-            if exprs.is_zero(d[&body]) {
-                return zero;
-            }
-            let hit = exprs.rel(RelOp::Eq, body, e);
-            let hit = exprs.no_event(hit);
-            let _ = op;
-            let v = exprs.if_(hit, d[&body], zero);
-            exprs.reduce(ReduceOp::Sum, iter, range, v)
-        }
+        } => derive_reduction(exprs, e, op, (iter, range, body), d[&body]),
         Node::Select(i, l) => {
             let list: Vec<ExprId> = exprs.list(l).iter().map(|c| d[c]).collect();
             exprs.select(i, &list)
@@ -192,18 +164,16 @@ fn derive(exprs: &mut Exprs, e: ExprId, d: &Images) -> ExprId {
             wrt,
         } => {
             let args = exprs.list(args).to_vec();
-            let before: Vec<u32> = exprs
-                .list(wrt)
-                .iter()
+            let mut wrt: Vec<u32> = (exprs.list(wrt).iter())
                 .filter_map(|&w| exprs.as_int(w))
                 .map(|w| w as u32)
                 .collect();
             let mut terms = Vec::new();
             for (k, a) in args.iter().enumerate() {
                 if !exprs.is_zero(d[a]) {
-                    let mut wrt = before.clone();
                     wrt.push(k as u32);
                     let p = exprs.apply(func, &args, output, &wrt, Ty::Real);
+                    wrt.pop();
                     terms.push(exprs.mul(&[p, d[a]]));
                 }
             }
@@ -215,6 +185,34 @@ fn derive(exprs: &mut Exprs, e: ExprId, d: &Images) -> ExprId {
         }
         _ => zero,
     }
+}
+
+/// The derivative of a reduction `e` whose body has the derivative `d`.
+fn derive_reduction(
+    exprs: &mut Exprs,
+    e: ExprId,
+    op: ReduceOp,
+    (iter, range, body): (IterId, Range, ExprId),
+    d: ExprId,
+) -> ExprId {
+    if op == ReduceOp::Sum {
+        return exprs.reduce(op, iter, range, d);
+    }
+    let zero = exprs.real(0.0);
+    if exprs.is_zero(d) {
+        return zero;
+    }
+    if op == ReduceOp::Product {
+        // (prod f)' = prod f * sum f'/f; only reached for long products, short ones are written out.
+        let q = exprs.div(d, body);
+        let s = exprs.reduce(ReduceOp::Sum, iter, range, q);
+        return exprs.mul(&[e, s]);
+    }
+    // The extremum moves with the member that attains it (the first one, where several do).
+    let hit = exprs.rel(RelOp::Eq, body, e);
+    let hit = exprs.no_event(hit);
+    let v = exprs.if_(hit, d, zero);
+    exprs.reduce(ReduceOp::Sum, iter, range, v)
 }
 
 fn derive_pow(
@@ -333,8 +331,9 @@ pub(crate) fn derive_call(
         Builtin::Homotopy => return exprs.call(Builtin::Homotopy, d),
         Builtin::Delay => {
             // With a delay time T that changes, x(t - T) changes by x'(t - T)*(1 - T').
-            let past = exprs.call(Builtin::Delay, &[d[0], args[1], args[2]]);
+            // Before the start x is constant, so the fourth argument says that its derivative is zero there.
             let one = exprs.int(1);
+            let past = exprs.call(Builtin::Delay, &[d[0], args[1], args[2], one]);
             let rate = exprs.sub(one, d[1]);
             return exprs.mul(&[past, rate]);
         }

@@ -3,7 +3,7 @@
 //! What is stored for a model (a checkpoint) must not be used for another one. Names and sizes of variables are not enough:
 //! `der(x) = -x` and `der(x) = x` have the same. The fingerprint depends on the structure of all equations, `when` clauses and
 //! functions, and on the literals in them; it does not depend on the values of parameters, on the order in which
-//! expressions were made, nor on the names of the compiler's own iterators.
+//! expressions were made, nor on the numbers of the compiler's own iterators.
 //!
 //! Each expression has the hash of its kind and of those of its children, which come before it in the arena: one pass,
 //! linear in the number of expressions. The hash ([`Fnv`]) is the same on every machine and in every build.
@@ -56,9 +56,48 @@ pub fn fingerprint(model: &FlatModel) -> u64 {
     hash.finish()
 }
 
+/// Where each iterator runs: its place in the domain of its equation, or how many sums, products and the like its own one holds. This tells the compiler's own
+/// iterators of an equation apart, `x[i, j]` from `x[j, i]`, whatever their numbers are.
+fn places(model: &FlatModel) -> Vec<u32> {
+    let x = &model.exprs;
+    let mut places = vec![0; x.iter_names().count()];
+    let mut put = |i: IterId, place: usize| {
+        let known: &mut u32 = &mut places[i.0 as usize];
+        *known = (*known).max(place as u32);
+    };
+    let mut heights: Vec<usize> = Vec::with_capacity(x.len());
+    for e in x.ids() {
+        let mut height = 0;
+        x.for_each_child(e, |c| height = height.max(heights[c.index()]));
+        if let Node::Reduce { iter, .. } = x.node(e) {
+            height += 1;
+            put(iter, 2 * height + 1);
+        }
+        heights.push(height);
+    }
+    let equations = model.equations.iter().chain(&model.initial_equations);
+    let mut domains: Vec<&[(IterId, Range)]> = equations.map(|e| &*e.domain).collect();
+    for when in &model.whens {
+        domains.push(&when.domain);
+        for action in when.branches.iter().flat_map(|b| &b.actions) {
+            if let Action::Assign { domain, .. } | Action::Reinit { domain, .. } = action {
+                domains.push(domain);
+            }
+        }
+    }
+    for domain in domains {
+        for (place, (i, _)) in domain.iter().enumerate() {
+            put(*i, 2 * place);
+        }
+    }
+    places
+}
+
 /// The hashes of all expressions.
 struct Hashes<'m> {
     exprs: &'m Exprs,
+    /// Per iterator: see [`places`].
+    places: Vec<u32>,
     hashes: Vec<u64>,
 }
 
@@ -67,6 +106,7 @@ impl<'m> Hashes<'m> {
         let exprs = &model.exprs;
         let mut all = Hashes {
             exprs,
+            places: places(model),
             hashes: Vec::with_capacity(exprs.len()),
         };
         // Bodies of functions consist of expressions without calls or with calls of other functions, by name.
@@ -81,6 +121,7 @@ impl<'m> Hashes<'m> {
         }
         let mut next = Hashes {
             exprs,
+            places: all.places,
             hashes: Vec::with_capacity(exprs.len()),
         };
         for e in exprs.ids() {
@@ -110,10 +151,11 @@ impl<'m> Hashes<'m> {
         self.list(a.subs, hash);
     }
 
-    /// Iterators of the compiler's own are numbered as they are made, which other values of parameters may change.
+    /// Iterators of the compiler's own are numbered as they are made, which other values of parameters may change: it is their place that counts.
     fn iter(&self, i: IterId, hash: &mut Fnv) {
-        if !self.exprs.is_fresh_iter(i) {
-            self.exprs.iter_name(i).as_str().hash(hash);
+        match self.exprs.is_fresh_iter(i) {
+            true => self.places[i.0 as usize].hash(hash),
+            false => self.exprs.iter_name(i).as_str().hash(hash),
         }
     }
 

@@ -154,6 +154,16 @@ fn pass_down(exprs: &mut Exprs, e: ExprId, adjoint: ExprId, give: &mut dyn FnMut
             return;
         }
     }
+    pass_to_children(exprs, e, adjoint, give);
+}
+
+/// The same for an adjoint without conditions.
+fn pass_to_children(
+    exprs: &mut Exprs,
+    e: ExprId,
+    adjoint: ExprId,
+    give: &mut dyn FnMut(ExprId, ExprId),
+) {
     match exprs.node(e) {
         Node::Add(l) => exprs.list(l).iter().for_each(|&c| give(c, adjoint)),
         Node::Mul(l) => {

@@ -11,8 +11,10 @@
 //! | Integers that must not be rounded | `checked_integers`: [`checked_integers()`] |
 //! | derivatives, forward | `differentiate`: [`Differentiate`] |
 //! | equations cut where arrays are irregular | `domain`: [`split_equation`] |
+//! | elements of array accesses over a domain | [`elements`] |
 //! | a number that tells models apart | `fingerprint`: [`fingerprint()`] |
 //! | derivatives, backward | `gradient`: [`Gradient`], `gradient_chain` for `if … elseif …` |
+//! | long reductions as variables of their own | `hoist`: [`hoist_reductions()`], [`auxiliary()`] |
 //! | sums and products over iterators | `reduction`: [`Reduce`] |
 //! | linear forms, solve-for | `solve`: [`Solve`] |
 //! | replacing parts | `substitute`: [`Substitute`] |
@@ -35,9 +37,11 @@ mod assigned;
 mod checked_integers;
 mod differentiate;
 mod domain;
+pub mod elements;
 mod fingerprint;
 mod gradient;
 mod gradient_chain;
+mod hoist;
 mod reduction;
 mod solve;
 mod substitute;
@@ -49,6 +53,7 @@ pub use differentiate::Differentiate;
 pub use domain::split_equation;
 pub use fingerprint::fingerprint;
 pub use gradient::Gradient;
+pub use hoist::{Local, auxiliary, hoist_reductions};
 pub use reduction::Reduce;
 pub use solve::Solve;
 pub use substitute::Substitute;

@@ -2,6 +2,14 @@
 //!
 //! This is the façade: load a model, compile it, simulate it.
 //!
+//! | step | module |
+//! |---|---|
+//! | from a file or a class name to a compiled model | `load` |
+//! | compiled models in files | `stored` |
+//! | which signals there are, which are stored | `signals`, `observe` |
+//! | from a running simulation to files and plots | `sink` |
+//! | what the process is doing, for messages | `activity` |
+//!
 //! ```
 //! use acausal::{Load, Model};
 //! use acausal_runtime::Settings;
@@ -13,14 +21,6 @@
 //! assert!((x.last().ok_or("no rows")? - (-1.0f64).exp()).abs() < 1e-5);
 //! # Ok::<(), String>(())
 //! ```
-//!
-//! | what | module |
-//! |---|---|
-//! | from a file or class to a compiled model | `load`: [`Model`], [`Load`] |
-//! | compiled models in files | `stored` |
-//! | simulation with results in memory or in files | `sink`: [`ResultSink`], [`InMemory`] |
-//! | which signals there are, and which are stored | `signals`, `observe`: [`Observe`] |
-//! | what is going on, for a progress display | `activity`: [`Activity`] |
 
 mod activity;
 mod load;

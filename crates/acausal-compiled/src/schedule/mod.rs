@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use acausal_cpu::{LEAST_SHARED, Pair, Shared};
+use acausal_cpu::{LEAST_SHARED, Shared, Team, team};
 use acausal_jit::kernel::Bank;
 
 use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
@@ -67,11 +67,11 @@ impl Grouped {
         self.groups.push((self.runs.len() as u32, rows as u32));
     }
 
-    /// Calls `f` with the multiply-adds in an order that keeps that of each entry; those of a long block that satisfies `apart` from two
-    /// threads, each with half of its rows.
+    /// Calls `f` with the multiply-adds in an order that keeps that of each entry; those of a long block that satisfies `apart` from all
+    /// threads, each with a part of its rows.
     fn for_each(
         &self,
-        mut pair: Option<&mut Pair>,
+        mut team: Option<&mut Team>,
         apart: impl Fn(&[MulAdds]) -> bool,
         f: impl Fn(&MulAdds) + Sync,
     ) {
@@ -79,16 +79,15 @@ impl Grouped {
         for &(end, rows) in &self.groups {
             let runs = &self.runs[first..end as usize];
             first = end as usize;
-            let pair = pair
+            let team = team
                 .as_deref_mut()
                 .filter(|_| rows as usize >= LEAST_SHARED);
-            match pair.filter(|_| apart(runs)) {
-                Some(pair) => {
-                    let middle = (rows / 2).next_multiple_of(ROWS);
-                    pair.both(
-                        || some_rows(runs, 0..middle, &f),
-                        || some_rows(runs, middle..rows, &f),
-                    );
+            match team.filter(|_| apart(runs)) {
+                Some(team) => {
+                    let least = LEAST_SHARED / 2;
+                    team::split(Some(team), rows as usize, (ROWS as usize, least), |part| {
+                        some_rows(runs, part.start as u32..part.end as u32, &f);
+                    });
                 }
                 None if rows <= ROWS || runs.len() == 1 || runs.len() > MOST_RUNS => {
                     runs.iter().for_each(&f);
@@ -113,6 +112,9 @@ fn some_rows(runs: &[MulAdds], rows: Range<u32>, f: impl Fn(&MulAdds)) {
         }
     }
 }
+
+/// Numbers in a line of a cache, where parts begin.
+const LINE: usize = 8;
 
 /// Rows that are taken at a time: the entries of a few columns of them fit the first-level cache.
 const ROWS: u32 = 512;
@@ -400,11 +402,11 @@ fn extent(locations: &crate::locations::Locations, count: usize) -> Option<(usiz
 }
 
 impl Schedule {
-    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`; `acc` is the accumulator. A second thread takes half of what
+    /// Runs the multiply-adds. `one` and `cj` are the units of `x` and `x'`; `acc` is the accumulator. Threads take parts of what
     /// is long; the result is the same.
     pub fn accumulate(
         &self,
-        mut pair: Option<&mut Pair>,
+        mut team: Option<&mut Team>,
         partials: &[f64],
         (one, cj): (f64, f64),
         acc: &mut [f64],
@@ -423,20 +425,19 @@ impl Schedule {
         };
         // SAFETY: rows have no entry in common, and threads fill different rows of a block; those that are read are complete (`apart`).
         let fill = |run: &MulAdds| unsafe { run.apply(partials, inside, inside) };
-        self.locals.for_each(pair.as_deref_mut(), apart, fill);
+        self.locals.for_each(team.as_deref_mut(), apart, fill);
         if self.clears_values {
-            match pair.as_deref_mut() {
-                Some(pair) if values.len() >= LEAST_SHARED => {
-                    let (front, back) = values.split_at_mut(values.len() / 2);
-                    pair.both(|| front.fill(0.0), || back.fill(0.0));
-                }
-                _ => values.fill(0.0),
-            }
+            let cleared = Shared::new(&mut *values);
+            let least = LEAST_SHARED / 2;
+            team::split(team.as_deref_mut(), cleared.len(), (LINE, least), |part| {
+                // SAFETY: parts are apart.
+                unsafe { cleared.part(part).fill(0.0) };
+            });
         }
         let filled = Shared::new(values);
         // SAFETY: as above; nothing is filled in what is read.
         let fill = |run: &MulAdds| unsafe { run.apply(partials, inside, filled) };
-        self.values.for_each(pair, |_| true, fill);
+        self.values.for_each(team, |_| true, fill);
     }
 }
 

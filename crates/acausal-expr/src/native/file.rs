@@ -7,10 +7,11 @@
 //! 1, 3, 4
 //! ```
 
-use super::Matrix;
+use std::io::Cursor;
 
-/// Bytes of the header of a matrix in a level 4 file.
-const MAT_HEADER: usize = 20;
+use acausal_mat::Level4;
+
+use super::Matrix;
 
 /// Reads a matrix by name from a text or MAT file.
 pub fn read_matrix(file: &str, name: &str) -> Result<Matrix, String> {
@@ -131,61 +132,25 @@ fn number(word: &str) -> Result<f64, String> {
         .map_err(|_| format!("`{word}` is not a number"))
 }
 
-/// Level 4: a row of matrices, each with a header of five numbers, its name and its columns.
+/// Level 4 stores columns, a table has rows.
 fn from_mat(bytes: &[u8], name: &str) -> Result<Matrix, String> {
     if bytes.starts_with(b"MATLAB") {
         return Err("MAT files of level 5 and later are not supported yet; level 4 is".to_string());
     }
-    let mut rest = bytes;
-    while rest.len() >= MAT_HEADER {
-        let word = |k: usize| {
-            let b = &rest[4 * k..4 * k + 4];
-            i32::from_le_bytes([b[0], b[1], b[2], b[3]])
-        };
-        let (kind, rows, columns, imaginary) = (word(0), word(1), word(2), word(3));
-        let [rows, columns, length] = [rows, columns, word(4)].map(|n| n.max(0) as usize);
-        let width = match kind / 10 % 10 {
-            0 => 8,
-            1 | 2 => 4,
-            3 | 4 => 2,
-            _ => 1,
-        };
-        if !(0..100).contains(&kind) {
-            return Err("this is not a little-endian MAT file of level 4".to_string());
-        }
-        let count = rows.saturating_mul(columns);
-        let data = MAT_HEADER + length;
-        let parts = if imaginary != 0 { 2 } else { 1 };
-        let size = count.saturating_mul(width).saturating_mul(parts);
-        let Some(elements) = rest.get(data..data.saturating_add(size)) else {
-            return Err("the file ends too early".to_string());
-        };
-        let found = rest.get(MAT_HEADER..data).unwrap_or(&[]);
-        let found = found.split(|b| *b == 0).next().unwrap_or(&[]);
-        if found == name.as_bytes() {
-            let element = |k: usize| {
-                let b = &elements[k * width..(k + 1) * width];
-                match kind / 10 % 10 {
-                    0 => f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]),
-                    1 => f32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f64,
-                    2 => i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f64,
-                    3 => i16::from_le_bytes([b[0], b[1]]) as f64,
-                    4 => u16::from_le_bytes([b[0], b[1]]) as f64,
-                    _ => b[0] as f64,
-                }
-            };
-            let values = (0..count)
-                .map(|k| element((k % columns) * rows + k / columns))
-                .collect();
-            return Ok(Matrix {
-                rows,
-                columns,
-                values,
-            });
-        }
-        rest = &rest[data + size..];
-    }
-    Err(format!("there is no matrix `{name}`"))
+    let mut file = Level4::open(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    let Some(found) = file.find(name) else {
+        return Err(format!("there is no matrix `{name}`"));
+    };
+    let numbers = file.numbers(found).map_err(|e| e.to_string())?;
+    let (rows, columns) = (found.rows, found.columns);
+    let values = (0..rows * columns)
+        .map(|k| numbers[(k % columns) * rows + k / columns])
+        .collect();
+    Ok(Matrix {
+        rows,
+        columns,
+        values,
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Tables against values by hand and properties of the methods.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::run_function::Number;
 

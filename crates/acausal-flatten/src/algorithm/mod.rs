@@ -164,7 +164,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// The equations `v = value` of a variable, for those parts that were written outside of `when`.
+/// The equations `v = value` of a variable, for those parts that were written outside of `when`. Where no statement that assigns it is ever executed (a
+/// branch that is never taken, a loop over nothing) it keeps what it held before the section.
 fn equations(
     ctx: &mut Context,
     model: &mut FlatModel,
@@ -183,6 +184,7 @@ fn equations(
         .for_each_leaf(&mut Vec::new(), &mut |path, t| {
             leaves.push((path.to_vec(), t.clone()))
         });
+    let never = target.whole && !section.initial && writes.iter().all(|w| w.variable != variable);
     for (path, left) in leaves {
         let written: Vec<&Write> = writes
             .iter()
@@ -192,10 +194,10 @@ fn equations(
         let Some(right) = field.and_then(Value::as_tensor) else {
             continue;
         };
-        if written.is_empty() || left.is_empty() {
+        if (written.is_empty() && !never) || left.is_empty() {
             continue;
         }
-        let whole = written.iter().any(|w| w.positions.is_none());
+        let whole = never || written.iter().any(|w| w.positions.is_none());
         let positions: BTreeSet<usize> = written
             .iter()
             .flat_map(|w| w.positions.iter().flatten().copied())

@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub whens: usize,
     /// Assigned outside of `when`.
     pub plain: bool,
+    /// Assigned as a whole somewhere. It then is a variable of the section, even where no such statement is ever executed.
+    pub whole: bool,
 }
 
 /// The variables that the section assigns, in order of their first assignment.
@@ -32,6 +34,8 @@ pub(super) fn targets(
         let mut here: BTreeSet<InstId> = BTreeSet::new();
         for r in references(s) {
             let (variable, reference) = root(ctx, &section.env, r, section.initial)?;
+            let whole = r.parts.len() == reference.parts.len()
+                && r.parts.last().is_some_and(|p| p.subscripts.is_empty());
             if !out.contains_key(&variable) {
                 let e = Expr::new(ExprKind::Ref(reference), r.span);
                 let value = ctx.expr(&section.env, &e)?;
@@ -41,20 +45,21 @@ pub(super) fn targets(
                         variable: value,
                         whens: 0,
                         plain: false,
+                        whole: false,
                     },
                 );
             }
             here.insert(variable);
             if let Some(target) = out.get_mut(&variable) {
                 target.plain |= !in_when;
+                target.whole |= whole;
                 if target.plain && (in_when || target.whens > 0) {
                     let name = ctx.instances.display_name(variable);
                     let message = format!(
                         "`{name}` is assigned both inside and outside of `when` in one algorithm, which is not supported yet"
                     );
                     return Err(Error::unsupported(r.span, message)
-                        .hint("use two variables, or an `if` with `edge(...)`")
-                        .into());
+                        .hint("use two variables, or an `if` with `edge(...)`"));
                 }
             }
         }
@@ -100,9 +105,7 @@ pub(super) fn root(
             let name = ctx.instances.display_name(inst);
             let declared = ctx.instances.data(inst).span;
             let message = format!("`{name}` is a parameter or constant and cannot be assigned");
-            return Err(error("assign-parameter", r.span, message)
-                .label(declared, "declared here")
-                .into());
+            return Err(error("assign-parameter", r.span, message).label(declared, "declared here"));
         }
         let mut parts = r.parts[..=skipped + k].to_vec();
         if let Some(last) = parts.last_mut() {

@@ -4,15 +4,15 @@
 //! statements of the section assign gets a clause of its own whose branches come in reverse order: where two of them are
 //! activated at once the later statement wins, as in the sequential execution.
 
-use acausal_base::Span;
+use acausal_base::{Name, Span};
 use acausal_expr::flat::{Action, FlatModel, OriginKind, When, WhenBranch};
 use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
 use acausal_syntax::ast::{Expr, Statement};
 use std::collections::BTreeSet;
 
-use super::target::left_limit;
+use super::target::{left_limit, references, root};
 use super::{Run, Section, flat_assert, origin, subscripts};
-use crate::function::execute::{Event, Flow, with_locals};
+use crate::function::execute::{Event, Flow, Write, with_locals};
 use crate::function::{PendingAssert, PendingPrint};
 use crate::lower::{Result, Tensor, Type, Value, error};
 use acausal_instance::instance::InstId;
@@ -86,6 +86,12 @@ impl Run<'_, '_> {
             });
             self.executor.locals = start.clone();
         }
+        // A variable whose assignments are never executed keeps its left limit, and the clause is what determines it all the same.
+        let idle = self.never_written(branches, &assigned)?;
+        if let Some(first) = lowered.first_mut() {
+            first.assigns.extend(self.assigns(&idle));
+        }
+        assigned.extend(idle.iter().map(|w| w.variable));
         // Behind the clause a variable has its new value, whatever it is.
         for variable in assigned {
             if let Some(target) = self.targets.get(&variable) {
@@ -99,6 +105,34 @@ impl Run<'_, '_> {
             span,
         });
         Ok(())
+    }
+
+    /// Variables of this clause alone that it assigns as a whole, but in statements that were not executed.
+    fn never_written(
+        &mut self,
+        branches: &[(Expr, Vec<Statement>)],
+        assigned: &BTreeSet<InstId>,
+    ) -> Result<Vec<Write>> {
+        let mut out: Vec<Write> = Vec::new();
+        for r in branches.iter().flat_map(|b| &b.1).flat_map(references) {
+            let (variable, _) = root(self.executor.ctx, &self.section.env, r, false)?;
+            let Some(target) = self.targets.get(&variable) else {
+                continue;
+            };
+            let known = assigned.contains(&variable) || out.iter().any(|w| w.variable == variable);
+            if known || !target.whole || target.whens > 1 {
+                continue;
+            }
+            let leaves = &mut |path: &[Name], _: &Tensor| {
+                out.push(Write {
+                    variable,
+                    path: path.to_vec(),
+                    positions: None,
+                });
+            };
+            target.variable.for_each_leaf(&mut Vec::new(), leaves);
+        }
+        Ok(out)
     }
 
     fn conditions(&mut self, condition: &Expr) -> Result<Vec<ExprId>> {
@@ -120,7 +154,7 @@ impl Run<'_, '_> {
     }
 
     /// The parts that were written, with their values now.
-    fn assigns(&mut self, writes: &[crate::function::execute::Write]) -> Vec<Assign> {
+    fn assigns(&mut self, writes: &[Write]) -> Vec<Assign> {
         let mut out = Vec::new();
         for (&variable, target) in &self.targets {
             let Some(value) = self.executor.locals.get(&variable) else {

@@ -142,7 +142,31 @@ fn too_fine(model: &FlatModel, origin: OriginId) -> Diagnostic {
 
 pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Vec<Diagnostic>> {
     let mut messages = Vec::new();
-    let mut rates: IndexMap<usize, Rate, FxBuildHasher> = IndexMap::default();
+    let (mut rates, mut grids) = base_clocks(model, classes, &mut messages);
+    derived_clocks(model, classes, &mut rates, &mut messages);
+    expect_all_clocked(model, classes, &rates, &mut messages);
+    refine(model, &rates, &mut grids, &mut messages);
+    if !messages.is_empty() {
+        return Err(messages);
+    }
+    let ticks = ticks_on_grids(model, &rates, &grids, &mut messages);
+    check_ticks(model, &grids, &ticks, &mut messages);
+    match messages.is_empty() {
+        true => Ok(Grids { grids, ticks }),
+        false => Err(messages),
+    }
+}
+
+/// The rates of the partitions, by class.
+type Rates = IndexMap<usize, Rate, FxBuildHasher>;
+
+/// The classes that have a base clock of their own, and a grid for each of these clocks.
+fn base_clocks(
+    model: &FlatModel,
+    classes: &Partitions,
+    messages: &mut Vec<Diagnostic>,
+) -> (Rates, Vec<Grid>) {
+    let mut rates = Rates::default();
     let mut grids: Vec<Grid> = Vec::new();
     for r in &classes.relations {
         let Relation::Base { of, clock, origin } = *r else {
@@ -164,8 +188,18 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             interval: Fraction::whole(1),
             shift: Fraction::whole(0),
         };
-        note(model, &mut rates, of, rate, origin, &mut messages);
+        note(model, &mut rates, of, rate, origin, messages);
     }
+    (rates, grids)
+}
+
+/// The classes whose clock follows from that of another.
+fn derived_clocks(
+    model: &FlatModel,
+    classes: &Partitions,
+    rates: &mut Rates,
+    messages: &mut Vec<Diagnostic>,
+) {
     // Going round until nothing is added: each round reaches at least one class more.
     loop {
         let before = rates.len();
@@ -189,7 +223,7 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
                 continue;
             };
             match rate {
-                Some(rate) => note(model, &mut rates, class, rate, origin, &mut messages),
+                Some(rate) => note(model, rates, class, rate, origin, messages),
                 None => messages.push(too_fine(model, origin)),
             }
         }
@@ -197,6 +231,15 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             break;
         }
     }
+}
+
+/// Every equation that is clocked has a clock.
+fn expect_all_clocked(
+    model: &FlatModel,
+    classes: &Partitions,
+    rates: &Rates,
+    messages: &mut Vec<Diagnostic>,
+) {
     for (class, origin) in classes.clocked() {
         if !rates.contains_key(&class)
             && let Some(origin) = origin
@@ -209,6 +252,10 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             );
         }
     }
+}
+
+/// Makes each grid as fine as its classes need.
+fn refine(model: &FlatModel, rates: &Rates, grids: &mut [Grid], messages: &mut Vec<Diagnostic>) {
     for rate in rates.values() {
         let g = &mut grids[rate.grid];
         let fine = lcm(g.fine, rate.interval.below).and_then(|f| lcm(f, rate.shift.below));
@@ -217,11 +264,17 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             None => messages.push(too_fine(model, g.origin)),
         }
     }
-    if !messages.is_empty() {
-        return Err(messages);
-    }
+}
+
+/// How the ticks of each class lie on its grid.
+fn ticks_on_grids(
+    model: &FlatModel,
+    rates: &Rates,
+    grids: &[Grid],
+    messages: &mut Vec<Diagnostic>,
+) -> IndexMap<usize, Ticks, FxBuildHasher> {
     let mut ticks: IndexMap<usize, Ticks, FxBuildHasher> = IndexMap::default();
-    for (&class, rate) in &rates {
+    for (&class, rate) in rates {
         let g = &grids[rate.grid];
         let (period, offset) = (rate.interval.steps(g.fine), rate.shift.steps(g.fine));
         let Some((period, offset)) = period.zip(offset) else {
@@ -238,6 +291,16 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             },
         );
     }
+    ticks
+}
+
+/// No tick lies before the first one of its base clock, and the ticks of a condition are not divided further.
+fn check_ticks(
+    model: &FlatModel,
+    grids: &[Grid],
+    ticks: &IndexMap<usize, Ticks, FxBuildHasher>,
+    messages: &mut Vec<Diagnostic>,
+) {
     for (k, g) in grids.iter().enumerate() {
         let span = model.origin(g.origin).span;
         let early = (ticks.values()).any(|t| t.grid == k && t.offset < 0);
@@ -257,16 +320,12 @@ pub(super) fn infer(model: &FlatModel, classes: &Partitions) -> Result<Grids, Ve
             );
         }
     }
-    match messages.is_empty() {
-        true => Ok(Grids { grids, ticks }),
-        false => Err(messages),
-    }
 }
 
 /// Notes the rate of a class; another one that is noted already is an error.
 fn note(
     model: &FlatModel,
-    rates: &mut IndexMap<usize, Rate, FxBuildHasher>,
+    rates: &mut Rates,
     class: usize,
     rate: Rate,
     origin: OriginId,

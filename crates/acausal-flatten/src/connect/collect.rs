@@ -44,8 +44,7 @@ pub fn connect(
             "connected arrays must have the same size",
         )
         .label(refs[0].span, format!("this has the size {x:?}"))
-        .label(refs[1].span, format!("this has the size {y:?}"))
-        .into());
+        .label(refs[1].span, format!("this has the size {y:?}")));
     }
     // Whole dimensions run together: the iterators of b become those of a.
     let pairs: Vec<(IterId, ExprId)> = a
@@ -298,12 +297,10 @@ impl Walk<'_> {
                     _ => None,
                 });
         if let Some(inst) = variable {
-            out = out
-                .note(format!(
-                    "it depends on `{}`",
-                    ctx.instances.display_name(inst)
-                ))
-                .into();
+            out = out.note(format!(
+                "it depends on `{}`",
+                ctx.instances.display_name(inst)
+            ));
         }
         out
     }
@@ -340,7 +337,6 @@ impl Walk<'_> {
             .label(a, "first connector")
             .label(b, "second connector")
             .label(at, "declared here")
-            .into()
     }
 }
 

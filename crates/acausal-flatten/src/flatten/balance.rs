@@ -64,17 +64,11 @@ impl Flattener {
                 .take(10)
                 .collect();
             if !unused.is_empty() {
-                message = message
-                    .note(format!("no equation contains {}", unused.join(", ")))
-                    .into();
+                message = message.note(format!("no equation contains {}", unused.join(", ")));
             }
-            message = message
-                .hint(format!("add {}", count(unknowns - total, "equation")))
-                .into();
+            message = message.hint(format!("add {}", count(unknowns - total, "equation")));
         } else {
-            message = message
-                .hint(format!("remove {}", count(total - unknowns, "equation")))
-                .into();
+            message = message.hint(format!("remove {}", count(total - unknowns, "equation")));
         }
         self.model.imbalance = Some(message.into());
     }

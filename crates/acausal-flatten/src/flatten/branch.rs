@@ -195,90 +195,9 @@ impl Flattener {
         out: &mut Vec<Item>,
     ) -> Result<()> {
         let not_c = self.ctx.exprs.not(c);
-        let mut sides = [Vec::new(), Vec::new()];
-        for (side, (items, active)) in [(yes, c), (no, not_c)].into_iter().enumerate() {
-            for item in items {
-                match item {
-                    Item::Equation(e) => sides[side].push(e),
-                    Item::Assert(mut a) => {
-                        // It must hold in this branch only.
-                        let inactive = self.ctx.exprs.not(active);
-                        a.condition = self.ctx.exprs.or(inactive, a.condition);
-                        out.push(Item::Assert(a));
-                    }
-                    Item::Link(l) => {
-                        let span = self.model.origin(l.origin).span;
-                        return Err(error(
-                            "connect-in-if",
-                            span,
-                            "`connect` in an `if` needs a condition of parameters",
-                        )
-                        .note("which components are connected cannot change during simulation")
-                        .into());
-                    }
-                    Item::When(w) => {
-                        let span = self.model.origin(w.origin).span;
-                        return Err(error(
-                            "when-in-if",
-                            span,
-                            "`when` in an `if` needs a condition of parameters",
-                        ));
-                    }
-                    Item::Reinit {
-                        domain,
-                        target,
-                        value,
-                        span,
-                    } => {
-                        // In the other branch the state keeps its value.
-                        let ty = Ty::Real;
-                        let keep = self.ctx.exprs.access(target, ty);
-                        let value = self.ctx.exprs.if_(active, value, keep);
-                        out.push(Item::Reinit {
-                            domain,
-                            target,
-                            value,
-                            span,
-                        });
-                    }
-                    Item::Print {
-                        domain,
-                        message,
-                        origin,
-                    } => {
-                        let nothing = self.ctx.exprs.str("");
-                        let message = self.ctx.exprs.if_(active, message, nothing);
-                        out.push(Item::Print {
-                            domain,
-                            message,
-                            origin,
-                        });
-                    }
-                    Item::Terminate { .. } => {
-                        return Err(Error::unsupported(
-                            span,
-                            "`terminate` in an `if` with a varying condition is not supported yet",
-                        ));
-                    }
-                }
-            }
-        }
-        let [first, second] = sides;
-        let count = |list: &[Equation]| list.iter().map(Equation::len).sum::<usize>();
-        if count(&first) != count(&second) {
-            let outer: usize = spot
-                .domain
-                .iter()
-                .map(|d| d.1.count.max(0) as usize)
-                .product::<usize>()
-                .max(1);
-            let (a, b) = (count(&first) / outer, count(&second) / outer);
-            let plural = |n: usize| if n == 1 { "equation" } else { "equations" };
-            return Err(error("if-unbalanced", span, format!("the branches of this `if` have different numbers of equations: {a} {} and {b}", plural(a)))
-                .note("the condition can change during simulation, so each branch must determine the same unknowns (MLS 3.6 §8.3.4)")
-                .hint("give every branch, also `else`, the same number of equations, or make the condition depend on parameters only")
-                .into());
-        }
+        let first = self.conditional(yes, c, span, out)?;
+        let second = self.conditional(no, not_c, span, out)?;
+        self.expect_balanced(spot, &first, &second, span)?;
         let mut second: Vec<Option<Equation>> = second.into_iter().map(Some).collect();
         let mut unmatched = Vec::new();
         for e in first {
@@ -297,43 +216,155 @@ impl Flattener {
                 None => unmatched.push(e),
             }
         }
-        let mut rest = second.into_iter().flatten();
-        for e in unmatched {
-            let Some(o) = rest.next() else { break };
-            let Some((l, r)) = self.aligned(&o, &e.domain) else {
-                return Err(error(
-                    "if-shapes",
-                    span,
-                    "the equations in the branches of this `if` differ in size",
-                )
-                .hint(
-                    "write the equations of all branches in the same order and with the same sizes",
-                )
-                .into());
-            };
-            let numeric = [e.lhs, l]
-                .iter()
-                .all(|&s| matches!(self.ctx.exprs.ty(s), Ty::Real | Ty::Int));
-            if !numeric {
-                return Err(error(
-                    "if-targets",
-                    span,
-                    "the branches of this `if` must have equations for the same Boolean or String variables",
-                ));
-            }
-            let x = &mut self.ctx.exprs;
-            let (p, q) = (x.sub(e.lhs, e.rhs), x.sub(l, r));
-            let rhs = x.if_(c, p, q);
-            let lhs = x.real(0.0);
-            let origin = self.origin(span, spot.component, OriginKind::Equation);
-            out.push(Item::Equation(Equation {
-                domain: e.domain,
-                lhs,
-                rhs,
-                origin,
-            }));
+        let rest = second.into_iter().flatten();
+        for (e, o) in unmatched.into_iter().zip(rest) {
+            let merged = self.merged_residual(spot, c, e, &o, span)?;
+            out.push(Item::Equation(merged));
         }
         Ok(())
+    }
+
+    /// What of a branch holds while `active` is true: its equations are given back, all else is put out with the condition.
+    fn conditional(
+        &mut self,
+        items: Vec<Item>,
+        active: ExprId,
+        span: Span,
+        out: &mut Vec<Item>,
+    ) -> Result<Vec<Equation>> {
+        let mut equations = Vec::new();
+        for item in items {
+            match item {
+                Item::Equation(e) => equations.push(e),
+                Item::Assert(mut a) => {
+                    // It must hold in this branch only.
+                    let inactive = self.ctx.exprs.not(active);
+                    a.condition = self.ctx.exprs.or(inactive, a.condition);
+                    out.push(Item::Assert(a));
+                }
+                Item::Link(l) => {
+                    let span = self.model.origin(l.origin).span;
+                    return Err(error(
+                        "connect-in-if",
+                        span,
+                        "`connect` in an `if` needs a condition of parameters",
+                    )
+                    .note("which components are connected cannot change during simulation"));
+                }
+                Item::When(w) => {
+                    let span = self.model.origin(w.origin).span;
+                    return Err(error(
+                        "when-in-if",
+                        span,
+                        "`when` in an `if` needs a condition of parameters",
+                    ));
+                }
+                Item::Reinit {
+                    domain,
+                    target,
+                    value,
+                    span,
+                } => {
+                    // In the other branch the state keeps its value.
+                    let ty = Ty::Real;
+                    let keep = self.ctx.exprs.access(target, ty);
+                    let value = self.ctx.exprs.if_(active, value, keep);
+                    out.push(Item::Reinit {
+                        domain,
+                        target,
+                        value,
+                        span,
+                    });
+                }
+                Item::Print {
+                    domain,
+                    message,
+                    origin,
+                } => {
+                    let nothing = self.ctx.exprs.str("");
+                    let message = self.ctx.exprs.if_(active, message, nothing);
+                    out.push(Item::Print {
+                        domain,
+                        message,
+                        origin,
+                    });
+                }
+                Item::Terminate { .. } => {
+                    return Err(Error::unsupported(
+                        span,
+                        "`terminate` in an `if` with a varying condition is not supported yet",
+                    ));
+                }
+            }
+        }
+        Ok(equations)
+    }
+
+    /// Both branches must have the same number of equations.
+    fn expect_balanced(
+        &self,
+        spot: &Spot<'_>,
+        first: &[Equation],
+        second: &[Equation],
+        span: Span,
+    ) -> Result<()> {
+        let count = |list: &[Equation]| list.iter().map(Equation::len).sum::<usize>();
+        if count(first) == count(second) {
+            return Ok(());
+        }
+        let outer: usize = spot
+            .domain
+            .iter()
+            .map(|d| d.1.count.max(0) as usize)
+            .product::<usize>()
+            .max(1);
+        let (a, b) = (count(first) / outer, count(second) / outer);
+        let plural = |n: usize| if n == 1 { "equation" } else { "equations" };
+        Err(error("if-unbalanced", span, format!("the branches of this `if` have different numbers of equations: {a} {} and {b}", plural(a)))
+            .note("the condition can change during simulation, so each branch must determine the same unknowns (MLS 3.6 §8.3.4)")
+            .hint("give every branch, also `else`, the same number of equations, or make the condition depend on parameters only"))
+    }
+
+    /// `0 = if c then l1 - r1 else l2 - r2`
+    fn merged_residual(
+        &mut self,
+        spot: &Spot<'_>,
+        c: ExprId,
+        e: Equation,
+        other: &Equation,
+        span: Span,
+    ) -> Result<Equation> {
+        let Some((l, r)) = self.aligned(other, &e.domain) else {
+            return Err(error(
+                "if-shapes",
+                span,
+                "the equations in the branches of this `if` differ in size",
+            )
+            .hint(
+                "write the equations of all branches in the same order and with the same sizes",
+            ));
+        };
+        let numeric = [e.lhs, l]
+            .iter()
+            .all(|&s| matches!(self.ctx.exprs.ty(s), Ty::Real | Ty::Int));
+        if !numeric {
+            return Err(error(
+                "if-targets",
+                span,
+                "the branches of this `if` must have equations for the same Boolean or String variables",
+            ));
+        }
+        let x = &mut self.ctx.exprs;
+        let (p, q) = (x.sub(e.lhs, e.rhs), x.sub(l, r));
+        let rhs = x.if_(c, p, q);
+        let lhs = x.real(0.0);
+        let origin = self.origin(span, spot.component, OriginKind::Equation);
+        Ok(Equation {
+            domain: e.domain,
+            lhs,
+            rhs,
+            origin,
+        })
     }
 
     /// The sides of an equation over the iterators of another domain of the same sizes. Dimensions of one element do not count:

@@ -112,8 +112,7 @@ impl Flattener {
                 };
                 if !self.is_target(lhs) {
                     return Err(error("when-equation", span, "an equation inside of `when` must be `variable = expression`")
-                        .note("a `when` equation assigns a discrete variable at an event (MLS 3.6 §8.3.5)")
-                        .into());
+                        .note("a `when` equation assigns a discrete variable at an event (MLS 3.6 §8.3.5)"));
                 }
                 let inner = Equation {
                     domain: e.domain[outer..].to_vec().into(),

@@ -278,8 +278,7 @@ impl Flattener {
             span,
             format!("`{name}` is Integer, but the other side of its equation is Real"),
         )
-        .hint("`integer(x)` is the largest Integer that is not above x")
-        .into())
+        .hint("`integer(x)` is the largest Integer that is not above x"))
     }
 
     fn mismatch(&self, a: &Value, b: &Value, span: Span) -> Error {

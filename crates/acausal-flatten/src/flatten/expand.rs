@@ -151,8 +151,7 @@ impl Flattener {
             None => {
                 let name = self.ctx.instances.display_name(inst);
                 Err(error("condition-differs", condition.expr.span, format!("the condition of `{name}` is not the same for all elements of the array around it"))
-                    .hint("declare the elements as separate components")
-                    .into())
+                    .hint("declare the elements as separate components"))
             }
         }
     }

@@ -37,8 +37,7 @@ impl Flattener {
             other => {
                 let message = format!("there is no operator `Connections.{other}`");
                 return Err(error("unknown-name", function.span, message)
-                    .note(format!("there are {}", CONNECTION_OPERATORS.join(", ")))
-                    .into());
+                    .note(format!("there are {}", CONNECTION_OPERATORS.join(", "))));
             }
         };
         if spot.when || spot.initial {
@@ -72,8 +71,7 @@ impl Flattener {
                     e.span,
                     format!("`{name}` is not overdetermined: {class} has no function `equalityConstraint`"),
                 )
-                .hint("name the overdetermined record inside of the connector, such as `frame_a.R`")
-                .into());
+                .hint("name the overdetermined record inside of the connector, such as `frame_a.R`"));
             }
         }
         if let Some(e) = priority {

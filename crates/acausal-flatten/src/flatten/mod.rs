@@ -20,7 +20,8 @@
 //! All errors of a model are reported at once: a failing equation is left out and the next one is lowered.
 //!
 //! ```
-//! use acausal_flatten::{class::Libraries, flatten::flatten};
+//! use acausal_flatten::flatten::flatten;
+//! use acausal_instance::class::Libraries;
 //! let mut libraries = Libraries::new();
 //! libraries.load_text("decay.mo", "model Decay Real x(start = 1); equation der(x) = -x; end Decay;").unwrap();
 //! let (model, warnings) = flatten(&mut libraries, "Decay", &[]).unwrap();

@@ -15,9 +15,7 @@ use super::equation::Item;
 use super::loops::expressions;
 use super::{Flattener, Spot};
 use crate::connect::Link;
-use crate::lower::{
-    Arguments, Env, Iteration, Place, Result, Subscript, Type, Value, error, graph,
-};
+use crate::lower::{Arguments, Env, Iteration, Place, Result, Subscript, Type, Value, graph};
 use acausal_instance::instance::{InstId, Kind};
 
 impl Flattener {

@@ -13,7 +13,7 @@ use acausal_expr::{ExprId, Kind, Range, VarId};
 use acausal_syntax::ast;
 
 use super::Flattener;
-use crate::lower::{Error, Result, Tensor, Type, error};
+use crate::lower::{Error, Result, Tensor, Type};
 use acausal_instance::instance::InstId;
 
 impl Flattener {

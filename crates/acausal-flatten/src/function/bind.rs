@@ -114,8 +114,7 @@ pub fn bind(
                 .collect();
             return Err(
                 error("unknown-argument", at, format!("{f} has no input `{name}`"))
-                    .note(format!("its inputs are {}", known.join(", ")))
-                    .into(),
+                    .note(format!("its inputs are {}", known.join(", "))),
             );
         };
         if given[k].is_some() {
@@ -197,9 +196,9 @@ fn values(
                     let declared = ctx.instances.data(input).span;
                     let message =
                         format!("the input `{name}` of {f} is not given and has no default");
-                    return Err(error("missing-argument", span, message)
-                        .label(declared, "declared here")
-                        .into());
+                    return Err(
+                        error("missing-argument", span, message).label(declared, "declared here")
+                    );
                 };
                 let inner = Env::function(binding.scope, &locals, env.evaluate);
                 (ctx.expr(&inner, &binding.expr)?, span)

@@ -252,7 +252,7 @@ impl<'c, 'e> Executor<'c, 'e> {
                 let message = format!("`when` cannot be used here, in {}", self.name);
                 let message = error("when-place", s.span, message)
                     .hint("`when` stands at the top level of an algorithm or equation section");
-                return Err(Stop::Error(message.into()));
+                return Err(message.into());
             }
             StatementKind::Break => return Ok(Flow::Break),
             StatementKind::Return => return Ok(Flow::Return),

@@ -296,7 +296,5 @@ fn unknown(ctx: &Context, function: InstId, name: &str, span: Span) -> Error {
     let modelica = ctx.instances.class_name(function);
     let declared = ctx.instances.data(function).span;
     let message = format!("the external function `{name}` of {modelica} is not supported yet");
-    Error::unsupported(span, message)
-        .label(declared, "declared here")
-        .into()
+    Error::unsupported(span, message).label(declared, "declared here")
 }

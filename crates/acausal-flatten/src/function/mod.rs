@@ -136,13 +136,6 @@ impl Stop {
     pub(crate) fn dynamic(span: Span, why: impl Into<String>) -> Stop {
         Stop::Dynamic(error("not-inlinable", span, why))
     }
-
-    /// The error in either case.
-    pub fn into_error(self) -> Error {
-        match self {
-            Stop::Error(e) | Stop::Dynamic(e) => e,
-        }
-    }
 }
 
 /// Calls a function: one value for one output, a tuple for several.
@@ -260,7 +253,6 @@ fn partial_call(ctx: &Context, function: InstId, span: Span) -> Error {
         .hint(
             "redeclare the function, or the package that it is in, with one that has an algorithm",
         )
-        .into()
 }
 
 /// Adds where a function was called from to an error in its body.

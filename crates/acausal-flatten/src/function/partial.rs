@@ -118,5 +118,4 @@ fn not_scalar(variable: &Ident, span: Span) -> Error {
         format!("a function is differentiated by scalar Real inputs, which `{variable}` is not"),
     )
     .label(variable.span, "differentiated by this")
-    .into()
 }

@@ -96,8 +96,7 @@ pub(super) fn expect_assigned(
     .label(at, "declared here")
     .hint(format!(
         "assign it in the algorithm of the function: `{name} := ...`"
-    ))
-    .into())
+    )))
 }
 
 fn expect_no_input(ctx: &mut Context, function: InstId, name: Name, span: Span) -> Result<()> {
@@ -114,8 +113,7 @@ fn expect_no_input(ctx: &mut Context, function: InstId, name: Name, span: Span) 
         format!("`{name}` is an input of {class} and cannot be assigned"),
     )
     .label(at, "declared here")
-    .hint("copy it into a protected variable and change that")
-    .into())
+    .hint("copy it into a protected variable and change that"))
 }
 
 /// A binding of its own, or of a field; or nothing to assign.

@@ -107,8 +107,8 @@ fn run(
             let message = error(failure_code(&failure), span, failure.to_string())
                 .label(declared, "declared here");
             match hint(&failure) {
-                Some(hint) => message.hint(hint).into(),
-                None => message.into(),
+                Some(hint) => message.hint(hint),
+                None => message,
             }
         })
 }
@@ -227,8 +227,7 @@ fn specialised(
         );
         return Err(error("endless-recursion", span, message)
             .label(declared, "declared here")
-            .hint("a recursion needs a case in which the function does not call itself")
-            .into());
+            .hint("a recursion needs a case in which the function does not call itself"));
     }
     // The place is taken before the body is lowered, so that the body can call it.
     ctx.functions.push(flat::Function {

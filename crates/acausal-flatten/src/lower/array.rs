@@ -20,8 +20,7 @@ impl Context {
                 span,
                 "`{}` has no type: an array constructor needs at least one element",
             )
-            .hint("write `fill(0.0, 0)` or `zeros(0)` for an empty array")
-            .into());
+            .hint("write `fill(0.0, 0)` or `zeros(0)` for an empty array"));
         }
         let mut values = Vec::with_capacity(members.len());
         for m in members {
@@ -43,8 +42,7 @@ impl Context {
                 "the elements of an array must be alike: this is {other}, the first is {first}"
             ),
         )
-        .label(members[0].span, format!("this is {first}"))
-        .into())
+        .label(members[0].span, format!("this is {first}")))
     }
 
     /// `[a, b; c, d]` (MLS 3.6 §10.4.2.1): everything is promoted to the highest rank, at least 2.
@@ -96,8 +94,7 @@ impl Context {
                         *span,
                         format!("{b} cannot be put beside {a}"),
                     )
-                    .label(first_span, format!("this is {a}"))
-                    .into());
+                    .label(first_span, format!("this is {a}")));
                 }
             }
         }

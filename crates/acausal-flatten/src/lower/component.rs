@@ -16,7 +16,6 @@ impl Context {
             format!("`{name}` does not exist: its condition is false"),
         )
         .label(at, "declared here")
-        .into()
     }
 
     /// The value of a component: a variable access, a known value, or a record of these.
@@ -113,9 +112,7 @@ impl Context {
                     "`{name}` is not part of the model, and only constants can be used from classes"
                 )
             };
-            return Err(Error::not_constant(span, message)
-                .label(at, "declared here")
-                .into());
+            return Err(Error::not_constant(span, message).label(at, "declared here"));
         };
         if env.evaluate {
             let name = self.instances.display_name(inst);
@@ -124,8 +121,7 @@ impl Context {
                 span,
                 format!("`{name}` varies, but a constant or parameter is needed here"),
             )
-            .label(at, "declared here")
-            .into());
+            .label(at, "declared here"));
         }
         let mut subs: Vec<ExprId> = Vec::with_capacity(slots.len());
         let (mut dims, mut iters) = (Vec::new(), Vec::new());

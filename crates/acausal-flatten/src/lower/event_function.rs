@@ -144,192 +144,200 @@ impl Context {
             || self.primitive_type(inst).is_some_and(|t| t != Type::Real)
     }
 
-    /// An operator of MLS 3.6 §3.7.2 to §3.7.5; `None` if the name is not one.
+    /// An operator of MLS 3.6 §3.7.2 to §3.7.5, §15, §16; `None` if the name is not one.
     pub(super) fn event_function(
         &mut self,
         env: &Env<'_>,
         name: &str,
         call: &Call,
     ) -> Result<Option<Value>> {
-        if name == "sample" && self.is_clocked_sample(env, call)? {
-            return self.clocked_operator(env, name, call).map(Some);
-        }
-        let arg = |k: usize, named: &str| self.argument(call, k, named);
-        match name {
-            "der" => return self.der_call(env, call).map(Some),
-            "initial" => {
-                return Ok(Some(Value::scalar(
-                    Type::Boolean,
-                    self.exprs.call(Builtin::Initial, &[]),
-                )));
+        let value = match name {
+            "sample" if self.is_clocked_sample(env, call)? => {
+                self.clocked_operator(env, name, call)
             }
-            "terminal" => {
-                return Ok(Some(Value::scalar(
-                    Type::Boolean,
-                    self.exprs.call(Builtin::Terminal, &[]),
-                )));
-            }
-            "pre" | "edge" | "change" => {
-                self.expect_count(call, 1, 1)?;
-                let Some(e) = arg(0, "y") else {
-                    return Err(error(
-                        "argument-count",
-                        call.span,
-                        format!("`{name}` takes a variable"),
-                    ));
-                };
-                let value = self.expr(env, e)?;
-                return self.left_limit(env, name, &value, e).map(Some);
-            }
-            "noEvent" => {
-                self.expect_count(call, 1, 1)?;
-                let value = self.expr(env, &call.args[0])?;
-                return Ok(Some(value.map_leaves(&mut |t| {
-                    t.map(&mut self.exprs, t.ty, |x, e| x.no_event(e))
-                })));
-            }
-            "smooth" => {
-                self.expect_count(call, 2, 2)?;
-                let (Some(p), Some(e)) = (arg(0, "p"), arg(1, "expr")) else {
-                    return Err(error(
-                        "argument-count",
-                        call.span,
-                        "`smooth` takes an order and an expression",
-                    ));
-                };
-                let p = self.scalar(env, p, Type::Integer)?;
-                let p = self.constant_int(env, p, call.span, "the order of `smooth`")?;
-                let value = self.expr(env, e)?;
-                let p = p.clamp(0, 255) as u8;
-                return Ok(Some(value.map_leaves(&mut |t| {
-                    t.map(&mut self.exprs, t.ty, |x, e| x.smooth(p, e))
-                })));
-            }
-            "sample" => {
-                self.expect_count(call, 2, 2)?;
-                let (Some(a), Some(b)) = (arg(0, "start"), arg(1, "interval")) else {
-                    return Err(error(
-                        "argument-count",
-                        call.span,
-                        "`sample` takes a start and an interval, or a signal and a clock",
-                    ));
-                };
-                let (start, interval) = (
-                    self.scalar(env, a, Type::Real)?,
-                    self.scalar(env, b, Type::Real)?,
-                );
-                self.expect_parameter(start, a, "the start of `sample`")?;
-                self.expect_parameter(interval, b, "the interval of `sample`")?;
-                return Ok(Some(Value::scalar(
-                    Type::Boolean,
-                    self.exprs.call(Builtin::Sample, &[start, interval]),
-                )));
-            }
-            "delay" => {
-                self.expect_count(call, 2, 3)?;
-                let (Some(a), Some(b)) = (arg(0, "expr"), arg(1, "delayTime")) else {
-                    return Err(error(
-                        "argument-count",
-                        call.span,
-                        "`delay` takes an expression and a time",
-                    ));
-                };
-                let limit = arg(2, "delayMax").unwrap_or(b);
-                let t = self.tensor(env, a)?;
-                let (time, longest) = (
-                    self.scalar(env, b, Type::Real)?,
-                    self.scalar(env, limit, Type::Real)?,
-                );
-                self.expect_parameter(longest, limit, "the largest delay")?;
-                if let (Some(time), Some(longest)) =
-                    (self.exprs.as_f64(time), self.exprs.as_f64(longest))
-                    && !(0.0..=longest).contains(&time)
-                {
-                    return Err(error(
-                        "delay-time",
-                        b.span,
-                        format!(
-                            "the delay {time} is not between 0 and the largest delay {longest}"
-                        ),
-                    ));
-                }
-                return Ok(Some(Value::Tensor(t.map(
-                    &mut self.exprs,
-                    Type::Real,
-                    |x, e| x.call(Builtin::Delay, &[e, time, longest]),
-                ))));
-            }
-            "homotopy" => {
-                self.expect_count(call, 2, 2)?;
-                let (Some(a), Some(b)) = (arg(0, "actual"), arg(1, "simplified")) else {
-                    return Err(error(
-                        "argument-count",
-                        call.span,
-                        "`homotopy` takes `actual` and `simplified`",
-                    ));
-                };
-                let (x, y) = (self.tensor(env, a)?, self.tensor(env, b)?);
-                if x.dims != y.dims {
-                    let (p, q) = (
-                        self.describe(&Value::Tensor(x)),
-                        self.describe(&Value::Tensor(y)),
-                    );
-                    return Err(error(
-                        "size-mismatch",
-                        call.span,
-                        format!("`actual` is {p}, but `simplified` is {q}"),
-                    ));
-                }
-                return Ok(Some(Value::Tensor(x.zip(
-                    &y,
-                    &mut self.exprs,
-                    Type::Real,
-                    |x, l, r| x.call(Builtin::Homotopy, &[l, r]),
-                ))));
-            }
+            "der" => self.der_call(env, call),
+            "initial" => Ok(self.phase(Builtin::Initial)),
+            "terminal" => Ok(self.phase(Builtin::Terminal)),
+            "pre" | "edge" | "change" => self.left_limit_call(env, call, name),
+            "noEvent" => self.no_event(env, call),
+            "smooth" => self.smooth(env, call),
+            "sample" => self.sample(env, call),
+            "delay" => self.delay(env, call),
+            "homotopy" => self.homotopy(env, call),
             "getInstanceName" => {
                 let name = self.instances.instance_name(env.scope.inst);
-                return Ok(Some(Value::scalar(Type::String, self.exprs.str(&name))));
+                Ok(Value::scalar(Type::String, self.exprs.str(&name)))
             }
-            "assert" | "terminate" | "reinit" => {
-                return Err(error(
-                    "misplaced-call",
-                    call.span,
-                    format!("`{name}` is not an expression"),
-                ));
+            "assert" | "terminate" | "reinit" => Err(error(
+                "misplaced-call",
+                call.span,
+                format!("`{name}` is not an expression"),
+            )),
+            "cardinality" | "Connections.isRoot" | "Connections.rooted" | "rooted" => {
+                self.graph_function(env, call, name)
             }
-            "cardinality" => {
-                let place = self.connector_argument(env, call)?;
-                let n =
-                    self.literal_per_element(&place, call.span, |x, g, n| x.int(g.cardinality(n)))?;
-                return Ok(Some(Value::scalar(Type::Integer, n)));
-            }
-            "Connections.isRoot" => {
-                let place = self.connector_argument(env, call)?;
-                let b = self.per_element(&place, call.span, |g, n| g.is_root(n))?;
-                return Ok(Some(Value::scalar(Type::Boolean, b)));
-            }
-            "Connections.rooted" | "rooted" => {
-                let place = self.connector_argument(env, call)?;
-                let b = self.per_element(&place, call.span, |g, n| g.is_rooted(n))?;
-                return Ok(Some(Value::scalar(Type::Boolean, b)));
-            }
-            "inStream" | "actualStream" => return self.stream_call(env, name, call).map(Some),
-            "Clock" => return self.clock_constructor(env, call).map(Some),
+            "inStream" | "actualStream" => self.stream_call(env, name, call),
+            "Clock" => self.clock_constructor(env, call),
             "previous" | "hold" | "subSample" | "superSample" | "shiftSample" | "backSample"
-            | "noClock" | "interval" | "firstTick" => {
-                return self.clocked_operator(env, name, call).map(Some);
-            }
-            "spatialDistribution" => return self.spatial_distribution(env, call).map(Some),
-            "activeState" | "initialState" | "ticksInState" | "timeInState" | "transition" => {
-                return Err(Error::unsupported(
-                    call.span,
-                    format!("`{name}` is not supported yet"),
-                ));
-            }
-            _ => {}
+            | "noClock" | "interval" | "firstTick" => self.clocked_operator(env, name, call),
+            "spatialDistribution" => self.spatial_distribution(env, call),
+            "activeState" | "initialState" | "ticksInState" | "timeInState" | "transition" => Err(
+                Error::unsupported(call.span, format!("`{name}` is not supported yet")),
+            ),
+            _ => return Ok(None),
+        };
+        value.map(Some)
+    }
+
+    /// Whether the simulation is in a phase.
+    fn phase(&mut self, phase: Builtin) -> Value {
+        Value::scalar(Type::Boolean, self.exprs.call(phase, &[]))
+    }
+
+    /// `pre(y)`, `edge(y)`, `change(y)`
+    fn left_limit_call(&mut self, env: &Env<'_>, call: &Call, name: &str) -> Result<Value> {
+        self.expect_count(call, 1, 1)?;
+        let Some(e) = self.argument(call, 0, "y") else {
+            return Err(error(
+                "argument-count",
+                call.span,
+                format!("`{name}` takes a variable"),
+            ));
+        };
+        let value = self.expr(env, e)?;
+        self.left_limit(env, name, &value, e)
+    }
+
+    /// `noEvent(expr)`
+    fn no_event(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        self.expect_count(call, 1, 1)?;
+        let value = self.expr(env, &call.args[0])?;
+        Ok(value.map_leaves(&mut |t| t.map(&mut self.exprs, t.ty, |x, e| x.no_event(e))))
+    }
+
+    /// `smooth(p, expr)`
+    fn smooth(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        self.expect_count(call, 2, 2)?;
+        let (Some(p), Some(e)) = (self.argument(call, 0, "p"), self.argument(call, 1, "expr"))
+        else {
+            return Err(error(
+                "argument-count",
+                call.span,
+                "`smooth` takes an order and an expression",
+            ));
+        };
+        let p = self.scalar(env, p, Type::Integer)?;
+        let p = self.constant_int(env, p, call.span, "the order of `smooth`")?;
+        let value = self.expr(env, e)?;
+        let p = p.clamp(0, 255) as u8;
+        Ok(value.map_leaves(&mut |t| t.map(&mut self.exprs, t.ty, |x, e| x.smooth(p, e))))
+    }
+
+    /// `sample(start, interval)`: true at events of time.
+    fn sample(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        self.expect_count(call, 2, 2)?;
+        let (Some(a), Some(b)) = (
+            self.argument(call, 0, "start"),
+            self.argument(call, 1, "interval"),
+        ) else {
+            return Err(error(
+                "argument-count",
+                call.span,
+                "`sample` takes a start and an interval, or a signal and a clock",
+            ));
+        };
+        let (start, interval) = (
+            self.scalar(env, a, Type::Real)?,
+            self.scalar(env, b, Type::Real)?,
+        );
+        self.expect_parameter(start, a, "the start of `sample`")?;
+        self.expect_parameter(interval, b, "the interval of `sample`")?;
+        Ok(Value::scalar(
+            Type::Boolean,
+            self.exprs.call(Builtin::Sample, &[start, interval]),
+        ))
+    }
+
+    /// `delay(expr, delayTime, delayMax)`
+    fn delay(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        self.expect_count(call, 2, 3)?;
+        let (Some(a), Some(b)) = (
+            self.argument(call, 0, "expr"),
+            self.argument(call, 1, "delayTime"),
+        ) else {
+            return Err(error(
+                "argument-count",
+                call.span,
+                "`delay` takes an expression and a time",
+            ));
+        };
+        let limit = self.argument(call, 2, "delayMax").unwrap_or(b);
+        let t = self.tensor(env, a)?;
+        let (time, longest) = (
+            self.scalar(env, b, Type::Real)?,
+            self.scalar(env, limit, Type::Real)?,
+        );
+        self.expect_parameter(longest, limit, "the largest delay")?;
+        if let (Some(time), Some(longest)) = (self.exprs.as_f64(time), self.exprs.as_f64(longest))
+            && !(0.0..=longest).contains(&time)
+        {
+            return Err(error(
+                "delay-time",
+                b.span,
+                format!("the delay {time} is not between 0 and the largest delay {longest}"),
+            ));
         }
-        Ok(None)
+        Ok(Value::Tensor(t.map(&mut self.exprs, Type::Real, |x, e| {
+            x.call(Builtin::Delay, &[e, time, longest])
+        })))
+    }
+
+    /// `homotopy(actual, simplified)`
+    fn homotopy(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
+        self.expect_count(call, 2, 2)?;
+        let (Some(a), Some(b)) = (
+            self.argument(call, 0, "actual"),
+            self.argument(call, 1, "simplified"),
+        ) else {
+            return Err(error(
+                "argument-count",
+                call.span,
+                "`homotopy` takes `actual` and `simplified`",
+            ));
+        };
+        let (x, y) = (self.tensor(env, a)?, self.tensor(env, b)?);
+        if x.dims != y.dims {
+            let (p, q) = (
+                self.describe(&Value::Tensor(x)),
+                self.describe(&Value::Tensor(y)),
+            );
+            return Err(error(
+                "size-mismatch",
+                call.span,
+                format!("`actual` is {p}, but `simplified` is {q}"),
+            ));
+        }
+        Ok(Value::Tensor(x.zip(
+            &y,
+            &mut self.exprs,
+            Type::Real,
+            |x, l, r| x.call(Builtin::Homotopy, &[l, r]),
+        )))
+    }
+
+    /// What is asked of the graph of connections (MLS 3.6 §3.7.2.3, §9.4.1).
+    fn graph_function(&mut self, env: &Env<'_>, call: &Call, name: &str) -> Result<Value> {
+        let place = self.connector_argument(env, call)?;
+        if name == "cardinality" {
+            let n =
+                self.literal_per_element(&place, call.span, |x, g, n| x.int(g.cardinality(n)))?;
+            return Ok(Value::scalar(Type::Integer, n));
+        }
+        let holds = match name {
+            "Connections.isRoot" => self.per_element(&place, call.span, |g, n| g.is_root(n))?,
+            _ => self.per_element(&place, call.span, |g, n| g.is_rooted(n))?,
+        };
+        Ok(Value::scalar(Type::Boolean, holds))
     }
 
     /// `pre(v)`, `edge(v)` and `change(v)` of a variable.
@@ -393,8 +401,7 @@ impl Context {
                     e.span,
                     format!("`{name}` takes a variable, not an expression"),
                 )
-                .hint("declare a variable for the expression")
-                .into());
+                .hint("declare a variable for the expression"));
             }
         };
         let ty = if name == "pre" { t.ty } else { Type::Boolean };

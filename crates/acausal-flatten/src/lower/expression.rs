@@ -134,8 +134,7 @@ impl Context {
             span,
             format!("expected a scalar {expected}, found {found}"),
         )
-        .label(span, format!("this is {found}"))
-        .into())
+        .label(span, format!("this is {found}")))
     }
 
     fn if_expr(

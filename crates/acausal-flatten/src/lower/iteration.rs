@@ -44,8 +44,7 @@ impl Context {
                 index.span,
                 format!("the range of `{}` does not follow from its use", index.name),
             )
-            .hint(format!("write `{} in 1:n`", index.name))
-            .into());
+            .hint(format!("write `{} in 1:n`", index.name)));
         };
         if let Some(iteration) = self.class_iteration(env, range)? {
             return Ok(iteration);
@@ -58,8 +57,7 @@ impl Context {
                 range.span,
                 format!("an iterator runs over a vector, not over {found}"),
             )
-            .hint("write `1:n` for the numbers up to n")
-            .into());
+            .hint("write `1:n` for the numbers up to n"));
         }
         if let (ExprKind::Range { .. }, Type::Integer) = (&range.kind, vector.ty) {
             // `n:-1:1` begins at a parameter, which has a value here.

@@ -143,8 +143,7 @@ impl Context {
                 span,
                 format!("the size of `{name}` does not follow from a binding"),
             )
-            .hint("give the size, or a value with `=`")
-            .into());
+            .hint("give the size, or a value with `=`"));
         };
         // Only the shape matters, so variables may occur.
         let framed = self.frame(binding.scope)?;
@@ -271,8 +270,7 @@ impl Context {
                     cycle[0]
                 ),
             )
-            .note(format!("the dependency is {}", cycle.join(" -> ")))
-            .into());
+            .note(format!("the dependency is {}", cycle.join(" -> "))));
         }
         if self.known.pending.len() > MAX_DEPENDENCIES {
             let span = self.instances.data(inst).span;
@@ -332,8 +330,7 @@ impl Context {
             format!("the value of `{name}` is needed here, but it has none"),
         )
         .label(at, "declared here")
-        .hint(format!("give it a value: `{name} = ...`"))
-        .into())
+        .hint(format!("give it a value: `{name} = ...`")))
     }
 
     /// Replaces accesses to parameters and constants by their values; these parameters become structural.
@@ -408,7 +405,7 @@ impl Context {
                 _ => None,
             };
             if let Some(name) = name {
-                message = message.note(format!("it depends on `{name}`")).into();
+                message = message.note(format!("it depends on `{name}`"));
                 break;
             }
         }

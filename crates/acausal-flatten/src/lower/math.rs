@@ -194,8 +194,7 @@ impl Context {
                     e.span,
                     format!("`Integer` takes an enumeration value, not {found}"),
                 )
-                .hint("use `integer(x)` for the largest Integer not above x")
-                .into())
+                .hint("use `integer(x)` for the largest Integer not above x"))
             }
         }
     }

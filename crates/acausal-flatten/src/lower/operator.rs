@@ -144,8 +144,7 @@ impl Context {
                 if op == BinOp::Div && !b.is_scalar() {
                     return Err(self
                         .operator_mismatch(op, &a, &b, span)
-                        .hint("use `./` to divide element by element")
-                        .into());
+                        .hint("use `./` to divide element by element"));
                 }
                 self.same_shape(op, &a, &b, true, span)?;
                 if self.exprs.is_zero(b.body) {
@@ -241,13 +240,10 @@ impl Context {
             let mut message = self.operator_mismatch(BinOp::Mul, a, b, span);
             if a.rank() <= 2 && b.rank() <= 2 {
                 message = message
-                    .note(format!("the last dimension on the left ({last}) must equal the first on the right ({first})"))
-                    .into();
+                    .note(format!("the last dimension on the left ({last}) must equal the first on the right ({first})"));
             }
             if a.dims == b.dims {
-                message = message
-                    .hint("use `.*` to multiply element by element")
-                    .into();
+                message = message.hint("use `.*` to multiply element by element");
             }
             return Err(message);
         }
@@ -269,8 +265,7 @@ impl Context {
         let Some(mut n) = exponent.filter(|n| *n >= 0 && square) else {
             return Err(self
                 .operator_mismatch(BinOp::Pow, a, b, span)
-                .hint("`^` takes scalars, or a square matrix and a natural number; use `.^` element by element")
-                .into());
+                .hint("`^` takes scalars, or a square matrix and a natural number; use `.^` element by element"));
         };
         // Repeated squaring: log2(n) products.
         let mut result = self.identity(a.dims[0]);
@@ -318,12 +313,10 @@ impl Context {
         }
         let mut message = self.operator_mismatch(op, a, b, span);
         if a.is_scalar() != b.is_scalar() && matches!(op, BinOp::Add | BinOp::Sub) {
-            message = message
-                .hint(format!(
-                    "use `.{}` to apply a scalar to every element",
-                    op.symbol()
-                ))
-                .into();
+            message = message.hint(format!(
+                "use `.{}` to apply a scalar to every element",
+                op.symbol()
+            ));
         }
         Err(message)
     }

@@ -204,8 +204,7 @@ impl Context {
                     part.span,
                     format!("`{name}` exists under a condition and can only be used in `connect`"),
                 )
-                .label(at, "declared here")
-                .into());
+                .label(at, "declared here"));
             }
         }
         Ok(())

@@ -34,13 +34,13 @@ impl Context {
         };
         let Value::Tensor(t) = &value else {
             let found = self.describe(&value);
-            return Err(wrong(format!("`{name}` of {found}")).into());
+            return Err(wrong(format!("`{name}` of {found}")));
         };
         if env.shape || t.dims.contains(&0) {
             return Ok(value);
         }
         let Node::Var(access) = self.exprs.node(t.body) else {
-            return Err(wrong(format!("`{name}` of an expression")).into());
+            return Err(wrong(format!("`{name}` of an expression")));
         };
         let inst = self.var_insts.get(access.var.index()).copied();
         let is_stream =
@@ -48,8 +48,7 @@ impl Context {
         let Some(inst) = inst.filter(|_| is_stream && access.kind == Kind::Value) else {
             return Err(wrong(format!(
                 "`{name}` of a variable without the prefix `stream`"
-            ))
-            .into());
+            )));
         };
         let Some(flow) = self.stream_flow(inst) else {
             return Err(error(
@@ -57,8 +56,7 @@ impl Context {
                 e.span,
                 "a connector with stream variables must have one scalar flow variable",
             )
-            .label(self.instances.data(inst).span, "the stream variable")
-            .into());
+            .label(self.instances.data(inst).span, "the stream variable"));
         };
         let inside = self.in_stream(access.var, flow).inside;
         let subs = self.exprs.list(access.subs).to_vec();

@@ -180,7 +180,6 @@ impl Context {
             span,
             format!("subscript {value} is outside of 1:{n}, the size of this dimension of {what}"),
         )
-        .label(span, label)
-        .into())
+        .label(span, label))
     }
 }

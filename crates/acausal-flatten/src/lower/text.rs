@@ -46,8 +46,7 @@ impl Context {
                 bytes_text(limits.memory as f64)
             ),
         )
-        .hint("does a loop double a String? Otherwise raise `--memory-limit`")
-        .into())
+        .hint("does a loop double a String? Otherwise raise `--memory-limit`"))
     }
 
     pub(super) fn string_call(&mut self, env: &Env<'_>, call: &Call) -> Result<Value> {
@@ -87,8 +86,8 @@ impl Context {
                 )
             });
         }
-        let value = match t.ty {
-            Type::String => return Ok(Value::scalar(Type::String, t.body)),
+        let text = match t.ty {
+            Type::String => t.body,
             Type::Boolean => {
                 let (yes, no) = (self.exprs.str("true"), self.exprs.str("false"));
                 self.exprs.if_(t.body, yes, no)
@@ -108,13 +107,22 @@ impl Context {
                 let message = "`String` does not take external objects or clocks";
                 return Err(error("type-mismatch", e.span, message));
             }
-            Type::Real | Type::Integer => t.body,
+            Type::Real | Type::Integer => return self.number_as_text(env, call, t.body, t.ty),
         };
-        if !t.ty.is_numeric() {
-            return Ok(Value::scalar(Type::String, value));
-        }
+        Ok(Value::scalar(Type::String, text))
+    }
+
+    /// `String(r, significantDigits, minimumLength, leftJustified)`, and the same of an Integer without digits.
+    fn number_as_text(
+        &mut self,
+        env: &Env<'_>,
+        call: &Call,
+        number: ExprId,
+        ty: Type,
+    ) -> Result<Value> {
         // Positions differ by type: String(r, significantDigits, minimumLength, leftJustified), String(i, minimumLength, leftJustified).
-        let offset = usize::from(t.ty == Type::Real);
+        let real = ty == Type::Real;
+        let offset = usize::from(real);
         let setting = |ctx: &mut Context,
                        position: Option<usize>,
                        name: &str,
@@ -135,7 +143,7 @@ impl Context {
         let (six, none, yes) = (self.exprs.int(6), self.exprs.int(0), self.exprs.bool(true));
         let digits = setting(
             self,
-            (offset == 1).then_some(1),
+            real.then_some(1),
             "significantDigits",
             six,
             Type::Integer,
@@ -145,7 +153,7 @@ impl Context {
         if let Some(length) = self.exprs.as_int(minimum) {
             self.check_text_length(length.max(0) as u64, call.span)?;
         }
-        match self.text_node(&[value, digits, minimum, left]) {
+        match self.text_node(&[number, digits, minimum, left]) {
             Some(b) => Ok(Value::scalar(Type::String, b)),
             None => Err(error(
                 "string-format",

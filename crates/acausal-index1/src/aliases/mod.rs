@@ -19,8 +19,7 @@
 //! A tree in which an equation closes a cycle stays as it is; [`crate::singularities`] has told about it. Messages about the smaller system
 //! speak of the equations as they were written ([`Reduced::messages_as_written`]). Time is linear in the size of the equations.
 //!
-//! The stage decides about time only: states and unknowns are the same without it, so small models, in which there is nothing to
-//! save, skip it (`Scale::aliases_from`). Arrays are not looked at.
+//! Arrays are not looked at.
 
 pub(crate) mod breadth_first;
 
@@ -86,9 +85,8 @@ impl Reduced {
 
 /// Takes aliases out of the equations.
 pub(crate) fn remove(flat: &mut FlatModel, equations: Vec<Equation>, options: &Options) -> Reduced {
-    let total: usize = equations.iter().map(Equation::len).sum();
     // The full form has all equations.
-    if total < options.scale.aliases_from || options.no_state_selection {
+    if options.keep_aliases || options.no_state_selection {
         return unchanged(equations);
     }
     match reduce(flat, &equations, options) {

@@ -13,7 +13,7 @@
 use acausal_base::Name;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
 use acausal_expr::{Access, ExprId, Kind, Range, Ty, VarId};
-use acausal_symbolic::Substitute;
+use acausal_symbolic::{Substitute, auxiliary};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -116,7 +116,7 @@ fn named_derivative(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: Var
     let ranges = dims.iter().map(|&n| Range::upto(n));
     let domain: Vec<_> = iters.iter().copied().zip(ranges).collect();
     let kind = acausal_expr::flat::Variability::Continuous;
-    let access = crate::auxiliary(flat, &domain, kind);
+    let access = auxiliary(flat, &domain, kind);
     let (name, span) = (flat.var(of).name.plain(), flat.var(of).span);
     let s = &mut flat.vars[access.var.index()];
     let part = (Name::new(&format!("der({name})")), dims.len() as u8);

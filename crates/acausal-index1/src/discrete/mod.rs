@@ -11,6 +11,7 @@
 //! third `c`; evaluated in the order `a := x > 1; b := a; c := b`. Time is linear in the number of equations, if few of
 //! them are about one variable.
 
+mod given_parameters;
 pub(crate) mod initial_derivatives;
 pub(crate) mod start;
 
@@ -20,15 +21,13 @@ use acausal_base::Span;
 use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, Variability, Variable,
 };
-use acausal_expr::subscripts::intersection;
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty, VarId};
-use acausal_symbolic::Assigned;
+use acausal_expr::{Access, ExprId, Kind, Node, Ty, VarId};
+use acausal_symbolic::elements::overlap;
+use acausal_symbolic::{Assigned, auxiliary};
 use rustc_hash::FxHashMap;
 
+use crate::DiscreteEquation;
 use crate::segments::incidence::is_unknown;
-use crate::{DiscreteEquation, auxiliary};
-
-type Domain = [(IterId, Range)];
 
 /// Takes the equations of a model apart: those of continuous variables, and those of discrete ones.
 pub(crate) fn separate(flat: &mut FlatModel) -> (Vec<Equation>, Vec<DiscreteEquation>) {
@@ -164,15 +163,6 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
         }
         chosen[next] = Some(0);
         queue.push_back(next);
-    }
-}
-
-/// Whether two accesses of one variable can be the same element.
-pub fn overlap(flat: &FlatModel, a: (Access, &Domain), b: (Access, &Domain)) -> bool {
-    let elements = |(access, domain): (Access, &Domain)| flat.exprs.box_of(access, domain);
-    match (elements(a), elements(b)) {
-        (Some((a, _)), Some((b, _))) => intersection(&a, &b).is_some(),
-        _ => true,
     }
 }
 

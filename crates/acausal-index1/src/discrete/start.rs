@@ -25,17 +25,18 @@ use std::collections::VecDeque;
 
 use acausal_expr::flat::{Action, Equation, FlatModel, OriginId, VarType, Variability};
 use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_symbolic::elements::overlap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::DiscreteEquation;
-use crate::discrete::overlap;
+use super::given_parameters::{bind_given, free_parameters};
+use crate::{Dae, DiscreteEquation};
 
 type Domain = Vec<(IterId, Range)>;
 type Quantity = (VarId, Kind);
 
 /// An initial equation of the form `d = e`, `pre(d) = e` (or turned round) for a discrete variable, or `p = e` for a
 /// parameter without a value that is no Real.
-pub fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
+pub(super) fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
     for (side, other) in [(eq.lhs, eq.rhs), (eq.rhs, eq.lhs)] {
         let Node::Var(a) = flat.exprs.node(side) else {
             continue;
@@ -53,11 +54,24 @@ pub fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access, ExprI
     None
 }
 
+/// Prepares the start: parameters that initial equations give a value become bound, assignments of discrete variables are found, and
+/// what is left of the initial equations are conditions for continuous unknowns, each of them once.
+pub(crate) fn prepare(dae: &mut Dae) {
+    let flat = &mut dae.flat;
+    dae.free_parameters = free_parameters(flat);
+    bind_given(flat, &dae.free_parameters);
+    dae.discrete_start = discrete_start(flat, &dae.discrete);
+    let mut equations = std::mem::take(&mut flat.initial_equations);
+    // Two components that start alike and are connected say the same word for word. The structure of the start would let each of them determine an
+    // unknown of its own. Expressions are hash-consed and names are replaced by what they stand for, so equal sides are equal numbers.
+    let mut seen = FxHashSet::default();
+    equations.retain(|e| !e.domain.is_empty() || seen.insert((e.lhs, e.rhs)));
+    equations.retain(|e| discrete_target(flat, e).is_none());
+    flat.initial_equations = equations;
+}
+
 /// The assignments of the start.
-pub fn discrete_start(
-    flat: &mut FlatModel,
-    discrete: &[DiscreteEquation],
-) -> Vec<DiscreteEquation> {
+fn discrete_start(flat: &mut FlatModel, discrete: &[DiscreteEquation]) -> Vec<DiscreteEquation> {
     let mut start = Start::default();
     for k in 0..flat.initial_equations.len() {
         let eq = flat.initial_equations[k].clone();

@@ -10,7 +10,8 @@ use acausal_structure::state_selection::LinearSet;
 use acausal_symbolic::{Solve, Substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::emission::{Candidate, Written};
+use super::candidates::Candidate;
+use crate::index_reduction::derivatives::Written;
 use crate::segments::incidence::kind_of;
 use crate::segments::nodes::Nodes;
 use crate::state_selection::solvable::Order;

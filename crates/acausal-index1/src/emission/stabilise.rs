@@ -9,35 +9,70 @@
 //! Simplification: an assignment that uses elements of its own array (a recurrence) is put in once, so that of such a chain G holds the
 //! nearest elements only. Any matrix in place of G' would do for which `G·G'` is regular, since μ is zero in the solution.
 
-use acausal_expr::flat::{Equation, FlatModel, Variability};
+use acausal_expr::flat::{Equation, FlatModel, OriginId, Variability};
 use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId};
 use acausal_structure::VarId as NodeId;
 use acausal_structure::segments::Span;
-use acausal_structure::state_selection::Form;
-use acausal_symbolic::{Gradient, Reduce, Substitute, split_equation};
+use acausal_symbolic::{Gradient, Reduce, Substitute, auxiliary, hoist_reductions, split_equation};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::emission::{Written, state};
+use super::unknowns::state;
+use crate::index_reduction::derivatives::Written;
 use crate::segments::incidence::{kind_of, order_of};
 use crate::segments::nodes::Nodes;
-use crate::{Local, Residual, auxiliary, hoist_reductions};
+use crate::state_selection::Structure;
+use crate::{Local, Residual};
 use acausal_expr::unknown::{Role, RowKind, Unknown};
 
-/// Adds the states with slope relations, the multipliers, and the relations as residuals. `explicit` are the variables
-/// that are known explicitly, in the order of evaluation, whether or not they became local assignments. Gives the
-/// states that were added.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn relations(
+/// Adds the derivative relations as residuals. `explicit` are the variables that are known explicitly, in the order of evaluation, whether or not they
+/// became local assignments. Gives the states with such relations and the multipliers as unknowns, and the nodes of these states.
+pub(super) fn relations(
     flat: &mut FlatModel,
-    nodes: &Nodes,
+    structure: &Structure,
     written: &[Written],
-    form: &Form,
-    slopes: &[(NodeId, NodeId)],
-    unknowns: &mut Vec<Unknown>,
-    residuals: &mut Vec<Residual>,
     explicit: &[Local],
+    residuals: &mut Vec<Residual>,
     locals: &mut Vec<Local>,
-) -> FxHashSet<NodeId> {
+) -> (Vec<Unknown>, FxHashSet<NodeId>) {
+    let nodes = &structure.nodes;
+    let relations = &structure.form.der_relations;
+    let mut unknowns = Vec::new();
+    let multipliers = multipliers(flat, structure, written, relations, explicit, &mut unknowns);
+    let partials = partials(flat, &multipliers);
+    let origin = multipliers
+        .first()
+        .map_or(written.first().map(|w| w.origin), |(w, _)| Some(w.origin));
+    let mut done = FxHashSet::default();
+    for &(v, w) in relations {
+        let Some(origin) = origin else { break };
+        let (slope, relation) = relation(flat, nodes, (v, w), &multipliers, &partials, origin);
+        for piece in split_equation(&mut flat.exprs, relation) {
+            let value = flat.exprs.sub(piece.lhs, piece.rhs);
+            let kind = Variability::Continuous;
+            let value = hoist_reductions(flat, &piece.domain, value, origin, kind, locals);
+            residuals.push(Residual {
+                domain: piece.domain.into(),
+                value,
+                origin,
+                kind: RowKind::Dynamic,
+            });
+        }
+        unknowns.push(state(flat, nodes, v, Some(slope)));
+        done.insert(v);
+    }
+    (unknowns, done)
+}
+
+/// The derivatives of constraints that are residuals too, each with its multiplier; in pieces that meet one assignment.
+fn multipliers(
+    flat: &mut FlatModel,
+    structure: &Structure,
+    written: &[Written],
+    relations: &[(NodeId, NodeId)],
+    explicit: &[Local],
+    unknowns: &mut Vec<Unknown>,
+) -> Vec<(Written, Access)> {
+    let form = &structure.form;
     let mut targets: FxHashMap<(VarId, Kind), Vec<usize>> = FxHashMap::default();
     if !form.der1.is_empty() {
         for (k, l) in explicit.iter().enumerate() {
@@ -45,8 +80,8 @@ pub(crate) fn relations(
             targets.entry(key).or_default().push(k);
         }
     }
-    let kept = kept_derivatives(nodes, slopes);
-    let mut multipliers: Vec<(Written, Access)> = Vec::new();
+    let kept = kept_derivatives(&structure.nodes, relations);
+    let mut multipliers = Vec::new();
     for e in &form.der1 {
         let w = &written[e.index()];
         let mu = auxiliary(flat, &w.domain, Variability::Continuous);
@@ -61,78 +96,55 @@ pub(crate) fn relations(
             level: 0,
         });
     }
-    let partials = partials(flat, &multipliers);
-    let mut done = FxHashSet::default();
-    for &(v, w) in slopes {
-        let node = nodes.variables[v.index()].clone();
-        let box_domain: Vec<(IterId, Range)> = node
-            .spans
-            .iter()
-            .map(|s| {
-                (
-                    flat.exprs.new_iter("j"),
-                    Range {
-                        start: s.lo,
-                        step: 1,
-                        count: s.size() as i64,
-                    },
-                )
-            })
-            .collect();
-        // The derivative of x under a name of its own: der(x) as written is the state x1.
-        let slope = auxiliary(flat, &[], Variability::Continuous);
-        flat.vars[slope.var.index()].dims = flat.var(node.var).dims.clone();
-        let slope_name = flat.var(node.var).name.clone();
-        flat.vars[slope.var.index()].name = prefixed("$slope", &slope_name);
-        let subs: Vec<ExprId> = box_domain
-            .iter()
-            .map(|(i, _)| flat.exprs.iter(*i))
-            .collect();
-        let lhs = flat.exprs.var(slope.var, Kind::Value, &subs, Ty::Real);
-        let x1 = &nodes.variables[w.index()];
-        let mut terms = vec![];
-        let direct = flat.exprs.var(x1.var, kind_of(x1.order), &subs, Ty::Real);
-        for (k, access, product) in partials.get(&(x1.var, x1.order)).into_iter().flatten() {
-            let (eq, _) = &multipliers[*k];
-            terms.push(transpose(flat, eq, *access, *product, &box_domain));
-        }
-        let mut sum = vec![direct];
-        for t in terms {
-            sum.push(flat.exprs.neg(t));
-        }
-        let rhs = flat.exprs.add(&sum);
-        let origin = multipliers
-            .first()
-            .map_or(written[0].origin, |(w, _)| w.origin);
-        for piece in split_equation(
-            &mut flat.exprs,
-            Equation {
-                domain: box_domain.into(),
-                lhs,
-                rhs,
-                origin,
-            },
-        ) {
-            let value = flat.exprs.sub(piece.lhs, piece.rhs);
-            let value = hoist_reductions(
-                flat,
-                &piece.domain,
-                value,
-                origin,
-                Variability::Continuous,
-                locals,
-            );
-            residuals.push(Residual {
-                domain: piece.domain.into(),
-                value,
-                origin,
-                kind: RowKind::Dynamic,
-            });
-        }
-        unknowns.push(state(flat, nodes, v, Some(slope.var)));
-        done.insert(v);
+    multipliers
+}
+
+/// `slope.x = x1 - G'*mu`, and the variable `slope.x`: the derivative of x under a name of its own, because der(x) as
+/// written is the state x1.
+fn relation(
+    flat: &mut FlatModel,
+    nodes: &Nodes,
+    (v, w): (NodeId, NodeId),
+    multipliers: &[(Written, Access)],
+    partials: &Partials,
+    origin: OriginId,
+) -> (VarId, Equation) {
+    let node = &nodes.variables[v.index()];
+    let domain: Vec<(IterId, Range)> = (node.spans.iter())
+        .map(|s| {
+            let range = Range {
+                start: s.lo,
+                step: 1,
+                count: s.size() as i64,
+            };
+            (flat.exprs.new_iter("j"), range)
+        })
+        .collect();
+    let slope = auxiliary(flat, &[], Variability::Continuous).var;
+    flat.vars[slope.index()].dims = flat.var(node.var).dims.clone();
+    let name = flat.var(node.var).name.clone();
+    flat.vars[slope.index()].name = prefixed("$slope", &name);
+    let subs: Vec<ExprId> = domain.iter().map(|(i, _)| flat.exprs.iter(*i)).collect();
+    let lhs = flat.exprs.var(slope, Kind::Value, &subs, Ty::Real);
+    let x1 = &nodes.variables[w.index()];
+    let direct = flat.exprs.var(x1.var, kind_of(x1.order), &subs, Ty::Real);
+    let mut terms = vec![];
+    for (k, access, product) in partials.get(&(x1.var, x1.order)).into_iter().flatten() {
+        let (eq, _) = &multipliers[*k];
+        terms.push(transpose(flat, eq, *access, *product, &domain));
     }
-    done
+    let mut sum = vec![direct];
+    for t in terms {
+        sum.push(flat.exprs.neg(t));
+    }
+    let rhs = flat.exprs.add(&sum);
+    let equation = Equation {
+        domain: domain.into(),
+        lhs,
+        rhs,
+        origin,
+    };
+    (slope, equation)
 }
 
 fn prefixed(prefix: &str, name: &acausal_expr::flat::VarName) -> acausal_expr::flat::VarName {
@@ -329,9 +341,9 @@ fn bounds(
 /// Boxes of derivatives that are states of their own, by variable and order.
 type Kept = FxHashMap<(VarId, u8), Vec<Vec<Span>>>;
 
-fn kept_derivatives(nodes: &Nodes, slopes: &[(NodeId, NodeId)]) -> Kept {
+fn kept_derivatives(nodes: &Nodes, relations: &[(NodeId, NodeId)]) -> Kept {
     let mut kept = Kept::default();
-    for (_, w) in slopes {
+    for (_, w) in relations {
         let n = &nodes.variables[w.index()];
         kept.entry((n.var, n.order))
             .or_default()

@@ -14,7 +14,7 @@ use acausal_expr::{ExprId, Exprs, Kind, Node, RelOp, VarId};
 use acausal_symbolic::{Solve, Substitute};
 use std::collections::BTreeMap;
 
-use crate::dae::{Dae, Local};
+use crate::{Dae, Local};
 
 /// A start for a variable, and how much it counts.
 struct Candidate {

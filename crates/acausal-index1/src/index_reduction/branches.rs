@@ -63,7 +63,9 @@ pub(crate) fn warnings(
                 }
             }
             if here {
-                origins.push(reduced.as_written(eq.source).cloned().unwrap_or(piece));
+                let written = reduced.as_written(eq.source);
+                let written = written.filter(|w| w.origin == piece.origin).cloned();
+                origins.push(written.unwrap_or(piece));
             }
         }
         let Some(first) = origins.first() else {

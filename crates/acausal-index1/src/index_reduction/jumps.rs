@@ -7,15 +7,18 @@
 //! differ by a number ([`visible_jump`]); else the equation itself, whose sides are compared at every event with the conditions before and
 //! after it ([`crate::Continuity`]). `if x > 0 then x^2 else 0` is continuous where its condition changes, and goes on working.
 //!
+//! Without an event nothing would be compared. So the sides that are compared have events where the equation has none, in
+//! `noEvent`, in functions and in `sign` ([`with_events`]); the equation itself stays as it is.
+//!
 //! Inside of `smooth(p, ..)` the user has promised continuity. Linear in the size of the expressions.
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer};
+use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer, RelOp};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
-use crate::emission::Written;
+use super::derivatives::Written;
 
 /// Whether the value of an expression may jump at an event.
 pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
@@ -24,8 +27,13 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
         .any(|n| match flat.exprs.node(n) {
             Node::If(c, ..) | Node::Select(c, _) => changes(flat, c),
             Node::Rel(..) => changes(flat, n),
-            Node::Var(a) => a.kind == Kind::Pre || jumps(flat, a.var),
-            Node::Call(Builtin::Spatial, _) => true,
+            Node::Var(a) => {
+                a.kind == Kind::Pre
+                    || jumps(flat, a.var)
+                    || flat.exprs.list(a.subs).iter().any(|&s| changes(flat, s))
+            }
+            // What has jumped comes out of it later.
+            Node::Call(Builtin::Spatial | Builtin::Delay, _) => true,
             Node::Call(f, _) => {
                 matches!(
                     f,
@@ -40,6 +48,21 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
             }
             _ => false,
         })
+}
+
+/// An expression with the same value whose conditions are all events: `noEvent(e)` is `e`, and `sign(e)` has the two relations it stands for (MLS 3.6 §3.7.1.1).
+pub(crate) fn with_events(flat: &mut FlatModel, e: ExprId) -> ExprId {
+    flat.exprs.rewrite_upwards(e, |x, n| match x.node(n) {
+        Node::NoEvent(inner) => Some(inner),
+        Node::Call(Builtin::Sign, l) => {
+            let of = x.list(l)[0];
+            let [zero, one, minus] = [0, 1, -1].map(|v| x.int(v));
+            let (above, below) = (x.rel(RelOp::Gt, of, zero), x.rel(RelOp::Lt, of, zero));
+            let otherwise = x.if_(below, minus, zero);
+            Some(x.if_(above, one, otherwise))
+        }
+        _ => None,
+    })
 }
 
 /// The error for an equation whose sides visibly jump against each other: all that depends on one condition differs by a number, and nothing else may jump.

@@ -5,10 +5,12 @@
 //! | what | module |
 //! |---|---|
 //! | derivatives that enter nonlinearly | [`branches`] |
+//! | the equations with their derivatives | [`derivatives`] |
 //! | equations that must not be differentiated because they jump | [`jumps`] |
 //! | messages about singular structure | [`singular`] |
 
 pub(crate) mod branches;
+pub(crate) mod derivatives;
 pub(crate) mod jumps;
 mod singular;
 

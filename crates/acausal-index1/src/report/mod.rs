@@ -3,19 +3,23 @@
 //! In: the pieces, blocks and selected states of the transformation, and the DAE that came out. Out: the same facts as
 //! texts in Modelica notation, with the user's names. Nothing here decides anything.
 
-use acausal_expr::flat::{Equation, FlatModel, VarName};
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Printer, Range, Ty};
-use acausal_structure::segments::size_of;
-use acausal_structure::{EqId, VarId as NodeId};
-use acausal_symbolic::Substitute;
+mod final_form;
 
 use acausal_base::Diagnostic;
+use acausal_expr::flat::{Equation, FlatModel};
+use acausal_expr::{Exprs, Printer};
+use acausal_structure::blt::Blocks;
+use acausal_structure::segments::size_of;
+use acausal_structure::state_selection::Selection;
+use acausal_structure::{EqId, VarId as NodeId};
+use rustc_hash::FxHashSet;
 
+use crate::Regularised;
 use crate::aliases::Reduced;
-use crate::segments::nodes::VariableNode;
+use crate::segments::nodes::{Nodes, VariableNode};
 use crate::state_selection::Structure;
-use crate::{Dae, Regularised};
-use acausal_expr::unknown::{Role, RowKind, Unknown};
+pub use final_form::FinalForm;
+use final_form::without_single;
 
 /// Facts about the transformation.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +28,7 @@ pub struct Report {
     pub equations: u64,
     /// Scalar unknowns before.
     pub unknowns: u64,
-    /// Scalar variables that equal others up to the sign and were taken out first, each with an equation: what follows is about the rest. Small
-    /// models are analysed with them.
+    /// Scalar variables that equal others up to the sign and were taken out first, each with an equation: what follows is about the rest.
     pub aliases: u64,
     /// Singularities of connection equations that were removed.
     pub regularised: Regularised,
@@ -99,122 +102,6 @@ impl FormReport {
     }
 }
 
-/// The DAE that the integrator gets, in Modelica notation.
-#[derive(Clone, Debug, Default)]
-pub struct FinalForm {
-    /// Unknowns of the integrator, with what they are to it.
-    pub unknowns: Vec<(Role, String)>,
-    /// Local assignments, in evaluation order.
-    pub locals: Vec<String>,
-    /// Residuals, with their part of the form.
-    pub residuals: Vec<(RowKind, String)>,
-}
-
-impl FinalForm {
-    /// Writes a DAE down.
-    pub fn of(dae: &Dae) -> FinalForm {
-        let flat = &readable(dae);
-        let mut exprs = flat.exprs.clone();
-        let mut locals = Vec::new();
-        for l in &dae.locals {
-            let target = exprs.access(l.target, Ty::Real);
-            let (domain, [target, value]) =
-                without_single(&mut exprs, &l.domain, [target, l.value]);
-            let printer = Printer::with_exprs(flat, &exprs);
-            let text = format!("{} := {}", printer.expr(target), printer.expr(value));
-            locals.push(looped(&exprs, &domain, text));
-        }
-        let mut residuals = Vec::new();
-        for r in &dae.residuals {
-            if dae.unknowns.iter().all(|u| is_dummy(flat, u)) {
-                continue;
-            }
-            let (domain, [value]) = without_single(&mut exprs, &r.domain, [r.value]);
-            let text = format!("0 = {}", Printer::with_exprs(flat, &exprs).expr(value));
-            residuals.push((r.kind, looped(&exprs, &domain, text)));
-        }
-        FinalForm {
-            unknowns: dae
-                .unknowns
-                .iter()
-                .filter(|u| !is_dummy(flat, u))
-                .map(|u| (u.role, unknown_name(flat, u)))
-                .collect(),
-            locals,
-            residuals,
-        }
-    }
-}
-
-/// The unknown that stands in for those of a model without any.
-fn is_dummy(flat: &FlatModel, u: &Unknown) -> bool {
-    u.value.is_some_and(|(v, _)| flat.var(v).auxiliary)
-}
-
-/// The model with names for people: multipliers are `mu1`, `mu2`, ...; sums that are computed apart are `sum1`, ...; the
-/// derivative of `x` that the integrator approximates is `slope.x`, elements of `x` that `when` assigns are `when.x`. A name that the user has taken gets a line below it.
-fn readable(dae: &Dae) -> FlatModel {
-    let mut flat = dae.flat.clone();
-    let taken: rustc_hash::FxHashSet<String> = flat
-        .vars
-        .iter()
-        .filter(|v| !v.auxiliary)
-        .filter_map(|v| v.name.parts().first().map(|p| p.0.to_string()))
-        .collect();
-    let multipliers: rustc_hash::FxHashSet<acausal_expr::VarId> = dae
-        .unknowns
-        .iter()
-        .filter(|u| u.role == Role::Mu)
-        .filter_map(|u| u.derivative.map(|q| q.0))
-        .collect();
-    let mut counts = [0, 0];
-    for (k, v) in flat.vars.iter_mut().enumerate() {
-        let mut parts = v.name.parts();
-        let Some((first, _)) = parts.first_mut().filter(|_| v.auxiliary) else {
-            continue;
-        };
-        let named = |prefix: &str| first.strip_prefix('$').filter(|n| n.starts_with(prefix));
-        let mut name = match named("slope.").or_else(|| named("when.")) {
-            Some(name) => name.to_string(),
-            None => {
-                let is_mu = multipliers.contains(&acausal_expr::VarId(k as u32));
-                let number = &mut counts[usize::from(is_mu)];
-                *number += 1;
-                format!("{}{number}", if is_mu { "mu" } else { "sum" })
-            }
-        };
-        while taken.contains(&name) {
-            name.push('_');
-        }
-        *first = acausal_base::Name::new(&name);
-        v.name = VarName::new(&parts);
-    }
-    flat
-}
-
-type Domain = [(IterId, Range)];
-
-/// Iterators with one value are that value: `r[2] = n[2]*s` instead of a loop over `2:2`.
-fn without_single<const N: usize>(
-    exprs: &mut Exprs,
-    domain: &Domain,
-    sides: [ExprId; N],
-) -> (Vec<(IterId, Range)>, [ExprId; N]) {
-    let mut values = Vec::new();
-    let mut rest = Vec::new();
-    for &(i, r) in domain {
-        if r.count == 1 {
-            values.push((i, exprs.int(r.start)));
-        } else {
-            rest.push((i, r));
-        }
-    }
-    if values.is_empty() {
-        return (rest, sides);
-    }
-    (rest, sides.map(|s| exprs.substitute_iters(s, &values)))
-}
-
 /// An equation, for which the arena may have to grow.
 fn equation_text(flat: &FlatModel, grown: &mut Option<Exprs>, eq: &Equation) -> String {
     if eq.domain.iter().all(|(_, r)| r.count != 1) {
@@ -247,63 +134,6 @@ fn join(a: &mut Equation, b: &Equation) -> bool {
         a.domain[k].1.count += y.count;
     }
     adjacent
-}
-
-/// A text under its iterators.
-fn looped(exprs: &Exprs, domain: &Domain, text: String) -> String {
-    if domain.is_empty() {
-        return text;
-    }
-    let heads: Vec<String> = domain
-        .iter()
-        .map(|(i, r)| {
-            let middle = match r.step {
-                1 => String::new(),
-                step => format!("{step}:"),
-            };
-            format!(
-                "{} in {}:{middle}{}",
-                exprs.iter_name(*i),
-                r.start,
-                r.last()
-            )
-        })
-        .collect();
-    format!("for {} loop {text}; end for", heads.join(", "))
-}
-
-/// What a component of `x` is; the integrals of multipliers are called after what they integrate.
-fn unknown_name(flat: &FlatModel, u: &Unknown) -> String {
-    let quantity = |(var, kind): acausal_expr::unknown::Quantity| {
-        let v = flat.var(var);
-        let name = match (&u.elements, v.dims.len()) {
-            (Some(part), _) if part.len() == 1 => {
-                let mut rest = part.at(0);
-                let mut subs = vec![0; v.dims.len()];
-                for (s, &d) in subs.iter_mut().zip(&v.dims).rev() {
-                    *s = rest % d + 1;
-                    rest /= d;
-                }
-                v.name.element(&subs)
-            }
-            (Some(part), 1) => {
-                let (first, last) = (part.at(0) + 1, part.at(part.len() - 1) + 1);
-                v.name.with_subscripts(&[format!("{first}:{last}")])
-            }
-            (Some(part), _) => format!("{} ({} elements)", v.name.plain(), part.len()),
-            (None, _) => v.name.plain(),
-        };
-        let order = match kind {
-            Kind::Der(k) => k as usize,
-            Kind::Value | Kind::Pre => 0,
-        };
-        format!("{}{name}{}", "der(".repeat(order), ")".repeat(order))
-    };
-    match (u.value, u.derivative) {
-        (Some(q), _) => quantity(q),
-        (None, Some(q)) => format!("integral of {}", quantity(q)),
-        (None, None) => "integral of a multiplier".to_string(),
-    }
 }
 
 /// `once`, `twice`, `3 times`.
@@ -353,96 +183,13 @@ impl Report {
             ..
         } = structure;
         let aliases = reduced.locals.len() as u64;
+        let texts = Texts::new(flat, nodes);
         let d = &nodes.differentiated;
-        let name = |v: NodeId| node_name(flat, &nodes.variables[v.index()]);
-        let mut grown = None;
-        let texts: Vec<String> = nodes
-            .equations
-            .iter()
-            .map(|e| equation_text(flat, &mut grown, &e.piece))
-            .collect();
-        let mut pieces: Vec<(Equation, usize)> = Vec::new();
-        for (k, e) in nodes.equations.iter().enumerate() {
-            let times = d.differentiations(EqId::new(k));
-            if times == 0 {
-                continue;
-            }
-            let joined = pieces
-                .last_mut()
-                .is_some_and(|(last, n)| *n == times && join(last, &e.piece));
-            if !joined {
-                pieces.push((e.piece.clone(), times));
-            }
-        }
-        let most = pieces.iter().map(|p| p.1).max().unwrap_or(0);
-        let differentiated_arrays = pieces
-            .iter()
-            .map(|(e, n)| (equation_text(flat, &mut grown, e), *n))
-            .collect();
-        let differentiated = texts
-            .iter()
-            .enumerate()
-            .map(|(k, text)| (text, d.differentiations(EqId::new(k))))
-            .filter(|(_, n)| *n > 0)
-            .map(|(text, n)| (text.clone(), n))
-            .collect();
-        let integral = d.eq_integral();
-        let text = |e: EqId| {
-            let (mut root, mut times) = (e, 0);
-            while let Some(i) = integral[root.index()] {
-                root = i;
-                times += 1;
-            }
-            match times {
-                0 => texts[root.index()].clone(),
-                n => format!("{} (differentiated {})", texts[root.index()], count(n)),
-            }
-        };
-        let steps = d
-            .steps
-            .iter()
-            .map(|s| StepReport {
-                equations: s.equations.iter().map(|e| text(*e)).collect(),
-                size: s.equations.iter().map(|e| d.graph.elen[e.index()]).sum(),
-                unknowns: s.variables.iter().map(|v| name(*v)).collect(),
-                unknowns_size: s.variables.iter().map(|v| d.graph.vlen[v.index()]).sum(),
-            })
-            .collect();
-        let explicit: rustc_hash::FxHashSet<NodeId> = selection
-            .explicit
-            .iter()
-            .map(|p| p.1)
-            .chain(selection.linear.iter().flat_map(|l| l.unknowns.clone()))
-            .collect();
-        let mut given_up = selection.given_up.clone();
-        given_up.sort_by_key(|g| (g.variable, g.equation));
-        given_up.dedup_by_key(|g| g.variable);
-        let reasons = |unknowns: &[NodeId]| {
-            let own = given_up.iter().filter(|g| unknowns.contains(&g.variable));
-            own.map(|g| kept(&name(g.variable), &text(g.equation), g.growth))
-                .collect()
-        };
-        let block_reports = blocks
-            .iter()
-            .map(|(equations, unknowns)| BlockReport {
-                kept: reasons(unknowns),
-                size: equations.iter().map(|e| d.graph.elen[e.index()]).sum(),
-                unknowns: unknowns.iter().map(|v| name(*v)).collect(),
-                torn: if equations.len() > 1 {
-                    unknowns
-                        .iter()
-                        .filter(|v| !explicit.contains(v))
-                        .map(|v| name(*v))
-                        .collect()
-                } else {
-                    Vec::new()
-                },
-                equations: equations.iter().map(|e| text(*e)).collect(),
-            })
-            .collect();
-        let algebraic = form.unknowns()
-            > form.xd.iter().map(|v| d.graph.vlen[v.index()]).sum::<u64>()
-            || !selection.explicit.is_empty();
+        let length = |v: &NodeId| d.graph.vlen[v.index()];
+        let differentiated_arrays = texts.differentiated_arrays();
+        let most = differentiated_arrays.iter().map(|p| p.1).max().unwrap_or(0);
+        let states: u64 = form.xd.iter().map(length).sum();
+        let algebraic = form.unknowns() > states || !selection.explicit.is_empty();
         Report {
             equations: aliases
                 + (0..d.original_equations)
@@ -456,22 +203,16 @@ impl Report {
                     .sum::<u64>(),
             regularised: Regularised::default(),
             notes: Vec::new(),
-            differentiated,
+            differentiated: texts.differentiated(),
             differentiated_arrays,
-            steps,
-            blocks: block_reports,
-            states: selection.states.iter().map(|v| name(*v)).collect(),
+            steps: texts.steps(),
+            blocks: texts.blocks(blocks, selection),
+            states: selection.states.iter().map(|v| texts.name(*v)).collect(),
             form: FormReport {
                 n: form.unknowns(),
-                // Slopes that are given by an equation are relations too; the form counts those between states.
-                fd: form.fd
-                    + crate::emission::slope_relations(nodes, selection)
-                        .iter()
-                        .filter(|r| !form.der_relations.contains(r))
-                        .map(|(v, _)| d.graph.vlen[v.index()])
-                        .sum::<u64>(),
+                fd: form.fd,
                 fc: form.fc,
-                lambda: form.lambda.iter().map(|v| d.graph.vlen[v.index()]).sum(),
+                lambda: form.lambda.iter().map(length).sum(),
                 mu: form.mu,
             },
             passes: Vec::new(),
@@ -481,6 +222,125 @@ impl Report {
                 usize::from(algebraic)
             },
         }
+    }
+}
+
+/// The texts of all equations and names.
+struct Texts<'a> {
+    flat: &'a FlatModel,
+    nodes: &'a Nodes,
+    equations: Vec<String>,
+    integral: Vec<Option<EqId>>,
+    /// Equations of one value of an iterator need a larger arena.
+    grown: Option<Exprs>,
+}
+
+impl Texts<'_> {
+    fn new<'a>(flat: &'a FlatModel, nodes: &'a Nodes) -> Texts<'a> {
+        let mut grown = None;
+        let equations = nodes.equations.iter();
+        Texts {
+            equations: equations
+                .map(|e| equation_text(flat, &mut grown, &e.piece))
+                .collect(),
+            integral: nodes.differentiated.eq_integral(),
+            flat,
+            nodes,
+            grown,
+        }
+    }
+
+    fn name(&self, v: NodeId) -> String {
+        node_name(self.flat, &self.nodes.variables[v.index()])
+    }
+
+    /// An equation of the differentiated system.
+    fn equation(&self, e: EqId) -> String {
+        let (mut root, mut times) = (e, 0);
+        while let Some(i) = self.integral[root.index()] {
+            root = i;
+            times += 1;
+        }
+        let text = &self.equations[root.index()];
+        match times {
+            0 => text.clone(),
+            n => format!("{text} (differentiated {})", count(n)),
+        }
+    }
+
+    /// Differentiated pieces with how often.
+    fn differentiated(&self) -> Vec<(String, usize)> {
+        let d = &self.nodes.differentiated;
+        let pieces = self.equations.iter().enumerate();
+        pieces
+            .map(|(k, text)| (text, d.differentiations(EqId::new(k))))
+            .filter(|(_, n)| *n > 0)
+            .map(|(text, n)| (text.clone(), n))
+            .collect()
+    }
+
+    /// The same with pieces of one array equation taken together where they form a box.
+    fn differentiated_arrays(&self) -> Vec<(String, usize)> {
+        let mut pieces: Vec<(Equation, usize)> = Vec::new();
+        for (k, e) in self.nodes.equations.iter().enumerate() {
+            let times = self.nodes.differentiated.differentiations(EqId::new(k));
+            if times == 0 {
+                continue;
+            }
+            let joined = pieces
+                .last_mut()
+                .is_some_and(|(last, n)| *n == times && join(last, &e.piece));
+            if !joined {
+                pieces.push((e.piece.clone(), times));
+            }
+        }
+        let mut grown = self.grown.clone();
+        let texts = pieces.iter();
+        texts
+            .map(|(e, n)| (equation_text(self.flat, &mut grown, e), *n))
+            .collect()
+    }
+
+    fn steps(&self) -> Vec<StepReport> {
+        let d = &self.nodes.differentiated;
+        let steps = d.steps.iter().map(|s| StepReport {
+            equations: s.equations.iter().map(|e| self.equation(*e)).collect(),
+            size: s.equations.iter().map(|e| d.graph.elen[e.index()]).sum(),
+            unknowns: s.variables.iter().map(|v| self.name(*v)).collect(),
+            unknowns_size: s.variables.iter().map(|v| d.graph.vlen[v.index()]).sum(),
+        });
+        steps.collect()
+    }
+
+    fn blocks(&self, blocks: &Blocks, selection: &Selection) -> Vec<BlockReport> {
+        let graph = &self.nodes.differentiated.graph;
+        let in_sets = selection.linear.iter().flat_map(|l| &l.unknowns);
+        let explicit: FxHashSet<NodeId> = (selection.explicit.iter().map(|p| &p.1))
+            .chain(in_sets)
+            .copied()
+            .collect();
+        let mut given_up = selection.given_up.clone();
+        given_up.sort_by_key(|g| (g.variable, g.equation));
+        given_up.dedup_by_key(|g| g.variable);
+        let reasons = |unknowns: &[NodeId]| {
+            let own = given_up.iter().filter(|g| unknowns.contains(&g.variable));
+            own.map(|g| kept(&self.name(g.variable), &self.equation(g.equation), g.growth))
+                .collect()
+        };
+        let report = |(equations, unknowns): (&[EqId], &[NodeId])| {
+            let iterated = unknowns.iter().filter(|v| !explicit.contains(v));
+            BlockReport {
+                kept: reasons(unknowns),
+                size: equations.iter().map(|e| graph.elen[e.index()]).sum(),
+                unknowns: unknowns.iter().map(|v| self.name(*v)).collect(),
+                torn: match equations.len() {
+                    0 | 1 => Vec::new(),
+                    _ => iterated.map(|v| self.name(*v)).collect(),
+                },
+                equations: equations.iter().map(|e| self.equation(*e)).collect(),
+            }
+        };
+        blocks.iter().map(report).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use acausal_expr::{Access, ExprId, Kind, Node, VarId};
 use acausal_structure::Rows;
 use acausal_structure::segments::{Access as ArrayAccess, Index, Model, Span};
 
-use crate::element::Domain;
+use acausal_symbolic::elements::Domain;
 
 /// The model of arrays, and how its numbers map to those of the flat model.
 #[derive(Debug, Default)]

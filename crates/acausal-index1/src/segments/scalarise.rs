@@ -5,7 +5,7 @@ use acausal_expr::ExprId;
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_symbolic::Substitute;
 
-use crate::element::for_each_point;
+use acausal_symbolic::elements::for_each_point;
 
 /// One equation per element.
 pub fn scalarise(flat: &mut FlatModel, equations: Vec<Equation>) -> Vec<Equation> {

@@ -23,8 +23,8 @@ use rustc_hash::FxBuildHasher;
 use super::linear_form::{Factor, Term, integer_terms};
 use super::split::Split;
 use super::uses::{Uses, image, uses, variable_shape};
-use crate::element::flat_affine;
 use crate::segments::incidence::is_unknown;
+use acausal_symbolic::elements::flat_affine;
 
 /// An array of a system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use acausal_expr::{Access, IterId, Kind, Range, VarId};
 use acausal_structure::integer_elimination::Class;
 use acausal_structure::segments::Span;
 
-use crate::element::{flat_affine, for_each_point};
+use acausal_symbolic::elements::{flat_affine, for_each_point};
 
 /// Uses of an array that are no box are listed element by element up to this many.
 const MOST_LISTED: usize = 200_000;

@@ -8,10 +8,10 @@
 //! bounded over the iteration box of the piece, and by the boxes of the two pieces of variables. The differentiated
 //! equation relates the same elements as the equation itself, so a pair is looked up by the originals.
 //!
-//! Example: `a[i + 1] = b[i]` solved for `a` uses b one behind; the gap is -1 in the direction of i.
+//! Example: `a[i + 1] = b[i]` solved for `a` uses b one behind; the distance is -1 in the direction of i.
 
 use acausal_structure::segments::{Index, Span};
-use acausal_structure::tearing::loops::{Gap, Reach};
+use acausal_structure::tearing::loops::{Dependence, Distance};
 use acausal_structure::{EqId, VarId as NodeId};
 
 use crate::segments::nodes::{EquationNode, Nodes, Touched, VariableNode};
@@ -36,8 +36,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// The gaps between `v`, which `e` is solved for, and what it uses of `w`.
-    pub fn gaps(&self, e: EqId, v: NodeId, w: NodeId) -> Vec<Gap> {
+    /// The dependences between `v`, which `e` is solved for, and what it uses of `w`.
+    pub fn dependences(&self, e: EqId, v: NodeId, w: NodeId) -> Vec<Dependence> {
         let (mut root, mut solved, mut times) = (e, Some(v), 0);
         while let Some(integral) = self.eq_integral[root.index()] {
             root = integral;
@@ -50,7 +50,7 @@ impl<'a> Distances<'a> {
             .and_then(|v| self.solvable.access(root, v))
             .and_then(|(node, _)| eq.touched.iter().find(|t| t.node == node));
         let Some(own) = own else {
-            return vec![Gap::default()];
+            return vec![Dependence::default()];
         };
         let meets = |t: &&Touched| {
             t.node != own.node
@@ -60,17 +60,19 @@ impl<'a> Distances<'a> {
         };
         let v = &self.nodes.variables[v.index()];
         let accesses = eq.touched.iter().filter(meets);
-        accesses.map(|t| self.gap(eq, own, v, t, used)).collect()
+        accesses
+            .map(|t| self.dependence(eq, own, v, t, used))
+            .collect()
     }
 
-    fn gap(
+    fn dependence(
         &self,
         eq: &EquationNode,
         own: &Touched,
         v: &VariableNode,
         t: &Touched,
         w: &VariableNode,
-    ) -> Gap {
+    ) -> Dependence {
         let place = |t: &Touched| Place(self.nodes.directions.get(&t.var).map_or(&[], |d| d));
         let (here, there) = (place(own), place(t));
         let box_ = within(&eq.spans, t, w);
@@ -90,10 +92,10 @@ impl<'a> Distances<'a> {
             let (a, b) = (there.extent(direction, w), here.extent(direction, v));
             lo = lo.max(a.lo - b.hi);
             hi = hi.min(a.hi - b.lo);
-            Reach { direction, lo, hi }
+            Distance { direction, lo, hi }
         };
-        Gap {
-            reaches: directions.into_iter().map(reach).collect(),
+        Dependence {
+            distances: directions.into_iter().map(reach).collect(),
             level: true,
         }
     }

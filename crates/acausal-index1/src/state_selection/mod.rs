@@ -85,9 +85,9 @@ impl Structure {
             select_knowing(d, &blocks, &preferences, pivot, linear, knowledge)
         } else {
             let distances = Distances::new(&nodes, &solvable);
-            let gaps = |e, v, w| distances.gaps(e, v, w);
+            let dependences = |e, v, w| distances.dependences(e, v, w);
             let hints = solvable.hints(&nodes);
-            knowledge.gaps = Some(&gaps);
+            knowledge.dependences = Some(&dependences);
             knowledge.hints = &hints;
             select_knowing(d, &blocks, &preferences, pivot, linear, knowledge)
         };

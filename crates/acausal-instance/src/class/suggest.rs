@@ -1,23 +1,25 @@
 //! "Did you mean ...?": the nearest known name by edit distance.
 //!
-//! Distance is Damerau-Levenshtein restricted to neighbours (insert, delete, replace, swap two adjacent characters), with a
-//! change of case at half the price, so that `resistor` finds `Resistor` before `resistors`. Costs O(length²) per candidate;
+//! Distance is that of optimal string alignment (insert, delete, replace, swap two adjacent characters), with another
+//! case at the price of half a step, so that `resistor` finds `Resistor` before `resistors`. Costs O(length²) per candidate;
 //! candidates whose length differs too much are skipped.
 //!
 //! `Voltge` against `Voltage` is one insertion: 2 half-steps of the allowed `1 + 6/3 = 3` steps, so it is suggested.
+
+use strsim::osa_distance;
 
 /// The nearest candidate, if it is near enough to be what was meant; the first of equals.
 pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
-    let wanted: Vec<char> = name.chars().take(MAX_LENGTH).collect();
-    // A third of the name may be wrong; in half-steps.
-    let mut limit = 2 * (1 + wanted.len() / 3);
-    if wanted.len() <= 2 {
-        // Any two short names are near each other: allow a change of case only.
-        limit = wanted.len();
-    }
+    let wanted = beginning(name);
+    let limit = match wanted.chars().count() {
+        // Any two short names are near each other: allow another case, and of two letters one too many.
+        length @ 0..=2 => length,
+        // A third of the name may be wrong; in half-steps.
+        length => 2 * (1 + length / 3),
+    };
     let mut best = None;
     for candidate in candidates {
         if candidate == name || candidate.len().abs_diff(name.len()) > limit {
@@ -42,32 +44,17 @@ pub(crate) fn hint<'c>(
 /// Longer identifiers are generated; comparing their beginnings is enough.
 const MAX_LENGTH: usize = 64;
 
+fn beginning(name: &str) -> String {
+    name.chars().take(MAX_LENGTH).collect()
+}
+
 /// Distance in half-steps.
-fn distance(left: &[char], right: &str) -> usize {
-    let right: Vec<char> = right.chars().take(MAX_LENGTH).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut previous: Vec<usize> = (0..=right.len()).map(|j| 2 * j).collect();
-    for (i, &l) in left.iter().enumerate() {
-        let mut current = vec![2 * (i + 1)];
-        for (j, &r) in right.iter().enumerate() {
-            let replace = if l == r {
-                0
-            } else if l.eq_ignore_ascii_case(&r) {
-                1
-            } else {
-                2
-            };
-            let mut cost = (previous[j] + replace)
-                .min(previous[j + 1] + 2)
-                .min(current[j] + 2);
-            if i > 0 && j > 0 && l == right[j - 1] && left[i - 1] == r {
-                cost = cost.min(before[j - 1] + 2);
-            }
-            current.push(cost);
-        }
-        before = std::mem::replace(&mut previous, current);
-    }
-    previous[right.len()]
+fn distance(left: &str, right: &str) -> usize {
+    let right = beginning(right);
+    let exact = 2 * osa_distance(left, &right);
+    let whatever_case = 2 * osa_distance(&left.to_lowercase(), &right.to_lowercase());
+    // One half-step for case, however many letters have another one: `RESISTOR` is meant to be `Resistor`.
+    exact.min(whatever_case + 1)
 }
 
 #[cfg(test)]
@@ -89,7 +76,9 @@ mod tests {
             ("Voltge", Some("Voltage")),
             ("strat", Some("start")),
             ("stateselect", Some("stateSelect")),
+            ("RESISTOR", Some("Resistor")),
             ("r", Some("R")),
+            ("C", None),
             ("x", None),
             ("inductance", None),
         ] {

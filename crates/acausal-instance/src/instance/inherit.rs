@@ -147,23 +147,50 @@ impl Instances {
             return;
         }
         let offset = shape.layers.len() as u16;
+        shape.incomplete |= base_shape.incomplete;
+        let outer = self.clause_modifiers(node, base, &base_shape, extends);
+        add_layers(shape, &base_shape, &outer, extends);
+        self.check_deselected(extends, &base_shape);
+        self.add_inherited(shape, &base_shape, offset, extends);
+        self.specialise(shape, &base_shape, class, extends);
+        let scope = self.clause_scope(node, extends);
+        if let Some(short) = &extends.short {
+            let own = short.subscripts.iter();
+            shape.dims.extend(own.map(|expr| (Arc::clone(expr), scope)));
+        }
+        let dims = base_shape
+            .dims
+            .iter()
+            .map(|(expr, at)| (Arc::clone(expr), at.shifted(offset)));
+        shape.dims.extend(dims);
+    }
+
+    /// Where the names of an `extends` clause are looked up: those of a short class outside of it (MLS 3.6 §4.6.1).
+    fn clause_scope(&self, node: InstId, extends: &ExtendsDecl) -> LayerScope {
+        match &extends.short {
+            Some(_) => LayerScope::Fixed(self.scope_of(node)),
+            None => LayerScope::Layer(0),
+        }
+    }
+
+    /// Modifiers of the clause, then what modifies the base class in its place.
+    fn clause_modifiers(
+        &mut self,
+        node: InstId,
+        base: InstId,
+        base_shape: &Shape,
+        extends: &ExtendsDecl,
+    ) -> Vec<LayerModifier> {
         let own = base_shape.dims.len()
             + extends
                 .short
                 .as_ref()
                 .map_or(0, |short| short.subscripts.len());
         let own = OwnDims::Last(own.min(usize::from(u8::MAX)) as u8);
-
-        // Modifiers of the clause, then what modifies the base class in its place.
         let mut outer: Vec<LayerModifier> = Vec::new();
-        let scope = match &extends.short {
-            // Names in a short class are looked up outside of it (MLS 3.6 §4.6.1).
-            Some(_) => LayerScope::Fixed(self.scope_of(node)),
-            None => LayerScope::Layer(0),
-        };
-        shape.incomplete |= base_shape.incomplete;
+        let scope = self.clause_scope(node, extends);
         if let Some(modifier) = &extends.modifier {
-            self.check_arguments(modifier, base, &base_shape, false);
+            self.check_arguments(modifier, base, base_shape, false);
             outer.push(LayerModifier {
                 modifier: Arc::clone(modifier),
                 scope,
@@ -175,32 +202,17 @@ impl Instances {
             outer.extend(constraints.iter().map(|piece| fixed(piece, own)));
         }
         outer.extend(self.pieces(base).iter().map(|piece| fixed(piece, own)));
+        outer
+    }
 
-        for layer in &base_shape.layers {
-            let repeated = shape.layers.iter().any(|other| other.node == layer.node);
-            let mut modifiers = outer.clone();
-            modifiers.extend(layer.modifiers.iter().map(|entry| LayerModifier {
-                scope: entry.scope.shifted(offset),
-                ..entry.clone()
-            }));
-            let removed = if extends.deselected.connections.is_empty() {
-                Arc::clone(&layer.removed_connections)
-            } else {
-                let all = layer
-                    .removed_connections
-                    .iter()
-                    .chain(&extends.deselected.connections);
-                all.cloned().collect()
-            };
-            shape.layers.push(Layer {
-                end: layer.end + offset,
-                modifiers,
-                repeated: layer.repeated || repeated,
-                removed_connections: removed,
-                ..layer.clone()
-            });
-        }
-        self.check_deselected(extends, &base_shape);
+    /// The elements of the base class that the clause does not deselect.
+    fn add_inherited(
+        &mut self,
+        shape: &mut Shape,
+        base_shape: &Shape,
+        offset: u16,
+        extends: &ExtendsDecl,
+    ) {
         for inherited in &base_shape.elements {
             if extends
                 .deselected
@@ -222,8 +234,16 @@ impl Instances {
                 .iter()
                 .map(|(name, layer)| (*name, layer + offset)),
         );
+    }
 
-        // What a class is when it says nothing of its own: `type Voltage = Real`.
+    /// What a class is when it says nothing of its own: `type Voltage = Real`.
+    fn specialise(
+        &self,
+        shape: &mut Shape,
+        base_shape: &Shape,
+        class: ClassId,
+        extends: &ExtendsDecl,
+    ) {
         shape.predefined = shape.predefined.or(base_shape.predefined);
         match base_shape.kind {
             Kind::Primitive(_) | Kind::ExternalObject => shape.kind = base_shape.kind,
@@ -239,20 +259,9 @@ impl Instances {
         if let Some(short) = &extends.short {
             shape.partial |= base_shape.partial;
             shape.causality = short.causality.or(base_shape.causality);
-            shape.dims.extend(
-                short
-                    .subscripts
-                    .iter()
-                    .map(|expr| (Arc::clone(expr), scope)),
-            );
         } else {
             shape.causality = shape.causality.or(base_shape.causality);
         }
-        let dims = base_shape
-            .dims
-            .iter()
-            .map(|(expr, at)| (Arc::clone(expr), at.shifted(offset)));
-        shape.dims.extend(dims);
     }
 
     /// The class that an `extends` clause names; none after an error.
@@ -306,6 +315,40 @@ impl Instances {
 
     fn name_span(&self, class: ClassId) -> Span {
         self.libraries.class(class).def.name.span
+    }
+}
+
+/// The layers of a base class behind those that are there.
+fn add_layers(
+    shape: &mut Shape,
+    base_shape: &Shape,
+    outer: &[LayerModifier],
+    extends: &ExtendsDecl,
+) {
+    let offset = shape.layers.len() as u16;
+    for layer in &base_shape.layers {
+        let repeated = shape.layers.iter().any(|other| other.node == layer.node);
+        let mut modifiers = outer.to_vec();
+        modifiers.extend(layer.modifiers.iter().map(|entry| LayerModifier {
+            scope: entry.scope.shifted(offset),
+            ..entry.clone()
+        }));
+        let removed = if extends.deselected.connections.is_empty() {
+            Arc::clone(&layer.removed_connections)
+        } else {
+            let all = layer
+                .removed_connections
+                .iter()
+                .chain(&extends.deselected.connections);
+            all.cloned().collect()
+        };
+        shape.layers.push(Layer {
+            end: layer.end + offset,
+            modifiers,
+            repeated: layer.repeated || repeated,
+            removed_connections: removed,
+            ..layer.clone()
+        });
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use super::Move;
+use acausal_cpu::team;
+
+use super::WindowMove;
 use super::cover::Cover;
 use crate::dependence::extent;
-use crate::halves::{divisible, meets, points};
 use crate::kernel::{Address, Bank, Call, Kernel};
+use crate::phases::{divisible, meets, points};
 
 /// Repetitions of a call in a tile. Shorter ones make the processor begin anew with fetching ahead; the windows of longer ones do not stay in a cache.
 const TILE: usize = 4096;
@@ -29,25 +31,25 @@ pub(super) struct Cut {
     /// What all repetitions read.
     pub first: Cover,
     /// What each thread has predicted, with that.
-    pub covers: [Cover; 2],
+    pub covers: Vec<Cover>,
     /// The tiles of each thread.
-    pub lists: [Vec<Plan>; 2],
+    pub lists: Vec<Vec<TilePlan>>,
     /// Numbers in the largest window.
     pub window: usize,
 }
 
 /// A tile.
-pub(super) struct Plan {
+pub(super) struct TilePlan {
     /// The unknowns in its window, one range after the other.
     window: Vec<Range<usize>>,
-    pub moves: Vec<Move>,
+    pub moves: Vec<WindowMove>,
     /// With addresses that lead to the window.
     pub calls: Vec<Call>,
 }
 
 impl Cut {
-    /// Cuts the long calls; tiles that a thread alone cannot evaluate go to the rest.
-    pub fn new(long: Vec<Call>, rest: Vec<Call>, n: usize) -> Cut {
+    /// Cuts the long calls for so many threads; tiles that a thread alone cannot evaluate go to the rest.
+    pub fn new(long: Vec<Call>, rest: Vec<Call>, n: usize, threads: usize) -> Cut {
         let mut first = Cover::default();
         for call in &long {
             let fixed = |a: &&Address| matches!(a, Address::Affine { stride: 0, .. });
@@ -60,21 +62,25 @@ impl Cut {
             long,
             rest,
             n,
-            covers: [first.clone(), first.clone()],
+            covers: vec![first.clone(); threads],
             first,
-            lists: [Vec::new(), Vec::new()],
+            lists: (0..threads).map(|_| Vec::new()).collect(),
             window: 0,
         };
-        // Both threads begin in the middle: eliminations of bands, which follow, begin at the ends and find the last residuals in a cache.
-        for k in (0..tiles / 2).rev().chain(tiles / 2..tiles) {
-            cut.tile(k, tiles);
+        // From the middle to the ends: eliminations of bands, which follow, begin there and find the last residuals in a cache.
+        for thread in 0..threads {
+            let own = team::part(tiles, threads, 1, thread);
+            match 2 * thread + 1 < threads {
+                true => own.rev().for_each(|k| cut.tile(thread, k, tiles)),
+                false => own.for_each(|k| cut.tile(thread, k, tiles)),
+            }
         }
         cut.save();
         cut
     }
 
-    /// The k-th tile, to its list or to the rest.
-    fn tile(&mut self, k: usize, tiles: usize) {
+    /// The k-th tile, to the list of a thread or to the rest.
+    fn tile(&mut self, thread: usize, k: usize, tiles: usize) {
         let part = |c: &Call| {
             let at = |k: usize| (c.count * k / tiles).next_multiple_of(LINE).min(c.count);
             points(c, at(k), if k + 1 == tiles { c.count } else { at(k + 1) })
@@ -87,7 +93,6 @@ impl Cut {
             let slots = call.slots.iter().filter_map(unknowns(call));
             slots.chain(rows).for_each(|r| needed.add(r));
         }
-        let thread = usize::from(k >= tiles / 2);
         let Some(plan) = self.plan(thread, needed) else {
             self.rest.extend(calls);
             return;
@@ -98,23 +103,26 @@ impl Cut {
             self.rest.extend(calls);
             Vec::new()
         });
-        self.lists[thread].push(Plan { calls, ..plan });
+        self.lists[thread].push(TilePlan { calls, ..plan });
     }
 
     /// The window of a tile and how it is filled; nothing if a thread alone cannot.
-    fn plan(&mut self, thread: usize, mut window: Cover) -> Option<Plan> {
-        let [one, two] = &mut self.covers;
-        let first = &self.first;
+    fn plan(&mut self, thread: usize, mut window: Cover) -> Option<TilePlan> {
+        let (first, covers) = (&self.first, &self.covers);
         let others = |r: &Range<usize>| {
             let beyond = first.missing(r.clone());
-            beyond.iter().any(|r| one.meets(r))
+            let theirs = covers.iter().enumerate().filter(|(k, _)| *k != thread);
+            let mut met = theirs.flat_map(|(_, cover)| beyond.iter().map(|r| cover.meets(r)));
+            met.any(|met| met)
         };
-        if thread == 1 && window.0.iter().any(others) {
+        if window.0.iter().any(others) {
             return None;
         }
         let free = |r: Range<usize>| -> Vec<Range<usize>> {
-            let mine = if thread == 1 { two.missing(r) } else { vec![r] };
-            mine.into_iter().flat_map(|r| one.missing(r)).collect()
+            covers.iter().fold(vec![r], |free, cover| {
+                let left = free.into_iter().flat_map(|r| cover.missing(r));
+                left.collect()
+            })
         };
         let mut new = Cover::default();
         for range in window.0.iter().flat_map(|r| free(r.clone())) {
@@ -130,12 +138,12 @@ impl Cut {
                 let common =
                     |r: &Range<usize>| first.0.iter().any(|f| f.start <= r.start && r.end <= f.end);
                 moves.push(match placed(before, &old) {
-                    Some((start, at)) => Move::Copy {
+                    Some((start, at)) => WindowMove::Copy {
                         from: at + old.start - start,
                         len: old.len(),
                         to: place(old.start),
                     },
-                    None if common(&old) => Move::Load {
+                    None if common(&old) => WindowMove::Load {
                         to: place(old.start),
                         range: old,
                     },
@@ -144,17 +152,17 @@ impl Cut {
             }
             let inside = |r: &&Range<usize>| r.start < range.end && range.start < r.end;
             for range in new.0.iter().filter(inside) {
-                moves.push(Move::Predict {
+                moves.push(WindowMove::Predict {
                     range: range.clone(),
                     to: place(range.start),
                 });
             }
             size += range.len().next_multiple_of(LINE);
         }
-        let own = if thread == 1 { two } else { one };
+        let own = &mut self.covers[thread];
         new.0.into_iter().for_each(|r| own.add(r));
         self.window = self.window.max(size);
-        Some(Plan {
+        Some(TilePlan {
             window: window.0,
             moves,
             calls: Vec::new(),
@@ -181,12 +189,12 @@ impl Cut {
         }
         for plan in self.lists.iter_mut().flatten() {
             for k in 0..plan.moves.len() {
-                let Move::Predict { range, to } = plan.moves[k].clone() else {
+                let WindowMove::Predict { range, to } = plan.moves[k].clone() else {
                     continue;
                 };
                 let unread = Cover(read.missing(range.clone()));
                 let saved = unread.missing(range.clone()).into_iter();
-                plan.moves.extend(saved.map(|r| Move::Save {
+                plan.moves.extend(saved.map(|r| WindowMove::Save {
                     from: to + r.start - range.start,
                     range: r,
                 }));
@@ -226,22 +234,22 @@ fn placed(window: &[Range<usize>], range: &Range<usize>) -> Option<(usize, usize
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TileRole {
     Head,
     Tiled,
     Rest,
 }
 
 /// What becomes of each call; nothing if less than half of the residuals would be evaluated in tiles.
-pub(super) fn roles(kernels: &[Kernel], program: &[Call], n: usize) -> Option<Vec<Role>> {
+pub(super) fn roles(kernels: &[Kernel], program: &[Call], n: usize) -> Option<Vec<TileRole>> {
     if program.len() > MOST_CALLS {
         return None;
     }
-    let mut roles: Vec<Role> = Vec::with_capacity(program.len());
+    let mut roles: Vec<TileRole> = Vec::with_capacity(program.len());
     for (k, call) in program.iter().enumerate() {
         let needs = |bank| call.slots.iter().any(|a| a.bank() == Some(bank));
         let before: Vec<&Call> = (0..k)
-            .filter(|&i| roles[i] != Role::Head)
+            .filter(|&i| roles[i] != TileRole::Head)
             .map(|i| &program[i])
             .collect();
         let kernel = &kernels[call.kernel as usize];
@@ -249,28 +257,28 @@ pub(super) fn roles(kernels: &[Kernel], program: &[Call], n: usize) -> Option<Ve
         let straight = |a: &Address| !matches!(a, Address::Table { .. });
         roles.push(
             if !needs(Bank::Y) && !needs(Bank::Yp) && !meets(&before, call) {
-                Role::Head
+                TileRole::Head
             } else if call.count >= LEAST
                 && residuals
                 && call.slots.iter().all(straight)
                 && divisible(kernel, call)
             {
-                Role::Tiled
+                TileRole::Tiled
             } else {
-                Role::Rest
+                TileRole::Rest
             },
         );
     }
     // A call that has to do with another one waits for the end, like that one.
     for k in 0..program.len() {
-        let others = (0..program.len()).filter(|&i| i != k && roles[i] != Role::Head);
+        let others = (0..program.len()).filter(|&i| i != k && roles[i] != TileRole::Head);
         let others: Vec<Call> = others.flat_map(|i| one_by_one(&program[i])).collect();
-        if roles[k] == Role::Tiled && meets(&others.iter().collect::<Vec<_>>(), &program[k]) {
-            roles[k] = Role::Rest;
+        if roles[k] == TileRole::Tiled && meets(&others.iter().collect::<Vec<_>>(), &program[k]) {
+            roles[k] = TileRole::Rest;
         }
     }
     let calls = program.iter().zip(&roles);
-    let tiled: usize = (calls.filter(|c| *c.1 == Role::Tiled))
+    let tiled: usize = (calls.filter(|c| *c.1 == TileRole::Tiled))
         .map(|c| c.0.count)
         .sum();
     (2 * tiled >= n && tiled > 0).then_some(roles)

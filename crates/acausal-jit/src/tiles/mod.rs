@@ -1,7 +1,7 @@
 //! Residuals of long arrays in tiles, each evaluated right after the unknowns that it reads were predicted.
 //!
 //! A step of the integrator predicts all unknowns and then evaluates all residuals. Where the vectors do not stay in a cache, the prediction sends y and y' to
-//! memory and the residuals fetch them again. In: a program that writes residuals. Out ([`Tiles`]): for each of two threads a list
+//! memory and the residuals fetch them again. In: a program that writes residuals. Out ([`Tiles`]): for each thread a list
 //! of tiles. A tile predicts some ranges of unknowns to a *window*, a piece of memory that stays in the cache, and runs some repetitions of the
 //! long calls, whose addresses lead there. What a tile shares with the one before is copied from that one's window. So y and y' as a whole never exist.
 //!
@@ -10,7 +10,7 @@
 //!   if they were predicted before the threads began (`first`);
 //! - a tile writes nothing that another call of the program reads or writes.
 //!
-//! What does not obey them (tiles of the second thread beside those of the first, tiles that need what left the window long ago, short calls, assignments
+//! What does not obey them (tiles of a thread beside those of one before, tiles that need what left the window long ago, short calls, assignments
 //! to `Mem` that need unknowns) is left for the end (`rest`) and reads the whole vectors; the tiles save there what it will need.
 //! Calls that need no unknown come before everything (`head`). Linear in the number of tiles.
 //!
@@ -24,14 +24,16 @@ mod cut;
 mod tests;
 
 use std::ops::Range;
+use std::sync::Mutex;
 
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{Shared, Team, team};
 
-use cut::{Cut, Role, roles};
+use cover::Cover;
+use cut::{Cut, TilePlan, TileRole, roles};
 
 use crate::error::{CodegenError, RunError};
-use crate::halves::Whole;
 use crate::kernel::{Call, Kernel};
+use crate::phases::{Whole, lock};
 use crate::run::{BankLengths, BoundProgram, Code, Functions, NoFunctions, Scratch};
 
 /// A program in tiles.
@@ -39,7 +41,8 @@ use crate::run::{BankLengths, BoundProgram, Code, Functions, NoFunctions, Scratc
 pub struct Tiles {
     head: BoundProgram,
     first: Vec<Range<usize>>,
-    lists: [Vec<Tile>; 2],
+    /// The tiles of each thread.
+    lists: Vec<Vec<Tile>>,
     /// Numbers in a window.
     window: usize,
     rest_blocks: Vec<Range<usize>>,
@@ -48,13 +51,13 @@ pub struct Tiles {
 
 #[derive(Debug)]
 struct Tile {
-    moves: Vec<Move>,
+    moves: Vec<WindowMove>,
     program: BoundProgram,
 }
 
 /// How unknowns come to a window, and from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Move {
+enum WindowMove {
     Predict {
         range: Range<usize>,
         to: usize,
@@ -102,43 +105,44 @@ pub struct Workspace {
 pub type Predict<'a> = dyn Fn(Range<usize>, [&mut [f64]; 2]) + Sync + 'a;
 
 impl Tiles {
-    /// Binds a program; nothing if most of it cannot be evaluated in tiles.
+    /// Binds a program for so many threads; nothing if most of it cannot be evaluated in tiles.
     pub fn bind(
         code: &dyn Code,
         kernels: &[Kernel],
         program: &[Call],
         lengths: BankLengths,
+        threads: usize,
     ) -> Result<Option<Tiles>, CodegenError> {
         let Some(roles) = roles(kernels, program, lengths.y) else {
             return Ok(None);
         };
-        let of = |role: Role| -> Vec<Call> {
+        let of = |role: TileRole| -> Vec<Call> {
             let calls = program.iter().zip(&roles);
             calls
                 .filter(|c| *c.1 == role)
                 .map(|c| c.0.clone())
                 .collect()
         };
-        let cut = Cut::new(of(Role::Tiled), of(Role::Rest), lengths.y);
+        let cut = Cut::new(of(TileRole::Tiled), of(TileRole::Rest), lengths.y, threads);
         let window = cut.window;
         let of_window = BankLengths {
             y: window,
             yp: window,
             ..lengths
         };
-        let mut lists = [Vec::new(), Vec::new()];
-        for (list, plans) in lists.iter_mut().zip(cut.lists) {
-            for plan in plans {
-                list.push(Tile {
-                    moves: plan.moves,
-                    program: code.bind(&plan.calls, of_window)?,
-                });
-            }
-        }
-        let [mut all, two] = cut.covers;
-        two.0.into_iter().for_each(|range| all.add(range));
+        let bind = |plan: TilePlan| -> Result<Tile, CodegenError> {
+            Ok(Tile {
+                moves: plan.moves,
+                program: code.bind(&plan.calls, of_window)?,
+            })
+        };
+        let list = |plans: Vec<TilePlan>| plans.into_iter().map(bind).collect();
+        let lists = cut.lists.into_iter().map(list).collect::<Result<_, _>>()?;
+        let mut all = Cover::default();
+        let predicted = cut.covers.into_iter().flat_map(|cover| cover.0);
+        predicted.for_each(|range| all.add(range));
         Ok(Some(Tiles {
-            head: code.bind(&of(Role::Head), lengths)?,
+            head: code.bind(&of(TileRole::Head), lengths)?,
             first: cut.first.0,
             lists,
             window,
@@ -153,10 +157,10 @@ impl Tiles {
     /// Nobody else uses the vectors meanwhile. `predict` uses only elements of `out` in its range, and none of the others but the places it is given.
     pub unsafe fn run(
         &self,
-        pair: Option<&mut Pair>,
+        team: Option<&mut Team>,
         mut places: Places<'_>,
         functions: &dyn Functions,
-        [mine, theirs]: &mut [Workspace; 2],
+        workspaces: &[Mutex<Workspace>],
         predict: &Predict<'_>,
     ) -> Result<(), RunError> {
         let lengths = BankLengths {
@@ -174,25 +178,30 @@ impl Tiles {
                 [y.part(range.clone()), yp.part(range.clone())],
             );
         };
-        // SAFETY: no tile runs yet.
-        let head = unsafe { (self.head).run_at(bases.0, lengths, functions, &mut mine.scratch) };
+        let whole = |program: &BoundProgram| {
+            let scratch = &mut lock(&workspaces[0]).scratch;
+            // SAFETY: no tile runs yet, or none any more.
+            unsafe { program.run_at(bases.0, lengths, functions, scratch) }
+        };
+        let head = whole(&self.head);
         self.first.iter().for_each(predict_to_whole);
-        // SAFETY: by the invariants of the lists.
-        let list = |k: usize, own: &mut Workspace| unsafe {
-            self.run_list(k, (&bases, lengths), [y, yp], own, predict)
-        };
-        let (one, two) = match pair {
-            Some(pair) => pair.both(|| list(0, mine), || list(1, theirs)),
-            None => (list(0, mine), list(1, theirs)),
-        };
+        let failed = Mutex::new(None);
+        team::each(team, self.lists.len(), |k| {
+            let own = &mut lock(&workspaces[k]);
+            // SAFETY: by the invariants of the lists.
+            let ran = unsafe { self.run_list(k, (&bases, lengths), [y, yp], own, predict) };
+            if let Err(error) = ran {
+                lock(&failed).get_or_insert(error);
+            }
+        });
         self.rest_blocks.iter().for_each(predict_to_whole);
-        // SAFETY: both lists are done.
-        let rest = unsafe { (self.rest).run_at(bases.0, lengths, functions, &mut mine.scratch) };
-        head.and(one).and(two).and(rest)
+        let rest = whole(&self.rest);
+        let failed = lock(&failed).take();
+        head.and(failed.map_or(Ok(()), Err)).and(rest)
     }
 
     /// # Safety
-    /// Only the other list runs meanwhile.
+    /// Only the other lists run meanwhile.
     unsafe fn run_list(
         &self,
         k: usize,
@@ -214,7 +223,7 @@ impl Tiles {
             own.windows.swap(0, 1);
             let [now, before] = &mut own.windows;
             for m in &tile.moves {
-                if let Move::Predict { range, to } = m {
+                if let WindowMove::Predict { range, to } = m {
                     let at = *to..to + range.len();
                     let [y, yp] = &mut *now;
                     predict(range.clone(), [&mut y[at.clone()], &mut yp[at]]);
@@ -223,20 +232,20 @@ impl Tiles {
                 for (v, whole) in vectors.iter().enumerate() {
                     let (now, before) = (&mut now[v], &before[v]);
                     match m {
-                        Move::Copy { from, len, to } => {
+                        WindowMove::Copy { from, len, to } => {
                             now[*to..to + len].copy_from_slice(&before[*from..from + len]);
                         }
                         // SAFETY: nobody writes what was predicted first.
-                        Move::Load { range, to } => unsafe {
+                        WindowMove::Load { range, to } => unsafe {
                             let all = range.clone().map(|i| whole.get(i));
                             now[*to..].iter_mut().zip(all).for_each(|(v, y)| *v = y);
                         },
                         // SAFETY: this thread has predicted the range, and only the rest will read it.
-                        Move::Save { from, range } => unsafe {
+                        WindowMove::Save { from, range } => unsafe {
                             let saved = &now[*from..from + range.len()];
                             whole.part(range.clone()).copy_from_slice(saved);
                         },
-                        Move::Predict { .. } => {}
+                        WindowMove::Predict { .. } => {}
                     }
                 }
             }

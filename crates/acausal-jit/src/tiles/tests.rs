@@ -1,9 +1,11 @@
 //! Programs in tiles against the same as a whole.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{Shared, Team};
+use proptest::prelude::*;
 
 use super::{Places, Tiles, Workspace};
 use crate::kernel::{Address, Bank, Binary, Call, Kernel, Op, Program, Store};
@@ -37,7 +39,8 @@ fn kernel() -> Kernel {
     }
 }
 
-/// Runs a program in tiles and as a whole: the same bits, and each unknown is predicted once and before it is read.
+/// Runs a program in tiles for one to four threads, with and without them, and as a whole: the same bits, and each unknown is predicted once and
+/// before it is read. Gives the tiles for two.
 fn check(program: Program, n: usize) -> Option<Tiles> {
     let lengths = BankLengths {
         y: n,
@@ -47,11 +50,13 @@ fn check(program: Program, n: usize) -> Option<Tiles> {
     };
     let kernels = [kernel()];
     let code = crate::default_backend().compile(&kernels).unwrap();
-    let tiles = Tiles::bind(&*code, &kernels, &program, lengths).unwrap()?;
+    let bind = |threads| Tiles::bind(&*code, &kernels, &program, lengths, threads).unwrap();
+    bind(2)?;
     let value = |i: usize| ((i * 7919) % 1000) as f64 * 1e-3 - 0.3;
     let (y, yp): (Vec<f64>, Vec<f64>) = (0..n).map(|i| (value(i), value(i + 13))).unzip();
     let start = [2.0, 3.0, 0.0, 0.0];
-    let (mut mem, mut out) = (start, vec![0.0; n]);
+    // What no call writes stays no number.
+    let (mut mem, mut out) = (start, vec![f64::NAN; n]);
     let whole = code.bind(&program, lengths).unwrap();
     let banks = Banks {
         y: &y,
@@ -61,7 +66,8 @@ fn check(program: Program, n: usize) -> Option<Tiles> {
     };
     let mut scratch = Scratch::default();
     whole.run(banks, &NoFunctions, &mut scratch).unwrap();
-    for mut pair in [None, Pair::new()] {
+    for (threads, mut team) in (1..=4).flat_map(|k| [(k, None), (k, Team::new(k))]) {
+        let tiles = bind(threads)?;
         // What is read too early is not a number; what is written too early is overwritten.
         let mut vectors = [vec![f64::NAN; n], vec![f64::NAN; n], vec![f64::NAN; n]];
         let mut tiled_mem = start;
@@ -83,16 +89,16 @@ fn check(program: Program, n: usize) -> Option<Tiles> {
             mem: &mut tiled_mem,
             out: r,
         };
-        let mut own = <[Workspace; 2]>::default();
+        let own: Vec<Mutex<Workspace>> = (0..threads).map(|_| Mutex::default()).collect();
         // SAFETY: nobody else uses the vectors.
-        let done = unsafe { tiles.run(pair.as_mut(), places, &NoFunctions, &mut own, &predict) };
+        let done = unsafe { tiles.run(team.as_mut(), places, &NoFunctions, &own, &predict) };
         done.unwrap();
         assert!(counts.iter().all(|c| c.load(Relaxed) == 1));
         let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|v| v.to_bits()).collect() };
         assert!(bits(&vectors[2]) == bits(&out));
         assert_eq!(tiled_mem, mem);
     }
-    Some(tiles)
+    bind(2)
 }
 
 /// Two arrays that read each other's neighbours, as on a line, with the rows at the ends in calls of their own.
@@ -126,7 +132,7 @@ fn line(n: usize) -> Program {
 fn a_line_is_evaluated_in_tiles() {
     let n = 50_000;
     let tiles = check(line(n), 2 * n).unwrap();
-    assert_eq!(tiles.lists.each_ref().map(Vec::len), [6, 6]);
+    assert_eq!(tiles.lists.iter().map(Vec::len).collect::<Vec<_>>(), [6, 6]);
     assert_eq!(tiles.rest.calls(), 4, "two ends and one tile of two calls");
 }
 
@@ -187,4 +193,45 @@ fn what_cannot_be_cut_is_left_alone() {
     ];
     assert!(check(waits, n).is_none());
     assert!(check(line(1000), 2000).is_none());
+}
+
+/// Unknowns of random programs, and the rows that each of their calls has for itself.
+const UNKNOWNS: usize = 40_000;
+const ROWS: usize = 13_000;
+
+/// An address of an unknown, a derivative or a parameter.
+fn slot(count: usize) -> impl Strategy<Value = Address> {
+    let unknown = (any::<bool>(), 0..UNKNOWNS, -1isize..=2).prop_filter_map("inside", {
+        move |(derivative, base, stride)| {
+            let last = base as isize + stride * (count as isize - 1);
+            let bank = if derivative { Bank::Yp } else { Bank::Y };
+            let inside = (0..UNKNOWNS as isize).contains(&last);
+            inside.then_some(affine(bank, base, stride))
+        }
+    });
+    prop_oneof![4 => unknown, 1 => (0usize..4).prop_map(|base| affine(Bank::Mem, base, 0))]
+}
+
+/// The k-th call, of rows from either end of its own.
+fn random_call(k: usize) -> impl Strategy<Value = Call> {
+    (8192..ROWS, any::<bool>()).prop_flat_map(move |(count, backwards)| {
+        let rows = match backwards {
+            false => affine(Bank::Out, ROWS * k, 1),
+            true => affine(Bank::Out, ROWS * (k + 1) - 1, -1),
+        };
+        [slot(count), slot(count), slot(count)]
+            .prop_map(move |slots| call(count, slots, rows.clone()))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Random programs give the same bits in tiles for any number of threads, and predict each unknown once, before it is read.
+    #[test]
+    fn random_programs_are_evaluated_in_tiles(
+        program in [random_call(0), random_call(1), random_call(2)],
+    ) {
+        check(program.to_vec(), UNKNOWNS);
+    }
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use csv::{ReaderBuilder, StringRecord, Trim};
 use flate2::read::MultiGzDecoder;
 
 use crate::result_set::is_wanted;
@@ -32,9 +33,13 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
 }
 
 fn parse(path: &Path, text: &str, wanted: Option<&[String]>) -> Result<ResultSet, ResultError> {
-    let (header, body) = text.split_once('\n').unwrap_or((text, ""));
-    let separator = separator(header);
-    let names = split_header(header.trim_end_matches('\r'), separator);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator(text.lines().next().unwrap_or("")))
+        .flexible(true)
+        .trim(Trim::Headers)
+        .from_reader(text.as_bytes());
+    let unreadable = |e: csv::Error| malformed(path, e.to_string());
+    let names = reader.headers().map_err(unreadable)?.clone();
     let Some(time_column) = names.iter().position(|n| normalise_name(n) == "time") else {
         return Err(malformed(
             path,
@@ -44,40 +49,36 @@ fn parse(path: &Path, text: &str, wanted: Option<&[String]>) -> Result<ResultSet
     // Where the cell of each header position goes: 0 is nowhere, 1 is time, 2 + k is column k.
     let mut slots = vec![0; names.len()];
     let mut signals = Vec::new();
-    for (i, name) in names.into_iter().enumerate() {
+    for (i, name) in names.iter().enumerate() {
         if i == time_column {
             slots[i] = 1;
-        } else if !name.is_empty() && is_wanted(wanted, &name) {
+        } else if !name.is_empty() && is_wanted(wanted, name) {
             slots[i] = 2 + signals.len();
             signals.push(Signal::column(name, signals.len()));
         }
     }
     let mut stored = vec![Vec::new(); 1 + signals.len()];
     let mut boolean = vec![false; 1 + signals.len()];
-    for (number, line) in body.lines().enumerate() {
-        if line.trim().is_empty() {
+    let mut record = StringRecord::new();
+    while reader.read_record(&mut record).map_err(unreadable)? {
+        let line = record.position().map_or(0, |p| p.line());
+        // A line of blanks is a record with one empty cell.
+        if record.len() == 1 && record[0].trim().is_empty() && slots.len() > 1 {
             continue;
         }
-        let mut cells = line.split(separator);
         for (position, &slot) in slots.iter().enumerate() {
-            let Some(cell) = cells.next() else {
-                let reason = format!(
-                    "line {} has {position} cells, the header {}",
-                    number + 2,
-                    slots.len()
-                );
+            let Some(cell) = record.get(position) else {
+                let count = slots.len();
+                let reason = format!("line {line} has {position} cells, the header {count}");
                 return Err(malformed(path, reason));
             };
             if slot == 0 {
                 continue;
             }
+            let cell = cell.trim();
             let Some((value, truth)) = parse_cell(cell) else {
-                let reason = format!(
-                    "line {}, column {}: `{}` is not a number",
-                    number + 2,
-                    position + 1,
-                    cell.trim()
-                );
+                let column = position + 1;
+                let reason = format!("line {line}, column {column}: `{cell}` is not a number");
                 return Err(malformed(path, reason));
             };
             stored[slot - 1].push(value);
@@ -95,7 +96,7 @@ fn parse(path: &Path, text: &str, wanted: Option<&[String]>) -> Result<ResultSet
 }
 
 /// A semicolon separates only where no comma could: outside quotes the header has semicolons and no comma.
-fn separator(header: &str) -> char {
+fn separator(header: &str) -> u8 {
     let (mut quoted, mut commas, mut semicolons) = (false, 0, 0);
     for c in header.chars() {
         match c {
@@ -106,40 +107,14 @@ fn separator(header: &str) -> char {
         }
     }
     if semicolons > 0 && commas == 0 {
-        ';'
+        b';'
     } else {
-        ','
+        b','
     }
-}
-
-/// Splits at separators outside quotes and undoes the quoting.
-fn split_header(header: &str, separator: char) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut quoted = false;
-    let mut chars = header.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                if let Some(name) = names.last_mut() {
-                    name.push('"');
-                }
-            }
-            '"' => quoted = !quoted,
-            c if c == separator && !quoted => names.push(String::new()),
-            c => {
-                if let Some(name) = names.last_mut() {
-                    name.push(c);
-                }
-            }
-        }
-    }
-    names.iter().map(|n| n.trim().to_string()).collect()
 }
 
 /// The value of a cell, and whether it was a truth value.
 fn parse_cell(cell: &str) -> Option<(f64, bool)> {
-    let cell = cell.trim().trim_matches('"').trim();
     match cell {
         "" => Some((f64::NAN, false)),
         "true" | "True" => Some((1.0, true)),

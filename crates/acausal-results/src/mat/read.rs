@@ -5,30 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::BufReader;
 use std::path::Path;
+
+use acausal_mat::{Level4, Matrix};
 
 use super::undescribe;
 use crate::result_set::is_wanted;
 use crate::{ResultError, ResultSet, RunInfo, Signal, Source, normalise_name};
 
-/// Longest matrix name accepted; the format's own names have at most 11 letters.
-const LONGEST_NAME: i32 = 256;
-
-/// A matrix in the file.
-#[derive(Debug, Clone, Copy)]
-struct Matrix {
-    /// Second digit from the right of `MOPT`: element type.
-    precision: i32,
-    rows: usize,
-    columns: usize,
-    at: u64,
-}
-
 struct Source4<'p> {
     path: &'p Path,
-    file: BufReader<File>,
-    matrices: BTreeMap<String, Matrix>,
+    file: Level4<BufReader<File>>,
 }
 
 /// Reads the signals in `wanted`, or all.
@@ -130,108 +118,31 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
 }
 
 impl<'p> Source4<'p> {
-    /// Opens the file and finds its matrices.
     fn open(path: &'p Path) -> Result<Self, ResultError> {
-        let unreadable = |source| ResultError::Read {
-            path: path.to_path_buf(),
-            source,
-        };
-        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-        let length = file.get_ref().metadata().map_err(unreadable)?.len();
-        let mut matrices = BTreeMap::new();
-        let mut at = 0;
-        while at < length {
-            let mut fields = [0; 5];
-            for field in &mut fields {
-                let mut bytes = [0; 4];
-                file.read_exact(&mut bytes).map_err(|e| cut_off(path, e))?;
-                *field = i32::from_le_bytes(bytes);
-            }
-            let [kind, rows, columns, imaginary, name_length] = fields;
-            let sane = (0..=99).contains(&kind)
-                && rows >= 0
-                && columns >= 0
-                && imaginary == 0
-                && (1..=LONGEST_NAME).contains(&name_length);
-            if !sane {
-                return Err(malformed(
-                    path,
-                    format!("no little-endian level 4 matrix begins at byte {at}"),
-                ));
-            }
-            let mut name = vec![0; name_length as usize];
-            file.read_exact(&mut name).map_err(|e| cut_off(path, e))?;
-            name.pop();
-            let matrix = Matrix {
-                precision: kind / 10,
-                rows: rows as usize,
-                columns: columns as usize,
-                at: at + 20 + name_length as u64,
-            };
-            let Some(width) = matrix.width() else {
-                return Err(malformed(path, format!("matrix type {kind} is unknown")));
-            };
-            // A damaged header may claim more than any file holds.
-            let elements = (rows as u64).saturating_mul(columns as u64);
-            at = matrix
-                .at
-                .saturating_add(elements.saturating_mul(width as u64));
-            if at > length {
-                let name = String::from_utf8_lossy(&name).into_owned();
-                return Err(malformed(
-                    path,
-                    format!("the file ends inside the matrix `{name}`"),
-                ));
-            }
-            matrices.insert(String::from_utf8_lossy(&name).into_owned(), matrix);
-            file.seek(SeekFrom::Start(at)).map_err(unreadable)?;
-        }
-        Ok(Self {
-            path,
-            file,
-            matrices,
-        })
+        let file = File::open(path).map_err(|e| failed(path, e.into()))?;
+        let file = Level4::open(BufReader::new(file)).map_err(|e| failed(path, e))?;
+        Ok(Self { path, file })
     }
 
     fn matrix(&self, name: &str) -> Result<Matrix, ResultError> {
-        self.matrices
-            .get(name)
-            .copied()
-            .ok_or_else(|| malformed(self.path, format!("the matrix `{name}` is missing")))
-    }
-
-    fn bytes(&mut self, at: u64, length: usize) -> Result<Vec<u8>, ResultError> {
-        let mut bytes = vec![0; length];
-        self.file
-            .seek(SeekFrom::Start(at))
-            .and_then(|_| self.file.read_exact(&mut bytes))
-            .map_err(|e| cut_off(self.path, e))?;
-        Ok(bytes)
+        let found = self.file.find(name);
+        found.ok_or_else(|| malformed(self.path, format!("the matrix `{name}` is missing")))
     }
 
     /// All elements in storage order.
     fn numbers(&mut self, name: &str) -> Result<Vec<f64>, ResultError> {
         let matrix = self.matrix(name)?;
-        let width = matrix.width().unwrap_or(8);
-        let bytes = self.bytes(matrix.at, matrix.rows * matrix.columns * width)?;
-        Ok(bytes
-            .chunks_exact(width)
-            .map(|b| matrix.number(b))
-            .collect())
+        self.file.numbers(matrix).map_err(|e| failed(self.path, e))
     }
 
     /// A matrix of texts, one per column (or per row), without padding.
     fn texts(&mut self, name: &str, per_column: bool) -> Result<Vec<String>, ResultError> {
         let matrix = self.matrix(name)?;
-        let width = matrix.width().unwrap_or(1);
-        let raw = self.bytes(matrix.at, matrix.rows * matrix.columns * width)?;
-        let letters: Vec<u8> = if width == 1 {
-            raw
-        } else {
-            raw.chunks_exact(width)
-                .map(|b| matrix.number(b) as u8)
-                .collect()
-        };
+        let numbers = self
+            .file
+            .numbers(matrix)
+            .map_err(|e| failed(self.path, e))?;
+        let letters: Vec<u8> = numbers.iter().map(|&n| n as u8).collect();
         let text = |bytes: &[u8]| {
             let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
             String::from_utf8_lossy(&bytes[..end])
@@ -256,69 +167,32 @@ impl<'p> Source4<'p> {
         rows: bool,
     ) -> Result<Vec<Vec<f64>>, ResultError> {
         let matrix = self.matrix(name)?;
-        let width = matrix.width().unwrap_or(8);
+        let (path, width) = (self.path, matrix.width);
         let count = if rows { matrix.rows } else { matrix.columns };
         let wanted: Vec<usize> = wanted.iter().copied().filter(|&s| s < count).collect();
-        if !rows {
-            let length = matrix.rows * width;
-            let mut all = Vec::with_capacity(wanted.len());
-            for s in wanted {
-                let bytes = self.bytes(matrix.at + (s * length) as u64, length)?;
-                all.push(
-                    bytes
-                        .chunks_exact(width)
-                        .map(|b| matrix.number(b))
-                        .collect(),
-                );
-            }
-            return Ok(all);
-        }
-        let mut all = vec![Vec::with_capacity(matrix.columns); wanted.len()];
-        let mut column = vec![0; matrix.rows * width];
-        self.file
-            .seek(SeekFrom::Start(matrix.at))
-            .map_err(|e| cut_off(self.path, e))?;
-        for _ in 0..matrix.columns {
-            self.file
-                .read_exact(&mut column)
-                .map_err(|e| cut_off(self.path, e))?;
-            for (values, &s) in all.iter_mut().zip(&wanted) {
-                values.push(matrix.number(&column[s * width..(s + 1) * width]));
+        let mut all = vec![Vec::new(); wanted.len()];
+        if rows {
+            let column = |bytes: &[u8]| {
+                for (values, &s) in all.iter_mut().zip(&wanted) {
+                    values.push(matrix.number(&bytes[s * width..(s + 1) * width]));
+                }
+            };
+            (self.file.for_each_column(matrix, column)).map_err(|e| failed(path, e))?;
+        } else {
+            for (values, s) in all.iter_mut().zip(wanted) {
+                let bytes = self.file.bytes(matrix, s * matrix.rows, matrix.rows);
+                let bytes = bytes.map_err(|e| failed(path, e))?;
+                values.extend(bytes.chunks_exact(width).map(|b| matrix.number(b)));
             }
         }
         Ok(all)
     }
 }
 
-impl Matrix {
-    /// Bytes per element.
-    fn width(&self) -> Option<usize> {
-        match self.precision {
-            0 => Some(8),
-            1 | 2 => Some(4),
-            3 | 4 => Some(2),
-            5 => Some(1),
-            _ => None,
-        }
-    }
-
-    /// One element; `bytes` is as long as [`width`](Self::width) says.
-    fn number(&self, bytes: &[u8]) -> f64 {
-        match (self.precision, bytes) {
-            (0, &[a, b, c, d, e, f, g, h]) => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            (1, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
-            (2, &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])),
-            (3, &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
-            (4, &[a, b]) => f64::from(u16::from_le_bytes([a, b])),
-            (_, bytes) => bytes.first().map_or(f64::NAN, |&b| f64::from(b)),
-        }
-    }
-}
-
-fn cut_off(path: &Path, source: io::Error) -> ResultError {
-    match source.kind() {
-        io::ErrorKind::UnexpectedEof => malformed(path, "the file ends too early".to_string()),
-        _ => ResultError::Read {
+fn failed(path: &Path, error: acausal_mat::Error) -> ResultError {
+    match error {
+        acausal_mat::Error::Malformed(reason) => malformed(path, reason),
+        acausal_mat::Error::Io(source) => ResultError::Read {
             path: path.to_path_buf(),
             source,
         },

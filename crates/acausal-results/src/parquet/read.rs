@@ -2,7 +2,6 @@
 //!
 //! Anything else (compression, nesting, optional columns) is refused by name; general Parquet belongs to a data frame library.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,7 +9,6 @@ use std::path::Path;
 use super::layout::{encoding, page, physical};
 use super::thrift::{Value, decode};
 use super::{MAGIC, MODEL_KEY, SIGNALS_KEY};
-use crate::number::JsonStrings;
 use crate::result_set::is_wanted;
 use crate::{Kind, ResultError, ResultSet, RunInfo, Signal, normalise_name};
 
@@ -133,31 +131,17 @@ fn assemble(
     time.map(|time| ResultSet::new(info, signals, time, columns))
 }
 
-/// Puts units and descriptions back.
+/// Puts units and descriptions back. What is no object of objects of strings was not written here, and is passed over.
 fn annotate(signals: &mut [Signal], json: &str) {
-    let position: HashMap<String, usize> = signals
-        .iter()
-        .enumerate()
-        .map(|(i, s)| (s.name.clone(), i))
-        .collect();
-    let mut current = None;
-    let mut key = String::new();
-    for (depth, is_key, text) in JsonStrings::new(json) {
-        match (depth, is_key) {
-            (1, true) => current = position.get(&text).copied(),
-            (2, true) => key = text,
-            (2, false) => {
-                let Some(signal) = current.map(|i| &mut signals[i]) else {
-                    continue;
-                };
-                match key.as_str() {
-                    "unit" => signal.unit = text,
-                    "description" => signal.description = text,
-                    "type" if text == "Enumeration" => signal.kind = Kind::Enumeration,
-                    _ => {}
-                }
-            }
-            _ => {}
+    let Ok(serde_json::Value::Object(known)) = serde_json::from_str(json) else {
+        return;
+    };
+    for signal in signals {
+        let text = |key| known.get(&signal.name)?.get(key)?.as_str();
+        signal.unit = text("unit").unwrap_or(&signal.unit).to_string();
+        signal.description = (text("description").unwrap_or(&signal.description)).to_string();
+        if text("type") == Some("Enumeration") {
+            signal.kind = Kind::Enumeration;
         }
     }
 }

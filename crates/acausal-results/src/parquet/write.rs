@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value, json};
+
 use super::layout::{encode_chunk, encoding, physical_type};
 use super::rows::Rows;
 use super::thrift::{Writer, kind};
@@ -339,40 +341,22 @@ fn write_footer(out: &mut Vec<u8>, layout: &Layout) {
 
 /// `{"name": {"unit": "m", "description": "..", "type": "Enumeration"}, ..}` for the signals that have any of these.
 fn signals_json(signals: &[Signal]) -> String {
-    let mut json = String::from("{");
+    let mut all = Map::new();
     for signal in signals {
-        let enumeration = if signal.kind == Kind::Enumeration {
-            "Enumeration"
-        } else {
-            ""
+        let enumeration = match signal.kind {
+            Kind::Enumeration => "Enumeration",
+            _ => "",
         };
         let parts = [
             ("unit", signal.unit.as_str()),
             ("description", &signal.description),
             ("type", enumeration),
         ];
-        if parts.iter().all(|(_, text)| text.is_empty()) {
-            continue;
+        let known = parts.iter().filter(|(_, text)| !text.is_empty());
+        let known: Map<String, Value> = known.map(|(k, t)| (k.to_string(), json!(t))).collect();
+        if !known.is_empty() {
+            all.insert(signal.name.clone(), known.into());
         }
-        if json.len() > 1 {
-            json.push(',');
-        }
-        crate::number::push_json_string(&mut json, &signal.name);
-        json.push_str(":{");
-        let mut first = true;
-        for (key, text) in parts {
-            if !text.is_empty() {
-                if !first {
-                    json.push(',');
-                }
-                first = false;
-                crate::number::push_json_string(&mut json, key);
-                json.push(':');
-                crate::number::push_json_string(&mut json, text);
-            }
-        }
-        json.push('}');
     }
-    json.push('}');
-    json
+    Value::Object(all).to_string()
 }

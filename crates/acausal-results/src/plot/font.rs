@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+use tiny_skia::{Path, PathBuilder, Point};
 use ttf_parser::{Face, OutlineBuilder};
 
 /// Text weight.
@@ -57,91 +58,58 @@ pub(super) fn shorten(text: &str, limit: f64, weight: Weight) -> String {
     "…".to_string()
 }
 
-/// Straight pieces of the outlines of a text that begins at the origin, in units of its size, y upwards.
-pub(super) fn outline(text: &str, weight: Weight) -> Vec<[(f64, f64); 2]> {
-    let Some(face) = face(weight) else {
-        return Vec::new();
-    };
+/// The outlines of a text that begins at the origin, in units of its size, y upwards. `None` if there is nothing to see.
+pub(super) fn outline(text: &str, weight: Weight) -> Option<Path> {
+    let face = face(weight)?;
     let mut pen = Pen {
-        scale: 1.0 / f64::from(face.units_per_em()),
+        scale: 1.0 / f32::from(face.units_per_em()),
         shift: 0.0,
-        start: (0.0, 0.0),
-        at: (0.0, 0.0),
-        pieces: Vec::new(),
+        path: PathBuilder::new(),
     };
     for c in text.chars() {
         let glyph = face.glyph_index(c).unwrap_or_default();
         face.outline_glyph(glyph, &mut pen);
-        pen.shift += f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * pen.scale;
+        pen.shift += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0));
     }
-    pen.pieces
+    pen.path.finish()
 }
 
-/// Flattens curves; at the sizes of labels eight pieces are smooth.
-const PIECES: u32 = 8;
-
 struct Pen {
-    scale: f64,
-    shift: f64,
-    start: (f64, f64),
-    at: (f64, f64),
-    pieces: Vec<[(f64, f64); 2]>,
+    scale: f32,
+    /// Where the glyph begins, in units of the font.
+    shift: f32,
+    path: PathBuilder,
 }
 
 impl Pen {
-    fn point(&self, x: f32, y: f32) -> (f64, f64) {
-        (
-            f64::from(x) * self.scale + self.shift,
-            f64::from(y) * self.scale,
-        )
-    }
-
-    fn to(&mut self, p: (f64, f64)) {
-        self.pieces.push([self.at, p]);
-        self.at = p;
+    fn point(&self, x: f32, y: f32) -> Point {
+        Point::from_xy((x + self.shift) * self.scale, y * self.scale)
     }
 }
 
 impl OutlineBuilder for Pen {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.at = self.point(x, y);
-        self.start = self.at;
+        let p = self.point(x, y);
+        self.path.move_to(p.x, p.y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.to(self.point(x, y));
+        let p = self.point(x, y);
+        self.path.line_to(p.x, p.y);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let (a, b, c) = (self.at, self.point(x1, y1), self.point(x, y));
-        for i in 1..=PIECES {
-            let t = f64::from(i) / f64::from(PIECES);
-            let blend = |a: f64, b: f64, c: f64| {
-                (1.0 - t) * (1.0 - t) * a + 2.0 * t * (1.0 - t) * b + t * t * c
-            };
-            self.to((blend(a.0, b.0, c.0), blend(a.1, b.1, c.1)));
-        }
+        let (a, p) = (self.point(x1, y1), self.point(x, y));
+        self.path.quad_to(a.x, a.y, p.x, p.y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let (a, b, c, d) = (
-            self.at,
-            self.point(x1, y1),
-            self.point(x2, y2),
-            self.point(x, y),
-        );
-        for i in 1..=PIECES {
-            let t = f64::from(i) / f64::from(PIECES);
-            let s = 1.0 - t;
-            let blend = |a, b, c, d| {
-                s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d
-            };
-            self.to((blend(a.0, b.0, c.0, d.0), blend(a.1, b.1, c.1, d.1)));
-        }
+        let (a, b, p) = (self.point(x1, y1), self.point(x2, y2), self.point(x, y));
+        self.path.cubic_to(a.x, a.y, b.x, b.y, p.x, p.y);
     }
 
     fn close(&mut self) {
-        self.to(self.start);
+        self.path.close();
     }
 }
 

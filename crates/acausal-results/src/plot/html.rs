@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::json;
+
 use super::decimate::decimate;
 use super::svg::escape;
 use super::{Plot, pretty_unit};
 use crate::Kind;
-use crate::number::push_json_string;
 
 const PAGE: &str = include_str!("viewer.html");
 
@@ -28,34 +29,18 @@ pub(super) fn write(plot: &Plot<'_>) -> String {
     // The data come last, so that nothing in them can be taken for a placeholder.
     let (head, tail) = PAGE.split_once("/*DATA*/").unwrap_or((PAGE, ""));
     let mut out = head.replace("<!--TITLE-->", &escape(title));
-    push_data(&mut out, plot);
+    out.push_str(&data(plot));
     out.push_str(tail);
     out
 }
 
 /// `{title, x, axes: [base64..], panels: [{unit, boolean, curves: [{name, colour, x: index, y: base64}]}]}`.
-fn push_data(out: &mut String, plot: &Plot<'_>) {
-    out.push_str("{\"title\":");
-    push_json_string(out, &plot.title);
-    out.push_str(",\"x\":");
-    push_json_string(out, &plot.x_title());
+fn data(plot: &Plot<'_>) -> String {
     let mut axes: Vec<Cow<'_, [f64]>> = Vec::new();
-    out.push_str(",\"panels\":[");
-    for (p, panel) in plot.panels().iter().enumerate() {
-        out.push_str(if p == 0 { "{\"unit\":" } else { ",{\"unit\":" });
-        push_json_string(
-            out,
-            &panel
-                .first()
-                .map_or(String::new(), |&i| pretty_unit(&plot.curves[i].unit)),
-        );
-        out.push_str(if plot.is_switch(panel) {
-            ",\"boolean\":true"
-        } else {
-            ",\"boolean\":false"
-        });
-        out.push_str(",\"curves\":[");
-        for (k, &i) in panel.iter().enumerate() {
+    let mut panels = Vec::new();
+    for panel in &plot.panels() {
+        let mut curves = Vec::new();
+        for &i in panel {
             let curve = &plot.curves[i];
             let (x, y) = reduced(plot, i);
             let known = axes
@@ -65,26 +50,31 @@ fn push_data(out: &mut String, plot: &Plot<'_>) {
                 axes.push(x);
                 axes.len() - 1
             });
-            out.push_str(if k == 0 { "{\"name\":" } else { ",{\"name\":" });
-            push_json_string(out, &curve.label);
-            // Between its events a discrete signal holds its value; nothing is to be interpolated.
-            let discrete = curve.kind != Kind::Real;
             let [r, g, b] = super::scene::colour_of(i);
-            out.push_str(&format!(
-                ",\"colour\":\"#{r:02x}{g:02x}{b:02x}\",\"discrete\":{discrete},\"x\":{axis},\"y\":\""
-            ));
-            push_base64(out, &y);
-            out.push_str("\"}");
+            curves.push(json!({
+                "name": curve.label,
+                "colour": format!("#{r:02x}{g:02x}{b:02x}"),
+                // Between its events a discrete signal holds its value; nothing is to be interpolated.
+                "discrete": curve.kind != Kind::Real,
+                "x": axis,
+                "y": base64(&y),
+            }));
         }
-        out.push_str("]}");
+        let unit = panel.first().map(|&i| pretty_unit(&plot.curves[i].unit));
+        panels.push(json!({
+            "unit": unit.unwrap_or_default(),
+            "boolean": plot.is_switch(panel),
+            "curves": curves,
+        }));
     }
-    out.push_str("],\"axes\":[");
-    for (i, axis) in axes.iter().enumerate() {
-        out.push_str(if i == 0 { "\"" } else { ",\"" });
-        push_base64(out, axis);
-        out.push('"');
-    }
-    out.push_str("]}");
+    let data = json!({
+        "title": plot.title,
+        "x": plot.x_title(),
+        "panels": panels,
+        "axes": axes.iter().map(|a| base64(a)).collect::<Vec<_>>(),
+    });
+    // The text stands inside of a script. Only strings can contain this character.
+    data.to_string().replace('<', "\\u003c")
 }
 
 /// The samples of a curve, at most as many as a page should carry.
@@ -106,10 +96,10 @@ fn reduced<'p>(plot: &'p Plot<'_>, curve: usize) -> (Cow<'p, [f64]>, Cow<'p, [f6
 }
 
 /// Base64 (RFC 4648) of the little-endian bytes.
-fn push_base64(out: &mut String, values: &[f64]) {
+fn base64(values: &[f64]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    out.reserve(bytes.len() * 4 / 3 + 4);
+    let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
     for three in bytes.chunks(3) {
         let word = three.iter().fold(0, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - three.len()));
         for i in 0..4 {
@@ -121,6 +111,7 @@ fn push_base64(out: &mut String, values: &[f64]) {
             });
         }
     }
+    out
 }
 
 #[cfg(test)]
@@ -130,12 +121,8 @@ mod tests {
 
     #[test]
     fn base64_of_known_numbers() {
-        let mut out = String::new();
-        push_base64(&mut out, &[1.0]); // 00 00 00 00 00 00 f0 3f
-        assert_eq!(out, "AAAAAAAA8D8=");
-        out.clear();
-        push_base64(&mut out, &[]);
-        assert_eq!(out, "");
+        assert_eq!(base64(&[1.0]), "AAAAAAAA8D8="); // 00 00 00 00 00 00 f0 3f
+        assert_eq!(base64(&[]), "");
     }
 
     #[test]

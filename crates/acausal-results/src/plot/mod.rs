@@ -9,7 +9,6 @@ mod decimate;
 mod font;
 mod grid;
 mod html;
-mod png;
 mod raster;
 mod scene;
 mod svg;
@@ -108,7 +107,7 @@ impl<'d> Plot<'d> {
 
     /// The same picture as PNG; `scale` device pixels per pixel, 2 suits most screens.
     pub fn to_png(&self, scale: f64) -> Vec<u8> {
-        png::encode(&raster::paint(&scene::layout(self), scale))
+        raster::encode(&scene::layout(self), scale)
     }
 
     /// A page without external resources: zoom by wheel or by dragging, values under the pointer, curves switched in the legend.

@@ -47,7 +47,7 @@ pub(super) enum Anchor {
 }
 
 /// A rectangle: left, top, width, height.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frame {
     pub left: f64,
     pub top: f64,

@@ -4,6 +4,7 @@
 //! times or labels, nothing after the time of the checkpoint) and gives nothing otherwise.
 
 use crate::delay::Line;
+use crate::delay::nodes::breaks;
 use crate::delay::pieces::Piece;
 use crate::distribution::{Profile, Sample};
 
@@ -43,6 +44,7 @@ impl Line {
             slack: [*before, *behind],
         };
         self.samples = samples.chunks_exact(2).map(|s| (s[0], s[1])).collect();
+        self.breaks = breaks(self.samples.iter().copied());
         self.jumps = jumps.iter().copied().collect();
         Some(())
     }

@@ -11,7 +11,8 @@
 //!
 //! Costs: four numbers per delay and look at the indicators; reading takes the logarithm of the number of samples.
 
-use super::{DelayLines, LEFT, Line, NOW, POINTS, neville, neville_slope};
+use super::nodes::Nodes;
+use super::{DelayLines, Line, NOW, neville, neville_slope};
 
 /// Indicators of a delay.
 pub(crate) const INDICATORS: usize = 4;
@@ -132,35 +133,38 @@ impl Line {
                 return Some(value);
             }
             if instant > self.samples[last].0 {
-                let recent = self.samples.range(self.smooth_before(last, POINTS - 1)..);
-                return Some(neville(instant, recent.chain(now.as_ref())));
+                let from = self.smooth_from(last);
+                return Some(neville(instant, self.nodes_to(last, from, (time, value))));
             }
+        }
+        // The first jump of all is the start.
+        if self.slope && after == f64::NEG_INFINITY && end.is_some_and(|e| e <= self.samples[0].0) {
+            return Some(0.0);
         }
         // At a jump there are two samples: the first one ends a piece, the other begins one.
         let from = self.samples.partition_point(|s| s.0 <= after);
         let from = from.saturating_sub(1);
         let to = end.map_or(last, |e| self.samples.partition_point(|s| s.0 < e));
         let to = to.clamp(from, last);
-        let line = |edge: usize, first: usize, last: usize| {
+        let line = |edge: usize, nodes: Nodes| {
             let (at, value) = self.samples[edge];
-            let slope = neville_slope(at, self.samples.range(first..=last));
-            Some(value + slope * (instant - at))
+            Some(value + neville_slope(at, nodes) * (instant - at))
         };
         if instant <= self.samples[from].0 || from == to {
-            return line(from, from, self.smooth_after(from, POINTS).min(to));
+            let to = to.min(self.smooth_to(from));
+            return line(from, self.nodes_from(from, to));
         }
         if instant >= self.samples[to].0 {
-            return line(to, self.smooth_before(to, POINTS).max(from), to);
+            let from = from.max(self.smooth_from(to));
+            return line(to, self.nodes_until(from, to));
         }
         let right = self.samples.partition_point(|s| s.0 <= instant);
         if self.samples[right - 1].0 == self.samples[right].0 {
             return Some(self.samples[right].1);
         }
-        // Beside a jump the other side has more of them.
-        let first = self.smooth_before(right - 1, LEFT).max(from);
-        let last = (self.smooth_after(right, POINTS - (right - first))).min(to);
-        let first = (self.smooth_before(right - 1, POINTS - (last + 1 - right))).max(from);
-        Some(neville(instant, self.samples.range(first..=last)))
+        let from = from.max(self.smooth_from(right - 1));
+        let to = to.min(self.smooth_to(right - 1));
+        Some(neville(instant, self.nodes_around(right - 1, from, to)))
     }
 }
 
@@ -177,9 +181,11 @@ mod tests {
         Line {
             cell: 0,
             variable: true,
+            slope: false,
             delay: 0.5,
             longest: 3.0,
             samples: samples.collect(),
+            breaks: VecDeque::from([1.0]),
             jumps: VecDeque::from([0.0, 1.0]),
             piece: Piece::FIRST,
         }

@@ -3,7 +3,7 @@
 //! Relations in the condition of an assertion are relations like all others: cells with event indicators. The integrator
 //! stops where one changes, and the assertion is looked at when the event iteration has settled, so that a failure is
 //! reported at its own instant and not at the next step. Conditions without relations that could be watched (`noEvent`,
-//! assertions of functions) are looked at after every step.
+//! assertions of functions) are looked at after every step and in every row.
 //!
 //! A failure ends the run; one of level `warning` is told once, when the condition becomes false. Assertions that ask for
 //! `initial()` are looked at when the start has been solved as well; those of initial equations hold only there.

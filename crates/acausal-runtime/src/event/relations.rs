@@ -126,6 +126,12 @@ impl EventState {
         }
     }
 
+    /// Whether there are relations that values of the model decide about, other than time.
+    pub fn has_choices(&self, machine: &Machine) -> bool {
+        let relations = &machine.model.events.relations;
+        relations.iter().any(|r| r.op.is_some() && !r.by_time)
+    }
+
     /// Sets the cells of relations from the current values as they are.
     pub fn refresh_start(&self, machine: &mut Machine, y: &[f64], yp: &[f64]) {
         machine.run(Which::Values, y, yp);

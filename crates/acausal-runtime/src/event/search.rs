@@ -9,7 +9,8 @@
 //!    diodes are, this always ends (Murty 1974, least-index method); solutions needed are at most a few times the number of
 //!    relations in practice.
 //! 2. **All combinations**, when that fails as well and at most [`MOST_FREE`] relations are involved: every combination of
-//!    them, those with the fewest changes first, until one agrees. At most `2^MOST_FREE` solutions.
+//!    them, those with the fewest changes first, until one agrees. At most `2^MOST_FREE` solutions. At the start the
+//!    equations may be singular from the beginning, so that no relation has shown that it is involved; then all of the model are, if they are that few.
 //!
 //! A relation whose gap is within the hysteresis of its threshold agrees with both values. When nothing is found, the
 //! relations involved are reported as never settling, or, if no combination could be solved, the first failure is.
@@ -47,12 +48,16 @@ impl EventState {
         problem: Problem,
     ) -> Result<(), SimError> {
         let mut free = self.involved(&problem);
-        let singly = match self.one_at_a_time(ctx, &problem, &mut free)? {
-            true => true,
-            false => self.all_combinations(ctx, &problem, &free)?,
-        };
-        if singly {
+        if self.one_at_a_time(ctx, &problem, &mut free)?
+            || self.all_combinations(ctx, &problem, &free)?
+        {
             return Ok(());
+        }
+        if problem.initial && problem.failure.is_some() {
+            let all: Vec<usize> = (0..problem.start.len()).collect();
+            if self.all_combinations(ctx, &problem, &all)? {
+                return Ok(());
+            }
         }
         if let Some(f) = problem.failure {
             return Err(SimError::Initialisation(f));

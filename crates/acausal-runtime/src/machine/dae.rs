@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::time::Instant;
 
 use acausal_compiled::fixed;
-use acausal_cpu::Pair;
-use acausal_jit::{Banks, Places};
+use acausal_cpu::Team;
+use acausal_jit::Places;
 use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted};
 
-use super::{Machine, Update, add_to};
+use super::{Machine, Update, Which, add_to};
 
 impl Dae for Machine {
     fn pattern(&self) -> &Pattern {
@@ -18,18 +18,7 @@ impl Dae for Machine {
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
         self.prepare_residual(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: r,
-        };
-        let done = match (&self.halves.residuals, &mut self.pair) {
-            (Some(long), Some(pair)) => {
-                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
-            }
-            _ => (self.programs.residuals).run(banks, &self.functions, &mut self.scratch),
-        };
+        let done = self.execute(Which::Residuals, y, yp, r);
         add_to(&mut self.seconds.residual, clock);
         self.checked(done)
     }
@@ -61,8 +50,7 @@ impl LargeDae for Machine {
         t: f64,
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
-        let tiles = self.halves.tiles.as_ref()?;
-        if self.needs_point(t) {
+        if !self.programs.have_tiles() || self.needs_point(t) {
             return None;
         }
         let clock = self.profiles.then(Instant::now);
@@ -78,8 +66,8 @@ impl LargeDae for Machine {
         let done = unsafe {
             let predict =
                 |range: Range<usize>, places: [&mut [f64]; 2]| point.predict(range, places);
-            let (pair, own) = (self.pair.as_mut(), &mut self.halves.workspaces);
-            tiles.run(pair, places, &self.functions, own, &predict)
+            let team = self.team.as_mut();
+            (self.programs).run_tiles(team, places, &self.functions, &predict)
         };
         add_to(&mut self.seconds.predicted, clock);
         Some(self.checked(done))
@@ -97,22 +85,13 @@ impl LargeDae for Machine {
         if self.programs.residuals_update == Update::ForPartials {
             self.update_for_residual(t, y, yp);
         }
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.partials,
-        };
-        let done = match (&self.halves.partials, &mut self.pair) {
-            (Some(long), Some(pair)) => {
-                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
-            }
-            _ => (self.programs.partials).run(banks, &self.functions, &mut self.scratch),
-        };
+        let mut partials = std::mem::take(&mut self.partials);
+        let done = self.execute(Which::Partials, y, yp, &mut partials);
+        self.partials = partials;
         self.checked(done)?;
         let s = self.model.jacobian.schedule();
-        let (pair, acc) = (self.pair.as_mut(), &mut self.acc);
-        s.accumulate(pair, &self.partials, (1.0, cj), acc, values);
+        let (team, acc) = (self.team.as_mut(), &mut self.acc);
+        s.accumulate(team, &self.partials, (1.0, cj), acc, values);
         add_to(&mut self.seconds.jacobian, clock);
         Ok(())
     }
@@ -121,8 +100,8 @@ impl LargeDae for Machine {
         self.programs.partials_need_point
     }
 
-    fn pair(&mut self) -> Option<&mut Pair> {
-        self.pair.as_mut()
+    fn team(&mut self) -> Option<&mut Team> {
+        self.team.as_mut()
     }
 }
 

@@ -2,15 +2,19 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`programs`] | the table of programs, and the passes that make it |
+//! | [`build`] | a machine from a compiled model |
 //! | [`functions`] | functions that are interpreted |
 //! | [`histories`] | cells of delays and distributions |
 //! | [`start`] | the equations of the start |
 //! | [`dae`] | the residual, Jacobian and indicators of the integrator |
 //! | [`timetable`] | relations of time whose instants are known before the start, and what follows from them |
 
+mod build;
 mod dae;
 mod functions;
 mod histories;
+mod programs;
 mod start;
 pub(crate) mod timetable;
 
@@ -19,13 +23,10 @@ use std::time::Instant;
 
 use acausal_base::Scale;
 use acausal_compiled::{Compiled, Loc, fixed};
-use acausal_cpu::{LEAST_SHARED, Pair};
+use acausal_cpu::Team;
 use acausal_expr::flat::Variable;
-use acausal_jit::kernel::{Address, Bank, Call, Program};
-use acausal_jit::{
-    BankLengths, Banks, BoundProgram, Code, Halves, RunError, Scratch, Tiles, Workspace, fuse,
-    is_long, pays, reads,
-};
+use acausal_jit::kernel::{Bank, Program};
+use acausal_jit::{BankLengths, Banks, BoundProgram, Code, RunError, Scratch};
 use acausal_solver::{EvalError, EvalReason, Pattern};
 
 use crate::SimError;
@@ -33,68 +34,9 @@ use crate::delay::DelayLines;
 use crate::distribution::Distributions;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
+pub(crate) use programs::Which;
+use programs::{Programs, Update};
 use timetable::Timetable;
-
-/// The programs of a model, bound to its memory sizes.
-pub(crate) struct Programs {
-    pub parameters: BoundProgram,
-    pub starts: BoundProgram,
-    pub locals: BoundProgram,
-    pub other_locals: BoundProgram,
-    pub residuals: BoundProgram,
-    /// What runs beside them.
-    pub residuals_update: Update,
-    pub partials: BoundProgram,
-    /// They depend on unknowns. (Asked in large models only.)
-    pub partials_need_point: bool,
-    pub initial_residuals: BoundProgram,
-    pub initial_partials: BoundProgram,
-    /// Values of unknowns that initial equations give.
-    pub given_values: BoundProgram,
-    /// Parameters that depend on free ones.
-    pub dependent: BoundProgram,
-    /// Discrete variables that initial equations determine.
-    pub initial_discrete: BoundProgram,
-    pub values: BoundProgram,
-    pub indicators: BoundProgram,
-    pub times: BoundProgram,
-    pub discrete: BoundProgram,
-    /// Number of instants and of discrete assignments.
-    pub lengths: (u64, u64),
-    pub conditions: BoundProgram,
-    pub samples: Vec<BoundProgram>,
-    pub delays: Vec<BoundProgram>,
-    pub spatials: Vec<BoundProgram>,
-    pub asserts: Vec<BoundProgram>,
-    pub indexed: Vec<BoundProgram>,
-    pub continuous: Vec<BoundProgram>,
-    /// Per clause, branch and action.
-    pub actions: Vec<Vec<Vec<Option<BoundProgram>>>>,
-}
-
-/// Which local assignments run beside the program of the residuals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Update {
-    /// All of `locals` before it, and partial derivatives use them.
-    Before,
-    /// Those that the residuals need are in their program ([`acausal_jit::fuse()`]); partial derivatives need others too.
-    ForPartials,
-    /// Partial derivatives need none.
-    Never,
-}
-
-/// The programs of the integrator for two threads, those where it pays. (Partial derivatives only where they do not stay in a cache: below that
-/// fetching half of them from the other core took as long as it had saved.)
-#[derive(Default)]
-struct LongPrograms {
-    locals: Option<Halves>,
-    residuals: Option<Halves>,
-    partials: Option<Halves>,
-    /// All that a residual needs, evaluated while unknowns are predicted.
-    tiles: Option<Tiles>,
-    workspaces: [Workspace; 2],
-    scratch: [Scratch; 2],
-}
 
 /// Instants that differ by less than this fraction are the same.
 const NOW: f64 = 1e-13;
@@ -103,12 +45,11 @@ const NOW: f64 = 1e-13;
 pub struct Machine {
     pub(crate) model: Arc<Compiled>,
     code: Box<dyn Code>,
-    pub(crate) programs: Programs,
+    programs: Programs,
     functions: UserFunctions,
     scratch: Scratch,
-    /// A second thread, where there is work for it.
-    pair: Option<Pair>,
-    halves: LongPrograms,
+    /// Threads, where there is work for them.
+    team: Option<Team>,
     /// Bank `Mem`.
     pub(crate) mem: Vec<f64>,
     /// General output buffer.
@@ -127,6 +68,9 @@ pub struct Machine {
     pub(crate) scale: Scale,
     /// Relations and discrete assignments that were evaluated at events.
     pub(crate) event_evaluations: u64,
+    /// Number of instants and of discrete assignments of the model.
+    time_instants: u64,
+    discrete_assignments: u64,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
     /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
@@ -164,224 +108,9 @@ pub(crate) struct EvaluationSeconds {
 }
 
 impl Machine {
-    /// Compiles the kernels with a backend and allocates memory; evaluates on one thread.
-    pub fn new(
-        model: Arc<Compiled>,
-        backend: &dyn acausal_jit::Backend,
-    ) -> Result<Machine, SimError> {
-        Machine::with_threads(model, backend, 1, Scale::default())
-    }
-
-    /// The same with so many threads, at most two; the second one takes half of array equations that are long, and serves the integrator of a large
-    /// model. The results are the same.
-    pub fn with_threads(
-        model: Arc<Compiled>,
-        backend: &dyn acausal_jit::Backend,
-        threads: usize,
-        scale: Scale,
-    ) -> Result<Machine, SimError> {
-        let m = &*model;
-        let fused = fuse(&m.kernels, &[&m.locals[..], &m.residuals[..]].concat());
-        let all_kernels;
-        let (kernels, residuals) = match &fused {
-            Some(fused) => {
-                all_kernels = [&m.kernels[..], &fused.kernels[..]].concat();
-                (&all_kernels[..], &fused.program)
-            }
-            None => (&m.kernels[..], &m.residuals),
-        };
-        let code = backend.compile(kernels).map_err(SimError::Code)?;
-        let out_len = m.out_len;
-        let bind = |program: &Program, out: usize| -> Result<BoundProgram, SimError> {
-            bind(
-                &*code,
-                program,
-                BankLengths {
-                    y: m.n,
-                    yp: m.n,
-                    mem: m.mem_len,
-                    out,
-                },
-            )
-        };
-        let mut halves = LongPrograms::default();
-        if threads > 1 {
-            let long = |program: &Program, out: usize, worth| {
-                let lengths = BankLengths {
-                    y: m.n,
-                    yp: m.n,
-                    mem: m.mem_len,
-                    out,
-                };
-                Halves::bind(&*code, kernels, program, lengths, worth).map_err(SimError::Code)
-            };
-            let partials = &m.jacobian.partials;
-            halves.locals = long(&m.locals, 0, pays)?;
-            halves.residuals = long(residuals, m.n, pays)?;
-            halves.partials = long(partials, m.jacobian.partials_len, is_long)?;
-        }
-        if m.n >= scale.large_from {
-            let lengths = BankLengths {
-                y: m.n,
-                yp: m.n,
-                mem: m.mem_len,
-                out: m.n,
-            };
-            let all = match &fused {
-                Some(_) => residuals.clone(),
-                None => [&m.locals[..], &residuals[..]].concat(),
-            };
-            halves.tiles = Tiles::bind(&*code, kernels, &all, lengths).map_err(SimError::Code)?;
-        }
-        let any = halves.locals.is_some() || halves.residuals.is_some();
-        let long = threads > 1 && m.n >= LEAST_SHARED;
-        let pair = if any || long { Pair::new() } else { None };
-        let e = &m.events;
-        let mut actions = Vec::new();
-        for when in &e.whens {
-            let mut branches = Vec::new();
-            for branch in &when.branches {
-                let mut list = Vec::new();
-                for action in &branch.actions {
-                    list.push(match action {
-                        acausal_compiled::ActionCode::Set { values, .. } => {
-                            Some(bind(values, out_len)?)
-                        }
-                        acausal_compiled::ActionCode::Assert(a) => {
-                            Some(bind(&a.conditions, out_len)?)
-                        }
-                        acausal_compiled::ActionCode::Terminate { .. }
-                        | acausal_compiled::ActionCode::Print { .. } => None,
-                    });
-                }
-                branches.push(list);
-            }
-            actions.push(branches);
-        }
-        let programs = Programs {
-            parameters: bind(&m.parameters, 0)?,
-            starts: bind(&m.starts, 0)?,
-            locals: bind(&m.locals, 0)?,
-            other_locals: bind(&m.other_locals, 0)?,
-            residuals: bind(residuals, m.n)?,
-            residuals_update: match &fused {
-                None => Update::Before,
-                Some(_) if reads(&m.jacobian.partials, &m.locals) => Update::ForPartials,
-                Some(_) => Update::Never,
-            },
-            partials: bind(&m.jacobian.partials, m.jacobian.partials_len)?,
-            partials_need_point: m.n < scale.large_from
-                || m.jacobian.partials.iter().any(reads_unknowns)
-                || reads(&m.jacobian.partials, &m.locals),
-            initial_residuals: bind(&m.initial.residuals, m.n + m.initial.len)?,
-            initial_partials: bind(
-                &m.initial.jacobian.partials,
-                m.initial.jacobian.partials_len,
-            )?,
-            given_values: bind(&m.initial.given_values, 0)?,
-            dependent: bind(&m.initial.dependent, 0)?,
-            initial_discrete: bind(&m.initial.discrete, 0)?,
-            values: bind(&e.values, out_len)?,
-            indicators: bind(&e.indicators, e.cells)?,
-            times: bind(&e.times, out_len)?,
-            discrete: bind(&e.discrete, 0)?,
-            lengths: (
-                e.time_events.iter().map(|t| t.len as u64).sum(),
-                e.discrete.iter().map(|c| c.count as u64).sum(),
-            ),
-            conditions: bind(&e.conditions, out_len)?,
-            samples: e
-                .samples
-                .iter()
-                .map(|s| bind(&s.arguments, out_len))
-                .collect::<Result<_, _>>()?,
-            delays: e
-                .delays
-                .iter()
-                .map(|d| bind(&d.arguments, out_len))
-                .collect::<Result<_, _>>()?,
-            spatials: e
-                .spatials
-                .iter()
-                .map(|s| bind(&s.arguments, out_len))
-                .collect::<Result<_, _>>()?,
-            indexed: e
-                .indexed
-                .iter()
-                .map(|i| bind(&i.values, out_len))
-                .collect::<Result<_, _>>()?,
-            continuous: e
-                .continuous
-                .iter()
-                .map(|c| bind(&c.sides, out_len))
-                .collect::<Result<_, _>>()?,
-            asserts: e
-                .asserts
-                .iter()
-                .map(|a| bind(&a.conditions, out_len))
-                .collect::<Result<_, _>>()?,
-            actions,
-        };
-        let timetable = Timetable::new(m, &|program| {
-            let lengths = BankLengths {
-                y: 0,
-                yp: 0,
-                mem: m.mem_len,
-                out: out_len,
-            };
-            code.bind(program, lengths).map_err(SimError::Code)
-        })?;
-        let s = m.jacobian.sparsity();
-        let pattern = Pattern::new(m.n, s.col_ptr.clone(), s.row_idx.clone());
-        let pattern = pattern.map_err(SimError::Pattern)?;
-        let functions = UserFunctions {
-            functions: acausal_expr::Functions::compile(&m.symbols.exprs, &m.symbols.functions)
-                .map_err(SimError::Function)?,
-            failed: FunctionFailure::default(),
-        };
-        let mut partials = vec![0.0; m.jacobian.partials_len];
-        m.jacobian.fill_constants(&mut partials);
-        let mut machine = Machine {
-            code,
-            programs,
-            functions,
-            scratch: Scratch::default(),
-            pair,
-            halves,
-            mem: vec![0.0; m.mem_len],
-            out: vec![0.0; m.out_len],
-            partials,
-            acc: vec![0.0; m.jacobian.schedule().acc_len],
-            initial: InitialMemory::default(),
-            pattern,
-            delays: DelayLines::new(&e.delays),
-            time_unit: 1.0,
-            distributions: Distributions::new(&e.spatials),
-            timetable,
-            scale,
-            event_evaluations: 0,
-            fault: None,
-            sides: vec![1.0; e.cells],
-            shifts: vec![0.0; e.cells],
-            watched: (e.relations.iter().filter(|r| !r.by_time))
-                .flat_map(|r| r.first..r.first + r.len)
-                .collect(),
-            gaps: vec![0.0; e.cells],
-            watches_slopes: e.relations.iter().any(|r| r.slopes),
-            watches_algebraic: e.relations.iter().any(|r| r.algebraic)
-                || e.delays.iter().any(|d| d.variable),
-            profiles: false,
-            seconds: EvaluationSeconds::default(),
-            model,
-        };
-        machine.mem[fixed::HOMOTOPY] = 1.0;
-        for (base, values) in &machine.model.tables {
-            machine.mem[*base..base + values.len()].copy_from_slice(values);
-        }
-        for &(base, count, value) in &machine.model.literals {
-            machine.mem[base..base + count].fill(value);
-        }
-        Ok(machine)
+    /// The compiled model.
+    pub fn model(&self) -> &Arc<Compiled> {
+        &self.model
     }
 
     /// Where the failures of functions are noted.
@@ -392,6 +121,11 @@ impl Machine {
     /// Whether functions can warn.
     pub(crate) fn functions_warn(&self) -> bool {
         self.functions.functions.can_warn()
+    }
+
+    /// Whether functions have assertions that are errors.
+    pub(crate) fn functions_assert(&self) -> bool {
+        self.functions.functions.can_fail()
     }
 
     /// Warnings of functions at this point, which the solvers have accepted; those of points that they only tried are
@@ -491,34 +225,12 @@ impl Machine {
         }
     }
 
+    /// Runs a program that writes to `Mem` or the general output buffer. A fault is kept.
     pub(crate) fn run(&mut self, which: Which, y: &[f64], yp: &[f64]) {
-        let program = match which {
-            Which::Parameters => &self.programs.parameters,
-            Which::Starts => &self.programs.starts,
-            Which::Locals => &self.programs.locals,
-            Which::OtherLocals => &self.programs.other_locals,
-            Which::GivenValues => &self.programs.given_values,
-            Which::Dependent => &self.programs.dependent,
-            Which::InitialDiscrete => &self.programs.initial_discrete,
-            Which::Values => &self.programs.values,
-            Which::Times => &self.programs.times,
-            Which::Discrete => &self.programs.discrete,
-            Which::Conditions => &self.programs.conditions,
-            Which::Sample(k) => &self.programs.samples[k],
-            Which::Delay(k) => &self.programs.delays[k],
-            Which::Spatial(k) => &self.programs.spatials[k],
-            Which::Assert(k) => &self.programs.asserts[k],
-            Which::Index(k) => &self.programs.indexed[k],
-            Which::Sides(k) => &self.programs.continuous[k],
-            Which::Action(w, b, a) => match &self.programs.actions[w][b][a] {
-                Some(p) => p,
-                None => return,
-            },
-        };
         self.event_evaluations += match which {
             Which::Values => self.model.events.cells as u64,
-            Which::Times => self.programs.lengths.0,
-            Which::Discrete => self.programs.lengths.1,
+            Which::Times => self.time_instants,
+            Which::Discrete => self.discrete_assignments,
             _ => 0,
         };
         // Parameter programs run before there are unknowns; they read none, but the banks must have their length.
@@ -529,24 +241,15 @@ impl Machine {
         } else {
             (y, yp)
         };
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.out,
-        };
-        let long = match which {
-            Which::Locals => self.halves.locals.as_ref(),
-            _ => None,
-        };
-        let done = match (long, &mut self.pair) {
-            (Some(long), Some(pair)) => {
-                long.run(pair, banks, &self.functions, &mut self.halves.scratch)
-            }
-            _ => program.run(banks, &self.functions, &mut self.scratch),
-        };
-        if let Err(e) = done {
-            self.fault.get_or_insert(e);
+        let mut out = std::mem::take(&mut self.out);
+        self.run_to(which, y, yp, &mut out);
+        self.out = out;
+    }
+
+    /// Runs a program with a buffer for its results. A fault is kept.
+    fn run_to(&mut self, which: Which, y: &[f64], yp: &[f64], out: &mut [f64]) {
+        if let Err(fault) = self.execute(which, y, yp, out) {
+            self.fault.get_or_insert(fault);
         }
     }
 
@@ -558,6 +261,20 @@ impl Machine {
         Ok(())
     }
 
+    /// Runs a program of the table.
+    fn execute(
+        &mut self,
+        which: Which,
+        y: &[f64],
+        yp: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), RunError> {
+        let mem = &mut self.mem;
+        let banks = Banks { y, yp, mem, out };
+        let (team, scratch) = (self.team.as_mut(), &mut self.scratch);
+        (self.programs).run(which, team, banks, &self.functions, scratch)
+    }
+
     /// A part of the local assignments, ready to be run.
     pub(crate) fn bind_locals(&self, program: &Program) -> Result<BoundProgram, SimError> {
         let lengths = BankLengths {
@@ -566,7 +283,7 @@ impl Machine {
             mem: self.model.mem_len,
             out: 0,
         };
-        bind(&*self.code, program, lengths)
+        self.code.bind(program, lengths).map_err(SimError::Code)
     }
 
     /// Brings a part of the local assignments up to date.
@@ -594,16 +311,9 @@ impl Machine {
     /// The residuals, into the general output buffer.
     pub(crate) fn residual_to_out(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.prepare_residual(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.out,
-        };
-        let program = &self.programs.residuals;
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
-            self.fault.get_or_insert(e);
-        }
+        let mut out = std::mem::take(&mut self.out);
+        self.run_to(Which::Residuals, y, yp, &mut out);
+        self.out = out;
     }
 
     /// Keeps a fault of a run, and what the integrator hears of it.
@@ -617,19 +327,7 @@ impl Machine {
     /// The gaps of relations and steps: left side minus right side.
     pub(crate) fn gaps(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
         self.update(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: g,
-        };
-        if let Err(e) = self
-            .programs
-            .indicators
-            .run(banks, &self.functions, &mut self.scratch)
-        {
-            self.fault.get_or_insert(e);
-        }
+        self.run_to(Which::Indicators, y, yp, g);
         for r in self.model.events.relations.iter().filter(|r| r.by_value) {
             let cells = &self.mem[r.base..r.base + r.len];
             for (g, cell) in g[r.first..r.first + r.len].iter_mut().zip(cells) {
@@ -646,52 +344,8 @@ fn all_finite(values: &[f64]) -> bool {
         .all(|group| group.iter().fold(true, |all, v| all & v.is_finite()))
 }
 
-/// The programs that write to `Mem` or the general output buffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Which {
-    Parameters,
-    Starts,
-    Locals,
-    OtherLocals,
-    GivenValues,
-    Dependent,
-    InitialDiscrete,
-    Values,
-    Times,
-    Discrete,
-    Conditions,
-    Sample(usize),
-    Delay(usize),
-    Spatial(usize),
-    Assert(usize),
-    Index(usize),
-    Sides(usize),
-    Action(usize, usize, usize),
-}
-
-fn bind(
-    code: &dyn Code,
-    program: &Program,
-    lengths: BankLengths,
-) -> Result<BoundProgram, SimError> {
-    code.bind(program, lengths).map_err(SimError::Code)
-}
-
-/// Whether a call reads y or y'.
-fn reads_unknowns(call: &Call) -> bool {
-    let unknown = |a: &Address| matches!(a.bank(), Some(Bank::Y | Bank::Yp));
-    call.slots.iter().any(unknown)
-}
-
 fn add_to(seconds: &mut f64, clock: Option<Instant>) {
     if let Some(clock) = clock {
         *seconds += clock.elapsed().as_secs_f64();
-    }
-}
-
-impl Machine {
-    /// The compiled model.
-    pub fn model(&self) -> &Arc<Compiled> {
-        &self.model
     }
 }

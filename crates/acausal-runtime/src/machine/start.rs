@@ -1,9 +1,8 @@
 //! What holds at the start, and the matrix with columns for `x`, `x'` and free parameters.
 
 use acausal_compiled::Schedule;
-use acausal_jit::Banks;
 
-use super::Machine;
+use super::{Machine, Which};
 
 impl Machine {
     /// The value of a column of the initial Jacobian: `x`, `x'`, or a free parameter.
@@ -45,32 +44,8 @@ impl Machine {
     /// Residual rows followed by initial equations, into `r`.
     pub(crate) fn initial_residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) {
         self.update_all(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut r[..],
-        };
-        if let Err(e) = self
-            .programs
-            .residuals
-            .run(banks, &self.functions, &mut self.scratch)
-        {
-            self.fault.get_or_insert(e);
-        }
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut r[..],
-        };
-        if let Err(e) =
-            self.programs
-                .initial_residuals
-                .run(banks, &self.functions, &mut self.scratch)
-        {
-            self.fault.get_or_insert(e);
-        }
+        self.run_to(Which::Residuals, y, yp, r);
+        self.run_to(Which::InitialResiduals, y, yp, r);
     }
 
     /// Values of the initial Jacobian (columns `x`, then `x'`), in the order of its pattern.
@@ -85,16 +60,9 @@ impl Machine {
             memory.values = vec![0.0; s.sparsity.row_idx.len()];
         }
         self.update_all(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.initial.partials,
-        };
-        let program = &self.programs.initial_partials;
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
-            self.fault.get_or_insert(e);
-        }
+        let mut partials = std::mem::take(&mut self.initial.partials);
+        self.run_to(Which::InitialPartials, y, yp, &mut partials);
+        self.initial.partials = partials;
         let s = self.model.initial.jacobian.schedule();
         let memory = &mut self.initial;
         let (acc, values) = (&mut memory.acc, &mut memory.values);
@@ -112,16 +80,9 @@ impl Machine {
         values: &mut [f64],
     ) {
         self.update_for_residual(t, y, yp);
-        let banks = Banks {
-            y,
-            yp,
-            mem: &mut self.mem,
-            out: &mut self.partials,
-        };
-        let program = &self.programs.partials;
-        if let Err(e) = program.run(banks, &self.functions, &mut self.scratch) {
-            self.fault.get_or_insert(e);
-        }
+        let mut partials = std::mem::take(&mut self.partials);
+        self.run_to(Which::Partials, y, yp, &mut partials);
+        self.partials = partials;
         // Its rows of local assignments have no entry that those of the integrator's matrix have not.
         let acc = &mut self.acc[..schedule.acc_len];
         schedule.accumulate(None, &self.partials, (1.0, 1.0), acc, values);

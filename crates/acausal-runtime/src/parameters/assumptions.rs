@@ -11,7 +11,7 @@ use acausal_expr::assumption::{
     RedundantAssumption,
 };
 use acausal_expr::flat::{OriginId, VarType};
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Value, slope};
+use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Value, derivative_bound};
 use acausal_graph::growth::{Growth, Term};
 use acausal_graph::{EqId, VarId};
 
@@ -203,7 +203,7 @@ impl Values<'_> {
             Ok(_) => None,
             Err(_) => self.number(p, at),
         };
-        let side = |e: ExprId| slope(x, e, access, parameter);
+        let side = |e: ExprId| derivative_bound(x, e, access, parameter);
         let ((a, b), (c, d)) = (side(row.sides[0]), side(row.sides[1]));
         acausal_expr::magnitude((a - d, b - c)).unwrap_or(UNKNOWN)
     }

@@ -118,7 +118,8 @@ fn scalar(text: &str) -> Result<ParameterValue, NotAValue> {
         None => (1.0, text.strip_prefix('+').map_or(text, str::trim_start)),
     };
     // Rust also reads `inf` and `nan`, which are names in Modelica.
-    if magnitude.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+    let digits = magnitude.strip_prefix('.').unwrap_or(magnitude);
+    if digits.starts_with(|c: char| c.is_ascii_digit()) {
         let number: f64 = magnitude.parse().map_err(|_| NotAValue)?;
         return Ok(ParameterValue::Number(sign * number));
     }

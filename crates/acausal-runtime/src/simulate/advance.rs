@@ -119,7 +119,7 @@ impl Run {
                     continue;
                 }
             };
-            self.accept(bdf, buffers, settings, sink)?;
+            self.accept(bdf, buffers, settings, sink, summary)?;
             if outcome == StepOutcome::Roots {
                 self.follow(bdf);
                 self.correct_crossing(bdf);
@@ -214,6 +214,7 @@ impl Run {
         buffers: &mut (Vec<f64>, Vec<f64>),
         settings: &Settings,
         sink: &mut dyn Sink,
+        summary: &mut Summary,
     ) -> Result<(), SimError> {
         let met = (self.impasse).look(
             &mut self.restart,
@@ -223,11 +224,12 @@ impl Run {
             &self.nominal,
         );
         if let Err(failure) = met {
-            self.outputs_before(bdf, failure.t.max(self.t), buffers, settings, sink)?;
+            let until = failure.t.max(self.t);
+            self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
             return Err(SimError::Initialisation(failure));
         }
         let reached = bdf.t();
-        self.outputs_before(bdf, reached, buffers, settings, sink)?;
+        self.outputs_before(bdf, reached, buffers, settings, sink, summary)?;
         self.refine_histories(bdf, reached, buffers, settings.tolerance)?;
         let long = REACH_STEPS * (reached - self.t);
         self.reach = Some(self.reach.map_or(long, |r| r.max(long)));
@@ -343,6 +345,7 @@ impl Run {
             || !model.events.spatials.is_empty()
             || model.initial.branching
             || self.functions_warn
+            || self.machine.functions_assert()
             || !model.events.prints.is_empty()
     }
 

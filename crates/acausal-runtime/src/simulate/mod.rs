@@ -101,11 +101,16 @@ fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<(Machine, Summar
         ..Summary::default()
     };
     let backend = acausal_jit::default_backend();
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    // Two are what measurements speak for (docs/scale.md): more of them wait for the same memory.
+    let some = || {
+        std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(2)
+    };
     let machine = Machine::with_threads(
         model,
         &*backend,
-        settings.threads.unwrap_or_else(cores),
+        settings.threads.unwrap_or_else(some),
         settings.scale,
     )?;
     summary.seconds.codegen = clock.elapsed().as_secs_f64();
@@ -210,6 +215,7 @@ impl Run {
             follow_homotopy(&mut machine, &events, &mut initial, &data, t, guess);
         }
         // Before the start a delayed expression has the value it has at the start, which the solution may change.
+        let mut failure = None;
         for _ in 0..MOST_DELAY_ROUNDS {
             let mut at = Point {
                 machine: &mut machine,
@@ -218,7 +224,16 @@ impl Run {
                 yp: &mut yp,
                 nominal: &data.nominal,
             };
-            initial.solve(&mut at, &data, &mut summary.notes)?;
+            let solved = initial.solve(&mut at, &data, &mut summary.notes);
+            if let Err(error) = solved {
+                // The start values may choose branches that have no solution. The event iteration below looks for others.
+                if !events.has_choices(&machine) {
+                    return Err(error);
+                }
+                (y, yp) = (data.y.clone(), data.yp.clone());
+                failure = Some(error);
+                break;
+            }
             machine.forget_histories();
             record_delays(&mut machine, t, &y, &yp)?;
             if !machine.histories_change(t, &y, &yp) {
@@ -239,7 +254,12 @@ impl Run {
             tolerance: settings.tolerance,
             reach: now.unwrap_or(UNKNOWN_REACH),
         };
-        let outcome = events.initialise(&mut ctx)?;
+        let outcome = match (events.initialise(&mut ctx), failure) {
+            (Err(SimError::Initialisation(_) | SimError::Chattering { .. }), Some(first)) => {
+                return Err(first);
+            }
+            (outcome, _) => outcome?,
+        };
         absorb(summary, outcome);
         let redundant = initial.redundant(&mut machine, &data, t, &y, &yp)?;
         summary.notes.extend(redundant);

@@ -5,8 +5,8 @@ use super::iteration::Failure;
 use super::options::factor;
 use super::stepper::Estimates;
 use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
-use crate::dae::{Dae, pair_of};
-use acausal_cpu::Pair;
+use crate::dae::{Dae, team_of};
+use acausal_cpu::Team;
 
 /// Relative tolerance at which rounding errors of the corrector reach the error test.
 const ROUNDOFF_LIMIT: f64 = 100.0 * f64::EPSILON;
@@ -102,7 +102,7 @@ impl Bdf {
                 }
                 Ok(estimates) => self.refuse(dae, &estimates, &mut failures),
                 Err(Failure::Fatal(error)) => {
-                    self.undo(pair_of(dae));
+                    self.undo(team_of(dae));
                     return Err(error);
                 }
                 Err(Failure::Retry(limit)) => {
@@ -138,7 +138,7 @@ impl Bdf {
     /// Commits the step.
     fn accept<D: Dae + ?Sized>(&mut self, dae: &mut D, t_new: f64, estimates: &Estimates) {
         if self.options.trace {
-            let variable = self.most_in_error(pair_of(dae));
+            let variable = self.most_in_error(team_of(dae));
             self.record.note(Move::Accepted {
                 t: t_new,
                 norm: estimates.norm,
@@ -161,14 +161,14 @@ impl Bdf {
         estimates: &Estimates,
         failures: &mut Failures,
     ) -> StepLimit {
-        let variable = self.most_in_error(pair_of(dae));
+        let variable = self.most_in_error(team_of(dae));
         self.record.limiting[variable] += 1;
         self.record.note(Move::ErrorTest {
             norm: estimates.norm,
             variable,
         });
         self.record.statistics.error_test_failures += 1;
-        self.undo(pair_of(dae));
+        self.undo(team_of(dae));
         // The first step is a guess from the slope alone; a solution that bends much more than it rises
         // needs one many orders of magnitude smaller.
         if self.stepper.is_first() && failures.first_error_tests < factor::FIRST_STEP_FAILURES {
@@ -196,24 +196,24 @@ impl Bdf {
         }
         failures.others += 1;
         self.renewal.corrector_failed();
-        self.undo(pair_of(dae));
+        self.undo(team_of(dae));
         self.stepper.stop_growing();
         self.change_step(factor::CONVERGENCE_FAILURE);
     }
 
     /// Takes back what the attempt did to coefficients and history.
-    fn undo(&mut self, pair: Option<&mut Pair>) {
+    fn undo(&mut self, team: Option<&mut Team>) {
         self.corrector.progress = Progress::Predicted;
         self.corrector.storage = Storage::Stored;
-        self.history.retreat(pair, self.stepper.h, self.stepper.k);
+        self.history.retreat(team, self.stepper.h, self.stepper.k);
     }
 
     /// The variable with the largest error.
-    fn most_in_error(&self, pair: Option<&mut Pair>) -> usize {
+    fn most_in_error(&self, team: Option<&mut Team>) -> usize {
         let (y, tolerances) = (&self.history.phi[0], &self.tolerances);
         let correction = self.corrector.correction();
         let error = |i: usize| correction.at(i) * tolerances.tested_weight(i, y[i]);
-        kernels::largest(pair, self.len(), error)
+        kernels::largest(team, self.len(), error)
     }
 
     fn change_step(&mut self, ratio: f64) {

@@ -1,9 +1,9 @@
 //! The history of the solution: modified divided differences, and what they say about times inside of the last step.
 
 use super::coefficients::LEN;
-use super::rows::Rows;
+use super::difference_rows::DifferenceRows;
 use super::{Coefficients, kernels};
-use acausal_cpu::Pair;
+use acausal_cpu::Team;
 
 /// Factors of the differences for a value and for a slope.
 pub(super) type Factors = ([f64; LEN], [f64; LEN]);
@@ -11,12 +11,12 @@ pub(super) type Factors = ([f64; LEN], [f64; LEN]);
 /// Differences with the coefficients that belong to them.
 pub(super) struct History {
     /// Modified divided differences of the solution. Until the first step is tried, y and y'; until it is accepted, y and h y'.
-    pub phi: Rows,
+    pub phi: DifferenceRows,
     pub c: Coefficients,
 }
 
 impl History {
-    pub fn new(phi: Rows) -> History {
+    pub fn new(phi: DifferenceRows) -> History {
         History {
             phi,
             c: Coefficients::default(),
@@ -48,11 +48,11 @@ impl History {
     }
 
     /// Takes back what an attempt of size h and order k did.
-    pub fn retreat(&mut self, mut pair: Option<&mut Pair>, h: f64, k: usize) {
+    pub fn retreat(&mut self, mut team: Option<&mut Team>, h: f64, k: usize) {
         self.c.retreat(h, k);
         for j in self.c.steps_constant..=k {
             let factor = 1.0 / self.c.beta[j];
-            self.phi.scale(pair.as_deref_mut(), j, factor);
+            self.phi.scale(team.as_deref_mut(), j, factor);
         }
     }
 

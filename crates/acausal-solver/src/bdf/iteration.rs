@@ -8,16 +8,9 @@
 
 use super::options::{HOPELESS, MAX_RATE, STANDSTILL, TINY_CORRECTION};
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
-use crate::dae::{Dae, EvalError, EvalReason, first_not_finite, jacobian_needs_point, pair_of};
-use crate::two::{in_halves, second};
-use acausal_cpu::Pair;
-use std::ops::Range;
-
-/// Vectors that the norms of a correction are made of: it, the weights, and three differences.
-const VECTORS_OF_SUMS: usize = 5;
-
-/// Unknowns whose norms are added up at a time.
-const BLOCK: usize = 1 << 15;
+use crate::dae::{Dae, EvalError, EvalReason, first_not_finite, jacobian_needs_point, team_of};
+use crate::parallel::team_for;
+use acausal_cpu::Team;
 
 /// A correction below this fraction of the tolerance ends the iteration with new matrices.
 const LAST_PIECE: f64 = 0.1;
@@ -38,7 +31,7 @@ enum Iteration {
 }
 
 /// What is known of one run of the iteration.
-struct Run {
+struct Attempt {
     /// Its matrix was made for it.
     is_new: bool,
     /// Residuals are looked at, to find out which row is to blame.
@@ -59,7 +52,7 @@ impl Bdf {
         mut evaluated: Option<Result<(), EvalError>>,
     ) -> Result<(), Failure> {
         let cj = self.history.c.cj;
-        let mut run = Run {
+        let mut run = Attempt {
             is_new: self.renewal.begin_attempt(&self.matrix, cj),
             careful: false,
         };
@@ -84,7 +77,7 @@ impl Bdf {
                 Iteration::NotFinite if !run.careful => run.careful = true,
                 _ => return self.correct_in_pieces(dae, t),
             }
-            self.predict_again(pair_of(dae));
+            self.predict_again(team_of(dae));
         }
     }
 
@@ -92,13 +85,13 @@ impl Bdf {
     fn correct_in_pieces<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
         let pieces = self.renewal.pieces();
         if pieces > 0 {
-            self.predict_again(pair_of(dae));
+            self.predict_again(team_of(dae));
             if self.iterate_anew(dae, t, pieces)? {
                 self.renewal.pieces_succeeded();
                 return Ok(());
             }
         }
-        let variable = self.largest_correction(pair_of(dae));
+        let variable = self.largest_correction(team_of(dae));
         let row = self.worst_row(dae, t);
         Err(Failure::Retry(StepLimit::Convergence { variable, row }))
     }
@@ -108,7 +101,7 @@ impl Bdf {
         &mut self,
         dae: &mut D,
         t: f64,
-        run: &Run,
+        run: &Attempt,
     ) -> Result<Iteration, Failure> {
         let ratio = self.matrix.ratio(self.history.c.cj).unwrap_or(1.0);
         let factor = if ratio == 1.0 {
@@ -167,7 +160,7 @@ impl Bdf {
         match self.evaluate_corrected(dae, t) {
             Some(result) => self.take_residual(result),
             None => {
-                self.apply_held(pair_of(dae));
+                self.apply_held(team_of(dae));
                 self.evaluate_residual(dae, t)
             }
         }
@@ -176,11 +169,11 @@ impl Bdf {
     /// Solves for another correction and holds it back; its norm.
     fn newton_correction<D: Dae + ?Sized>(&mut self, dae: &mut D, factor: f64, number: u32) -> f64 {
         let n = self.len();
-        self.matrix.solve(second(dae, n), &mut self.corrector.d);
+        self.matrix.solve(team_for(dae, n), &mut self.corrector.d);
         self.record.statistics.newton_iterations += 1;
-        let norm = self.hold(pair_of(dae), factor);
+        let norm = self.hold(team_of(dae), factor);
         if self.options.trace {
-            let variable = self.largest_correction(pair_of(dae));
+            let variable = self.largest_correction(team_of(dae));
             self.record.note(Move::Iteration {
                 number,
                 norm,
@@ -191,7 +184,7 @@ impl Bdf {
     }
 
     /// Holds the correction `-factor * d` back until it is known whether another one follows; its norm.
-    fn hold(&mut self, pair: Option<&mut Pair>, factor: f64) -> f64 {
+    fn hold(&mut self, team: Option<&mut Team>, factor: f64) -> f64 {
         self.corrector.hold(factor);
         let phi = &self.history.phi;
         let differences = kernels::Differences {
@@ -199,30 +192,11 @@ impl Bdf {
             k: self.stepper.k,
             raise: self.stepper.may_raise(&self.history.c),
         };
-        let (tolerances, y, correction) = (&self.tolerances, &phi[0], self.corrector.correction());
-        let add = |sums: kernels::Sums, block: Range<usize>| {
-            tolerances.pieces(block).fold(sums, |sums, piece| {
-                let w = tolerances.weights(&piece, y);
-                let mut part = kernels::sums(piece.range, correction, w, piece.mask, differences);
-                if !piece.tested {
-                    part.errors = [0.0; 4];
-                }
-                sums + part
-            })
+        let correction = self.corrector.correction();
+        let piece = |range, weights: kernels::Weights<'_>, mask: Option<&[f64]>| {
+            kernels::sums(range, correction, weights, mask, differences)
         };
-        // From the ends of long vectors to their middle: what was solved for last is still in a cache, and the next prediction begins there.
-        let sums = |range: Range<usize>| {
-            let (first, end) = (range.start, range.end);
-            let blocks = (0..range.len().div_ceil(BLOCK)).map(|k| first + k * BLOCK);
-            let block = |start: usize| start..(start + BLOCK).min(end);
-            let none = kernels::Sums::default();
-            match first {
-                0 => blocks.map(block).fold(none, add),
-                _ => blocks.rev().map(block).fold(none, add),
-            }
-        };
-        let (front, back) = in_halves(pair, (self.len(), VECTORS_OF_SUMS), sums);
-        self.corrector.sums = back.map_or(front, |back| front + back);
+        self.corrector.sums = (self.norms).add_up(team, &self.tolerances, &phi[0], piece);
         (self.corrector.sums.last / self.len().max(1) as f64).sqrt()
     }
 
@@ -234,13 +208,13 @@ impl Bdf {
         pieces: u32,
     ) -> Result<bool, Failure> {
         for _ in 0..pieces {
-            self.apply_held(pair_of(dae));
+            self.apply_held(team_of(dae));
             self.evaluate_residual(dae, t)?;
             self.renew_matrix(dae, t)?;
             self.matrix
-                .solve(second(dae, self.len()), &mut self.corrector.d);
+                .solve(team_for(dae, self.len()), &mut self.corrector.d);
             self.record.statistics.newton_iterations += 1;
-            let norm = self.hold(pair_of(dae), 1.0);
+            let norm = self.hold(team_of(dae), 1.0);
             if !norm.is_finite() {
                 return Ok(false);
             }
@@ -295,7 +269,7 @@ impl Bdf {
 
     fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
         if jacobian_needs_point(dae) {
-            self.complete(pair_of(dae));
+            self.complete(team_of(dae));
         }
         self.record.statistics.jacobian_evaluations += 1;
         self.matrix.cj = None;
@@ -309,7 +283,7 @@ impl Bdf {
         self.record.statistics.factorisations += 1;
         self.record.note(Move::Matrix { cj });
         let n = self.len();
-        if let Err(singular) = self.matrix.factor(second(dae, n), cj) {
+        if let Err(singular) = self.matrix.factor(team_for(dae, n), cj) {
             let Some(row) = self.matrix.row_not_finite() else {
                 return Err(Failure::Retry(StepLimit::Singular {
                     row: singular.row,
@@ -325,15 +299,15 @@ impl Bdf {
     }
 
     /// The variable that the last iteration moves most.
-    fn largest_correction(&self, pair: Option<&mut Pair>) -> usize {
+    fn largest_correction(&self, team: Option<&mut Team>) -> usize {
         let (d, y) = (&self.corrector.d, &self.history.phi[0]);
         let tolerances = &self.tolerances;
-        kernels::largest(pair, self.len(), |i| d[i] * tolerances.weight(i, y[i]))
+        kernels::largest(team, self.len(), |i| d[i] * tolerances.weight(i, y[i]))
     }
 
     /// Equation that is furthest from being satisfied, measured against the size of its entries in the matrix.
     fn worst_row<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> usize {
-        self.predict_again(pair_of(dae));
+        self.predict_again(team_of(dae));
         if self.evaluate_residual(dae, t).is_err() {
             return 0;
         }
@@ -352,6 +326,6 @@ impl Bdf {
         for size in sizes.iter_mut() {
             *size = 1.0 / *size;
         }
-        kernels::largest(pair_of(dae), n, |i| residual[i] * sizes[i])
+        kernels::largest(team_of(dae), n, |i| residual[i] * sizes[i])
     }
 }

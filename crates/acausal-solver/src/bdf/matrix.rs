@@ -18,7 +18,7 @@ use super::options::{CHEAP_RENEWAL, CJ_RATIO_MIN, OLD_FAILURES, RENEWAL_SHARE, R
 use super::rate::Rate;
 use crate::linear::{LinearSolver, Singular};
 use crate::pattern::Pattern;
-use acausal_cpu::Pair;
+use acausal_cpu::Team;
 use std::time::Instant;
 
 /// Failures of the corrector in one step before the matrix is renewed in every iteration.
@@ -69,18 +69,18 @@ impl IterationMatrix {
     }
 
     /// Factorises the values, which are those for `cj`.
-    pub fn factor(&mut self, pair: Option<&mut Pair>, cj: f64) -> Result<(), Singular> {
+    pub fn factor(&mut self, team: Option<&mut Team>, cj: f64) -> Result<(), Singular> {
         let clock = self.profile.then(Instant::now);
-        let factored = self.solver.factor_on(pair, &self.values);
+        let factored = self.solver.factor_on(team, &self.values);
         self.seconds.0 += clock.map_or(0.0, |clock| clock.elapsed().as_secs_f64());
         self.cj = factored.is_ok().then_some(cj);
         factored
     }
 
     /// Replaces a residual by the solution.
-    pub fn solve(&mut self, pair: Option<&mut Pair>, d: &mut [f64]) {
+    pub fn solve(&mut self, team: Option<&mut Team>, d: &mut [f64]) {
         let clock = self.profile.then(Instant::now);
-        self.solver.solve_on(pair, d);
+        self.solver.solve_on(team, d);
         self.seconds.1 += clock.map_or(0.0, |clock| clock.elapsed().as_secs_f64());
     }
 

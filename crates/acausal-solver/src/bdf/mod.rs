@@ -16,7 +16,7 @@
 //! | `prediction`, `iteration` | the two halves of an attempt: extrapolation, modified Newton |
 //! | `dense_output` | the solution inside of a step |
 //! | `roots`, `looks` | location of events; how densely indicators are looked at |
-//! | `kernels`, `quad`, `vector` | fused vector loops, groups of four numbers, vectors in memory |
+//! | `kernels`, `norms`, `simd`, `vector` | fused vector loops, sums in a fixed order, groups of four numbers, vectors in memory |
 //! | `options`, `tolerances`, `outcome`, `trace` | settings, error weights, results and errors, moves |
 //!
 //! Invariants: after a successful step `y()`, `yp()` satisfy the residual to the corrector tolerance; nothing is
@@ -48,18 +48,19 @@ mod advance;
 mod coefficients;
 mod corrector;
 mod dense_output;
+mod difference_rows;
 mod history;
 mod iteration;
 mod kernels;
 mod looks;
 mod matrix;
+mod norms;
 mod options;
 mod outcome;
 mod prediction;
-mod quad;
 mod rate;
 mod roots;
-mod rows;
+mod simd;
 mod stability;
 mod stepper;
 mod tolerances;
@@ -77,16 +78,17 @@ use crate::pattern::Pattern;
 use acausal_cpu::LEAST_LARGE;
 use coefficients::Coefficients;
 use corrector::{Corrector, Stage};
+use difference_rows::DifferenceRows;
 use history::History;
-pub(crate) use kernels::Part;
+pub(crate) use kernels::PredictPart;
 use matrix::{IterationMatrix, RenewalPolicy};
+use norms::Norms;
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
 pub(crate) use roots::{Inside, RootFinder};
-use rows::Rows;
 use stepper::Stepper;
 use tolerances::Tolerances;
-use trace::Record;
+use trace::Journal;
 
 /// The integrator.
 pub struct Bdf {
@@ -98,11 +100,12 @@ pub struct Bdf {
     history: History,
     /// The point of the step and its correction.
     corrector: Corrector,
+    norms: Norms,
     matrix: IterationMatrix,
     /// When the matrix is renewed.
     renewal: RenewalPolicy,
     roots: RootFinder,
-    record: Record,
+    record: Journal,
 }
 
 impl Bdf {
@@ -128,18 +131,20 @@ impl Bdf {
             error_test: Vec::new(),
             ..options
         };
-        let large = n >= LEAST_LARGE && options.rtol >= rows::LEAST_TOLERANCE;
+        let large = n >= LEAST_LARGE && options.rtol >= difference_rows::LEAST_TOLERANCE;
         let narrow = options.narrow_history.unwrap_or(large);
         let corrector = Corrector::new(n);
+        let norms = Norms::new(&tolerances, n);
         let mut bdf = Self {
             tolerances,
             stepper: Stepper::new(&options),
-            history: History::new(Rows::zeros(n, options.max_order + 1, 4, narrow)),
+            history: History::new(DifferenceRows::zeros(n, options.max_order + 1, 4, narrow)),
             corrector,
+            norms,
             matrix: IterationMatrix::new(solver, options.profile),
             renewal: RenewalPolicy::default(),
             roots: RootFinder::default(),
-            record: Record::new(n, options.trace),
+            record: Journal::new(n, options.trace),
             options,
         };
         bdf.load(t0, y0, yp0);

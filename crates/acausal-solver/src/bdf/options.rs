@@ -38,7 +38,7 @@ pub struct BdfOptions {
     pub max_error_test_failures: u32,
     /// Convergence failures in one step before giving up (IDA: 10).
     pub max_convergence_failures: u32,
-    /// Record every move for [`super::Bdf::take_trace`].
+    /// Journal every move for [`super::Bdf::take_trace`].
     pub trace: bool,
     /// Measure the time of factorisations and solves.
     pub profile: bool,

@@ -8,16 +8,16 @@
 //! correction is applied; later ones are applied to stored vectors only.
 
 use super::corrector::{Progress, Stage, Storage};
-use super::{Bdf, Part, coefficients, kernels};
-use crate::dae::{Dae, EvalError, Predicted, indicators_len, jacobian_needs_point, pair_of};
-use crate::two::in_halves;
-use acausal_cpu::{Pair, Shared};
+use super::{Bdf, PredictPart, coefficients, kernels};
+use crate::dae::{Dae, EvalError, Predicted, indicators_len, jacobian_needs_point, team_of};
+use crate::parallel::in_parts;
+use acausal_cpu::{Shared, Team};
 use std::ops::Range;
 
 impl Bdf {
     /// Predicts y and y' after rescaling the rows of the history from `first_scaled` on.
-    fn predict(&mut self, pair: Option<&mut Pair>, first_scaled: usize) {
-        self.predict_by(first_scaled, |pass, [y, yp, _]| pass.run(pair, [y, yp]));
+    fn predict(&mut self, team: Option<&mut Team>, first_scaled: usize) {
+        self.predict_by(first_scaled, |pass, [y, yp, _]| pass.run(team, [y, yp]));
         self.corrector.storage = Storage::Stored;
     }
 
@@ -30,7 +30,7 @@ impl Bdf {
         let first_scaled = self.history.c.steps_constant;
         let for_matrix = self.needs_new_matrix() && jacobian_needs_point(dae);
         if indicators_len(dae) > 0 || for_matrix {
-            self.predict(pair_of(dae), first_scaled);
+            self.predict(team_of(dae), first_scaled);
             return None;
         }
         let evaluated = self.predict_by(first_scaled, |pass, [y, yp, r]| {
@@ -38,7 +38,7 @@ impl Bdf {
             let point = Predicted { y, yp, r, predict };
             let evaluated = dae.large().and_then(|d| d.predicted_residual(t, point));
             if evaluated.is_none() {
-                pass.run(pair_of(dae), [y, yp]);
+                pass.run(team_of(dae), [y, yp]);
             }
             evaluated
         });
@@ -72,7 +72,7 @@ impl Bdf {
                 let (d, e) = unsafe { (d.part(range.clone()), e.part(range)) };
                 kernels::correct_part(true, -factor, cj, d, e, y, yp);
             };
-            let predict: &Part<'_> = &predict;
+            let predict: &PredictPart<'_> = &predict;
             let r = d;
             let point = Predicted { y, yp, r, predict };
             dae.large()?.predicted_residual(t, point)
@@ -84,7 +84,7 @@ impl Bdf {
     }
 
     /// Makes up for y and y' of a point that was computed for its residual only, from the history that is still the one of that prediction.
-    pub(super) fn complete(&mut self, mut pair: Option<&mut Pair>) {
+    pub(super) fn complete(&mut self, mut team: Option<&mut Team>) {
         if self.corrector.storage == Storage::Stored {
             return;
         }
@@ -94,11 +94,11 @@ impl Bdf {
         c.storage = Storage::Stored;
         let [y, yp] = [&mut c.y, &mut c.yp].map(|v| Shared::new(v));
         kernels::predict(&mut self.history.phi, how, |pass| {
-            pass.run(pair.as_deref_mut(), [y, yp]);
+            pass.run(team.as_deref_mut(), [y, yp]);
         });
         if c.progress.is_applied() {
             let (cj, e) = (self.history.c.cj, &c.e);
-            in_halves(pair, (n, 5), |range| {
+            in_parts(team, (n, 5), |range| {
                 // SAFETY: ranges are apart.
                 let (y, yp) = unsafe { (y.part(range.clone()), yp.part(range.clone())) };
                 for ((y, yp), e) in y.iter_mut().zip(yp).zip(&e[range]) {
@@ -123,13 +123,13 @@ impl Bdf {
     }
 
     /// Applies the correction that was held back to y and y'.
-    pub(super) fn apply_held(&mut self, mut pair: Option<&mut Pair>) {
-        self.complete(pair.as_deref_mut());
+    pub(super) fn apply_held(&mut self, mut team: Option<&mut Team>) {
+        self.complete(team.as_deref_mut());
         let c = &mut self.corrector;
         if let Some(factor) = c.progress.held() {
             let first = !c.progress.is_applied();
             let corrected: [&mut [f64]; 3] = [&mut c.e, &mut c.y, &mut c.yp];
-            kernels::correct(pair, first, (-factor, self.history.c.cj), &c.d, corrected);
+            kernels::correct(team, first, (-factor, self.history.c.cj), &c.d, corrected);
             c.progress = Progress::Applied;
         }
     }
@@ -180,7 +180,7 @@ impl Bdf {
     }
 
     /// Predicts without rescaling the history once more.
-    pub(super) fn predict_again(&mut self, pair: Option<&mut Pair>) {
-        self.predict(pair, self.stepper.k + 1);
+    pub(super) fn predict_again(&mut self, team: Option<&mut Team>) {
+        self.predict(team, self.stepper.k + 1);
     }
 }

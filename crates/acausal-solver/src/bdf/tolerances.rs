@@ -25,7 +25,7 @@ pub(crate) struct Tolerances {
 
 #[derive(Clone, Debug)]
 enum Form {
-    Runs(Vec<Run>),
+    Runs(Vec<ToleranceRun>),
     /// The mask is 1 for variables in the error test, 0 for others; absent when all are in.
     Each {
         atol: Vec<f64>,
@@ -34,14 +34,14 @@ enum Form {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Run {
+struct ToleranceRun {
     end: usize,
     atol: f64,
     tested: bool,
 }
 
 /// Variables with one tolerance, or one each.
-pub(crate) struct Piece<'a> {
+pub(crate) struct UniformPiece<'a> {
     pub range: Range<usize>,
     pub atol: Tolerance<'a>,
     /// The factors of the error test; without them all variables of the piece count, or none.
@@ -54,9 +54,9 @@ impl Tolerances {
     pub fn new(options: &BdfOptions, n: usize) -> Tolerances {
         let atol = |i: usize| options.atol[if options.atol.len() == 1 { 0 } else { i }];
         let tested = |i: usize| options.error_test.get(i).copied().unwrap_or(true);
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<ToleranceRun> = Vec::new();
         for i in 0..n {
-            let run = Run {
+            let run = ToleranceRun {
                 end: i + 1,
                 atol: atol(i),
                 tested: tested(i),
@@ -100,7 +100,7 @@ impl Tolerances {
     }
 
     /// The pieces of a range, in order.
-    pub fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Piece<'_>> {
+    pub fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = UniformPiece<'_>> {
         let (runs, each) = match &self.form {
             Form::Runs(runs) => (&runs[..], None),
             Form::Each { atol, mask } => (&[][..], Some((atol, mask))),
@@ -111,14 +111,14 @@ impl Tolerances {
         let inside = runs[first..].iter().map_while(move |run| {
             let piece = start..run.end.min(end);
             start = piece.end;
-            (!piece.is_empty()).then_some(Piece {
+            (!piece.is_empty()).then_some(UniformPiece {
                 range: piece,
                 atol: Tolerance::Uniform(run.atol),
                 mask: None,
                 tested: run.tested,
             })
         });
-        let each = each.map(|(atol, mask)| Piece {
+        let each = each.map(|(atol, mask)| UniformPiece {
             atol: Tolerance::Each(&atol[range.clone()]),
             mask: mask.as_ref().map(|m| &m[range.clone()]),
             tested: true,
@@ -142,7 +142,7 @@ impl Tolerances {
     }
 
     /// The weights of a piece of a solution.
-    pub fn weights<'a>(&self, piece: &Piece<'a>, y: &'a [f64]) -> Weights<'a> {
+    pub fn weights<'a>(&self, piece: &UniformPiece<'a>, y: &'a [f64]) -> Weights<'a> {
         Weights {
             y: &y[piece.range.clone()],
             rtol: self.rtol,
@@ -158,7 +158,7 @@ impl Tolerances {
     }
 }
 
-fn run_of(runs: &[Run], i: usize) -> usize {
+fn run_of(runs: &[ToleranceRun], i: usize) -> usize {
     runs.partition_point(|r| r.end <= i)
 }
 

@@ -85,7 +85,7 @@ pub struct Profile {
 
 /// What an integrator writes down while it works.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct Journal {
     pub statistics: Statistics,
     /// Per variable: see [`Profile::limiting`] and [`Profile::diverging`].
     pub limiting: Vec<u64>,
@@ -94,9 +94,9 @@ pub(crate) struct Record {
     trace: bool,
 }
 
-impl Record {
-    pub fn new(n: usize, trace: bool) -> Record {
-        Record {
+impl Journal {
+    pub fn new(n: usize, trace: bool) -> Journal {
+        Journal {
             statistics: Statistics::default(),
             limiting: vec![0; n],
             diverging: vec![0; n],

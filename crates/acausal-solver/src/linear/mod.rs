@@ -31,7 +31,7 @@ pub use sparse::{FactorCounts, SparseLu};
 pub use triangular::Substitution;
 
 use crate::pattern::Pattern;
-use acausal_cpu::Pair;
+use acausal_cpu::Team;
 use std::fmt;
 
 /// A direct solver for a sequence of matrices with one sparsity pattern.
@@ -48,13 +48,13 @@ pub trait LinearSolver {
     /// Replaces `rhs` by the solution of the transposed system.
     fn solve_transposed(&mut self, rhs: &mut [f64]);
 
-    /// [`LinearSolver::factor`] with a second thread, if that is of use. The result is the same.
-    fn factor_on(&mut self, _pair: Option<&mut Pair>, values: &[f64]) -> Result<(), Singular> {
+    /// [`LinearSolver::factor`] with more threads, if they are of use. The result is the same.
+    fn factor_on(&mut self, _team: Option<&mut Team>, values: &[f64]) -> Result<(), Singular> {
         self.factor(values)
     }
 
-    /// [`LinearSolver::solve`] with a second thread, if that is of use. The result is the same.
-    fn solve_on(&mut self, _pair: Option<&mut Pair>, rhs: &mut [f64]) {
+    /// [`LinearSolver::solve`] with more threads, if they are of use. The result is the same.
+    fn solve_on(&mut self, _team: Option<&mut Team>, rhs: &mut [f64]) {
         self.solve(rhs);
     }
 
@@ -186,13 +186,13 @@ impl LinearSolver for Lu {
         self.factor_on(None, values)
     }
 
-    fn factor_on(&mut self, pair: Option<&mut Pair>, values: &[f64]) -> Result<(), Singular> {
+    fn factor_on(&mut self, team: Option<&mut Team>, values: &[f64]) -> Result<(), Singular> {
         match self {
             Self::Dense(lu) => lu.factor(values),
             Self::Triangular(s) => s.factor(values),
             Self::Sparse(lu) => lu.factor(values),
             Self::Band(band) => {
-                if band.factor(pair, values) {
+                if band.factor(team, values) {
                     return Ok(());
                 }
                 let mut lu = Box::<SparseLu>::default();
@@ -208,11 +208,11 @@ impl LinearSolver for Lu {
         self.solve_on(None, rhs);
     }
 
-    fn solve_on(&mut self, pair: Option<&mut Pair>, rhs: &mut [f64]) {
+    fn solve_on(&mut self, team: Option<&mut Team>, rhs: &mut [f64]) {
         match self {
             Self::Dense(lu) => lu.solve(rhs),
             Self::Triangular(s) => s.solve(rhs),
-            Self::Band(lu) => lu.solve(pair, rhs),
+            Self::Band(lu) => lu.solve(team, rhs),
             Self::Sparse(lu) => lu.solve(rhs),
         }
     }

@@ -82,7 +82,8 @@ pub struct Form {
     pub lambda: Vec<VarId>,
     /// Number of μ: one per element of [`Form::der1`].
     pub mu: u64,
-    /// States whose derivative is a state too: `der(x)[first] = x[second]` is an equation.
+    /// States whose derivative is a state too, or is given by an equation: `der(x)[first] = x[second]` is an equation of its own, because `x[second]`
+    /// and the slope of `x[first]` in the integrator are different things.
     pub der_relations: Vec<(VarId, VarId)>,
     /// Residuals that depend on derivatives.
     pub r0d: Vec<EqId>,
@@ -115,9 +116,11 @@ impl Form {
 impl Selection {
     /// Lists and counts the parts of the index-one form.
     pub fn form(&self, d: &Differentiated, sorted: &Sorted) -> Form {
-        let mut is_state = vec![false; d.graph.vlen.len()];
-        for v in &self.states {
-            is_state[v.index()] = true;
+        let mut given = vec![false; d.graph.vlen.len()];
+        let solved = self.dummies.iter().chain(&self.explicit).map(|p| &p.1);
+        let in_sets = self.linear.iter().flat_map(|l| &l.unknowns);
+        for v in self.states.iter().chain(solved).chain(in_sets) {
+            given[v.index()] = true;
         }
         let (lambda, xa) = self.torn.iter().partition(|v| sorted.dynamic[v.index()]);
         // A residual depends on derivatives if it uses a dynamic variable (or determines one: its own block does).
@@ -127,7 +130,7 @@ impl Selection {
             .states
             .iter()
             .filter_map(|&v| d.var_derivative[v.index()].map(|w| (v, w)))
-            .filter(|(_, w)| is_state[w.index()])
+            .filter(|(_, w)| given[w.index()])
             .collect();
         let supply = |l: &[EqId]| -> u64 { l.iter().map(|e| d.graph.elen[e.index()]).sum() };
         let length = |l: &[VarId]| -> u64 { l.iter().map(|v| d.graph.vlen[v.index()]).sum() };

@@ -8,8 +8,8 @@
 //!
 //! Method: each block is followed from its lowest constraints upwards. The equations that are new on a level are torn,
 //! unpreferred variables first; what they are solved for are dummy states. The derivative of a solved pair is solved the
-//! same way one level up, the derivative of a residual stays a residual. A square level that is linear with constant
-//! coefficients is solved completely. On the last level an equation is never solved for a derivative, but it may be for
+//! same way one level up, the derivative of a residual stays a residual. A square level with new residuals only, linear with
+//! constant coefficients, is solved completely. On the last level an equation is never solved for a derivative, but it may be for
 //! an algebraic variable. Invariant: as many residuals and derivative relations as entries of x. Linear in the incidence
 //! but for the tearing.
 //!
@@ -38,7 +38,7 @@ pub use form::{Form, Sorted, sort};
 use crate::blt::{Blocks, constraint_sets};
 use crate::pantelides::Differentiated;
 use crate::tearing::growth::{GivenUp, Term};
-use crate::tearing::loops::{Gaps, LoopTear};
+use crate::tearing::loops::{Dependences, LoopTear};
 use crate::tearing::{Tear, TearSet};
 use crate::{EqId, VarId};
 
@@ -144,7 +144,7 @@ pub type Terms<'a> = &'a dyn Fn(EqId) -> Vec<Term>;
 pub struct Knowledge<'a> {
     /// How far apart the elements are that an equation relates ([`crate::tearing::loops`]): recurrences between pieces of
     /// arrays then count as solved.
-    pub gaps: Option<Gaps<'a>>,
+    pub dependences: Option<Dependences<'a>>,
     /// Pairs that are tried before all others.
     pub hints: &'a [(EqId, VarId)],
     /// The coefficients of an original equation: errors then do not grow along what is solved
@@ -157,7 +157,7 @@ pub struct Knowledge<'a> {
 impl Default for Knowledge<'_> {
     fn default() -> Self {
         Knowledge {
-            gaps: None,
+            dependences: None,
             hints: &[],
             terms: None,
             tearing: true,
@@ -189,7 +189,9 @@ pub fn select_knowing<P: Into<Pivot>>(
     knowledge: Knowledge<'_>,
 ) -> Selection {
     let (rows, variables) = (&d.graph.incidence, d.graph.vlen.len());
-    let loops = knowledge.gaps.map(|g| LoopTear::new(rows, variables, g));
+    let loops = knowledge
+        .dependences
+        .map(|g| LoopTear::new(rows, variables, g));
     let mut hints = vec![None; d.original_equations];
     for (e, v) in knowledge.hints {
         hints[e.index()] = Some(*v);
@@ -238,71 +240,18 @@ pub fn select_knowing<P: Into<Pivot>>(
                 integral: &var_integral,
             };
             task.tear(&mut sets, &mut solved, preferences, pivot);
-            let supply: u64 = level
-                .equations
-                .iter()
-                .map(|e| d.graph.elen[e.index()])
-                .sum();
-            let demand: u64 = level.unknowns.iter().map(|v| d.graph.vlen[v.index()]).sum();
-            let square = supply == demand;
-            if !top
-                && square
-                && solved
-                    .residuals
-                    .iter()
-                    .all(|&e| constant_linear(origin(e, &eq_integral)))
-            {
-                // Derivatives of a linear set follow on every level above.
-                let equations = std::mem::take(&mut solved.residuals);
-                let unknowns = std::mem::take(&mut solved.open);
-                if !equations.is_empty() {
-                    solved.linear.push(LinearSet {
-                        equations,
-                        unknowns,
-                    });
-                }
+            if !top && level.is_square(&d.graph) {
+                // The derivative of a constraint that is left over below needs its multiplier (rDER1), so it cannot be solved away here.
+                solved.keep_linear(|e| eq_integral[e.index()].is_none() && constant_linear(e));
             }
             if top {
-                distribute(
-                    &solved.residuals,
-                    &eq_integral,
-                    &mut out.dropped,
-                    &mut out.residuals,
-                );
-                out.explicit.extend_from_slice(&solved.pairs);
-                out.torn.extend(
-                    solved
-                        .open
-                        .iter()
-                        .copied()
-                        .filter(|v| var_integral[v.index()].is_none()),
-                );
+                out.take_top(&mut solved, &eq_integral, &var_integral);
             } else {
-                let Selection {
-                    constraint_derivatives,
-                    constraints,
-                    ..
-                } = &mut out;
-                distribute(
-                    &solved.residuals,
-                    &eq_integral,
-                    constraint_derivatives,
-                    constraints,
-                );
-                for &(_, v) in &solved.pairs {
-                    is_dummy[v.index()] = true;
-                }
-                for v in solved.linear.iter().flat_map(|l| &l.unknowns) {
-                    is_dummy[v.index()] = true;
-                }
-                out.dummies.extend_from_slice(&solved.pairs);
+                out.take_dummies(&solved, &eq_integral, &mut is_dummy);
             }
             out.linear.extend_from_slice(&solved.linear);
             out.given_up.append(&mut solved.given_up);
             out.reliable.extend(solved.reliable.take());
-            if top {
-                out.amplified.append(&mut solved.amplified);
-            }
             below = solved;
         }
     }
@@ -311,6 +260,40 @@ pub fn select_knowing<P: Into<Pivot>>(
         .filter(|v| d.var_derivative[v.index()].is_some() && !is_dummy[v.index()])
         .collect();
     out
+}
+
+impl Selection {
+    /// Takes what a last level has solved.
+    fn take_top(
+        &mut self,
+        solved: &mut Solved,
+        eq_integral: &[Option<EqId>],
+        var_integral: &[Option<VarId>],
+    ) {
+        let (derivatives, others) = (&mut self.dropped, &mut self.residuals);
+        distribute(&solved.residuals, eq_integral, derivatives, others);
+        self.explicit.extend_from_slice(&solved.pairs);
+        let open = solved.open.iter().copied();
+        let algebraic = open.filter(|v| var_integral[v.index()].is_none());
+        self.torn.extend(algebraic);
+        self.amplified.append(&mut solved.amplified);
+    }
+
+    /// Takes what a lower level has solved: dummy states.
+    fn take_dummies(
+        &mut self,
+        solved: &Solved,
+        eq_integral: &[Option<EqId>],
+        is_dummy: &mut [bool],
+    ) {
+        let (derivatives, others) = (&mut self.constraint_derivatives, &mut self.constraints);
+        distribute(&solved.residuals, eq_integral, derivatives, others);
+        let in_sets = solved.linear.iter().flat_map(|l| &l.unknowns);
+        for v in solved.pairs.iter().map(|p| &p.1).chain(in_sets) {
+            is_dummy[v.index()] = true;
+        }
+        self.dummies.extend_from_slice(&solved.pairs);
+    }
 }
 
 /// Residuals that are derivatives go to one list, the others to the other.
@@ -356,6 +339,24 @@ struct Solved {
     given_up: Vec<GivenUp>,
     amplified: Vec<VarId>,
     reliable: Option<ReliableLoop>,
+}
+
+impl Solved {
+    /// Residuals that are all linear with constant coefficients are a set that is solved at once; its derivatives follow on every
+    /// level above.
+    fn keep_linear(&mut self, constant_linear: impl Fn(EqId) -> bool) {
+        if !self.residuals.iter().all(|&e| constant_linear(e)) {
+            return;
+        }
+        let equations = std::mem::take(&mut self.residuals);
+        let unknowns = std::mem::take(&mut self.open);
+        if !equations.is_empty() {
+            self.linear.push(LinearSet {
+                equations,
+                unknowns,
+            });
+        }
+    }
 }
 
 /// The derivatives of what the level below has solved, and of its residuals.
@@ -405,12 +406,4 @@ pub fn terms_of(
         t.solves = t.solves.and_then(derivative);
     }
     out
-}
-
-fn origin(e: EqId, eq_integral: &[Option<EqId>]) -> EqId {
-    let mut e = e;
-    while let Some(i) = eq_integral[e.index()] {
-        e = i;
-    }
-    e
 }

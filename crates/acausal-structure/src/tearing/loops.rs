@@ -5,7 +5,7 @@
 //! the question under which conditions statements can share a loop (Allen & Kennedy, *Automatic Translation of Fortran
 //! Programs to Vector Form*, 1987), asked for every pair that tearing wants to accept.
 //!
-//! In: the same as for [`super::Tear`], and per arc from a solved variable to one that its equation uses the [`Gap`]s: how far
+//! In: the same as for [`super::Tear`], and per arc from a solved variable to one that its equation uses the [`Dependence`]s: how far
 //! ahead the used element lies, along each direction that both arrays have, as an interval. Out: [`super::Torn`]. A pair is
 //! accepted if every strong component that it closes is a recurrence: along one direction all its cycles have a
 //! negative total distance (the loop ascends), or all have a positive one (it descends).
@@ -23,16 +23,16 @@
 //!
 //! Worked example: `b[i] = f(a[i])` and `a[i] = g(b[i - 1])`.
 //! ```
-//! use acausal_structure::{EqId, Rows, VarId, tearing::{loops::{Gap, LoopTear, Reach}, TearSet}};
+//! use acausal_structure::{EqId, Rows, VarId, tearing::{loops::{Dependence, LoopTear, Distance}, TearSet}};
 //! let rows = Rows::of(&[&[0, 1], &[0, 1]]); // variables a, b
-//! let gaps = |_, v: VarId, w: VarId| {
+//! let dependences = |_, v: VarId, w: VarId| {
 //!     if v == w {
 //!         return Vec::new(); // no second access to what is solved for
 //!     }
 //!     let ahead = if v == VarId(0) { -1 } else { 0 };
-//!     vec![Gap { reaches: vec![Reach { direction: 0, lo: ahead, hi: ahead }], level: true }]
+//!     vec![Dependence { distances: vec![Distance { direction: 0, lo: ahead, hi: ahead }], level: true }]
 //! };
-//! let mut t = LoopTear::new(&rows, 2, &gaps);
+//! let mut t = LoopTear::new(&rows, 2, &dependences);
 //! t.begin(&[VarId(0), VarId(1)]);
 //! assert!(t.try_solve(EqId(0), VarId(1)) && t.try_solve(EqId(1), VarId(0)));
 //! ```
@@ -45,7 +45,7 @@ pub const MOST_VISITS: usize = 20_000_000;
 
 /// How far ahead of the element that is solved for a used element lies along one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct Distance {
     /// A direction: dimensions of arrays whose indices run in step have the same one.
     pub direction: usize,
     /// Smallest distance.
@@ -57,29 +57,29 @@ pub struct Reach {
 /// One access: its reach along the directions that one of the two arrays has. What has no dimension along a direction has
 /// the coordinate 0 there: elements may be put anywhere, because the potentials move them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gap {
+pub struct Dependence {
     /// By direction.
-    pub reaches: Vec<Reach>,
+    pub distances: Vec<Distance>,
     /// The distance along all other directions is 0; else it is not known.
     pub level: bool,
 }
 
-impl Gap {
+impl Dependence {
     /// The distances along a direction.
     fn along(&self, direction: usize) -> Option<(i64, i64)> {
-        let known = self.reaches.iter().find(|r| r.direction == direction);
+        let known = self.distances.iter().find(|r| r.direction == direction);
         known.map(|r| (r.lo, r.hi)).or(self.level.then_some((0, 0)))
     }
 }
 
 /// The accesses of an equation to a variable, seen from the variable that it is solved for. No access but the one that is
 /// solved for may be missing; both variables may be the same.
-pub type Gaps<'a> = &'a dyn Fn(EqId, VarId, VarId) -> Vec<Gap>;
+pub type Dependences<'a> = &'a dyn Fn(EqId, VarId, VarId) -> Vec<Dependence>;
 
 /// Tearing that accepts recurrences.
 pub struct LoopTear<'a> {
     incidence: &'a Rows<VarId>,
-    gaps: Gaps<'a>,
+    dependences: Dependences<'a>,
     unknowns: Vec<VarId>,
     is_unknown: Vec<bool>,
     solved_by: Vec<Option<EqId>>,
@@ -95,10 +95,10 @@ pub struct LoopTear<'a> {
 
 impl<'a> LoopTear<'a> {
     /// For sets of these equations.
-    pub fn new(incidence: &'a Rows<VarId>, variables: usize, gaps: Gaps<'a>) -> Self {
+    pub fn new(incidence: &'a Rows<VarId>, variables: usize, dependences: Dependences<'a>) -> Self {
         LoopTear {
             incidence,
-            gaps,
+            dependences,
             unknowns: Vec::new(),
             is_unknown: vec![false; variables],
             solved_by: vec![None; variables],
@@ -170,29 +170,33 @@ impl<'a> LoopTear<'a> {
 
     /// Whether a component of solved variables is a recurrence.
     fn is_recurrence(&self, component: &[VarId]) -> bool {
-        let mut arcs: Vec<(usize, usize, Gap)> = Vec::new();
+        let mut arcs: Vec<(usize, usize, Dependence)> = Vec::new();
         for (from, &v) in component.iter().enumerate() {
             let Some(e) = self.solved_by[v.index()] else {
                 continue;
             };
             for w in self.incidence.row(e.index()) {
                 if let Ok(to) = component.binary_search(w) {
-                    let gaps = (self.gaps)(e, v, *w);
-                    arcs.extend(gaps.into_iter().map(|gap| (from, to, gap)));
+                    let dependences = (self.dependences)(e, v, *w);
+                    arcs.extend(
+                        dependences
+                            .into_iter()
+                            .map(|dependence| (from, to, dependence)),
+                    );
                 }
             }
         }
         let mut directions: Vec<usize> = (arcs.iter())
-            .flat_map(|a| a.2.reaches.iter().map(|r| r.direction))
+            .flat_map(|a| a.2.distances.iter().map(|r| r.direction))
             .collect();
         directions.sort_unstable();
         directions.dedup();
         directions.into_iter().any(|direction| {
-            let reaches: Option<Vec<(i64, i64)>> =
+            let distances: Option<Vec<(i64, i64)>> =
                 arcs.iter().map(|a| a.2.along(direction)).collect();
-            reaches.is_some_and(|reaches| {
+            distances.is_some_and(|distances| {
                 let n = component.len();
-                let along = || arcs.iter().zip(&reaches);
+                let along = || arcs.iter().zip(&distances);
                 order(n, along().map(|(a, r)| (a.0, a.1, r.1))).is_some()
                     || order(n, along().map(|(a, r)| (a.0, a.1, -r.0))).is_some()
             })

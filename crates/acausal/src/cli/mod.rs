@@ -85,6 +85,7 @@ impl Structure {
             derivative_names: self.derivative_names,
             prefer_states: self.prefer_state.clone(),
             scale: self.scale_policy.unwrap_or_default(),
+            ..Default::default()
         }
     }
 }

@@ -135,3 +135,29 @@ fn a_past_that_no_run_can_have_is_refused() {
         );
     }
 }
+
+/// Iterators without names, and those that are called like one, tell equations apart by their places.
+#[test]
+fn a_checkpoint_of_transposed_equations_is_refused() {
+    let array = |right: &str| {
+        let start = "Real x[2, 2](start = {{1, 2}, {3, 4}}, each fixed = true);";
+        format!("model M {start} equation der(x) = {right}; end M;")
+    };
+    let loops = |right: &str| {
+        let start = "Real x[2, 2](start = {{1, 2}, {3, 4}}, each fixed = true);";
+        format!(
+            "model M {start} equation for i1 in 1:2 loop for i2 in 1:2 loop der(x[i1, i2]) = {right}; end for; end for; end M;"
+        )
+    };
+    let pairs = [
+        [array("x"), array("transpose(x)")],
+        [loops("x[i1, i2]"), loops("x[i2, i1]")],
+        [loops("i1"), loops("i2")],
+    ];
+    for [one, other] in pairs {
+        let (one, other) = (model(&one, &[]), model(&other, &[]));
+        let checkpoint = written(&one, 0.5);
+        assert!(resumed(&one, &checkpoint, 1.0).is_ok());
+        assert!(resumed(&other, &checkpoint, 1.0).is_err());
+    }
+}

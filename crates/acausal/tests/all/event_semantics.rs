@@ -242,6 +242,68 @@ fn assertions_are_events() {
     }
 }
 
+/// Assertions that are no events are looked at in every row, however long the steps are: of functions whether inlined or not, and in `noEvent`.
+#[test]
+fn assertions_without_events() {
+    let looped = "y := 0; while y < u loop y := y + 1; end while; assert(u < 0.55 or u > 0.6, \"between\"); y := u;";
+    let inlined = "assert(u < 0.55 or u > 0.6, \"between\"); y := u;";
+    let with = |body: &str, equation: &str| {
+        format!(
+            "model M function f input Real u; output Real y; algorithm {body} end f;
+             Real z(start = 0, fixed = true), y; equation der(z) = 1; {equation} end M;"
+        )
+    };
+    let of_time = "y = f(time);";
+    let no_event = "y = time; assert(noEvent(y < 0.55 or y > 0.6), \"between\");";
+    for text in [
+        with(inlined, of_time),
+        with(looped, of_time),
+        with(inlined, no_event),
+    ] {
+        let message = failure(&text, &until(1.0));
+        assert!(message.contains("between"), "{message}");
+        let (_, rest) = message.split_once("time = ").unwrap();
+        let (time, _) = rest.split_once(':').unwrap();
+        let time: f64 = time.parse().unwrap();
+        assert!((0.55..0.6).contains(&time), "{message}");
+    }
+    // Without rows in between, the end of a step tells it.
+    let rising = looped.replace(" or u > 0.6", "");
+    let settings = Settings {
+        interval: 1.0,
+        ..until(1.0)
+    };
+    let message = failure(&with(&rising, of_time), &settings);
+    assert!(message.contains("between"), "{message}");
+}
+
+/// Two rooms and a door in ten layers: pressures that differ by rounding do not make the flows change their direction to and fro.
+#[test]
+fn flows_that_nearly_balance() {
+    let text = "model Door
+        parameter Integer n = 10; parameter Real V = 62.5, R = 287, cv = 718, cp = 1005, T0 = 293.15, p0 = 101325, g = 9.81, C = 0.01, d = 1e-5;
+        parameter Real m0 = p0*V/(R*T0);
+        Real mA(start = m0, fixed = true), mB(start = m0, fixed = true);
+        Real UA(start = m0*cv*T0, fixed = true), UB(start = m0*cv*T0, fixed = true);
+        Real TA, TB, pA, pB, dp[n], f[n], s[n], m[2], H[2];
+      equation
+        TA = UA/(mA*cv); TB = UB/(mB*cv); pA = mA*R*TA/V; pB = mB*R*TB/V;
+        for i in 1:n loop
+          dp[i] = pA - pB - (mA - mB)/V*g*((i - 0.5)/n - 0.5);
+          f[i] = C*dp[i]/(dp[i]^2 + 1e-4)^0.25;
+          s[i] = max(0, min(1, 0.5 + f[i]/d/2));
+        end for;
+        m[1] = sum(f[i]*s[i] for i in 1:n); m[2] = sum(f[i]*(1 - s[i]) for i in 1:n);
+        for i in 1:2 loop H[i] = if m[i] >= 0 then m[i]*cp*TA else m[i]*cp*TB; end for;
+        der(mA) = -sum(m); der(mB) = sum(m);
+        der(UA) = -sum(H); der(UB) = sum(H) + 100*sin(2*3.14159265*time/3600);
+      end Door;";
+    let run = run_text(text, &until(7200.0));
+    let m0 = 101325.0 * 62.5 / (287.0 * 293.15);
+    near(last(&run, "mA") + last(&run, "mB"), 2.0 * m0, 1e-3);
+    assert!(run.summary.events < 200, "{}", run.summary.events);
+}
+
 /// `pre(x)` of a state is its value after the last iteration of the same instant.
 #[test]
 fn left_limits_after_reinit() {

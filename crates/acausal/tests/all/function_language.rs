@@ -230,3 +230,40 @@ fn derivatives_of_delays() {
         near(at(&run, "w", t), 0.9 * (0.9 * t - 0.2f64).cos(), 1e-5);
     }
 }
+
+/// What an algorithm assigns it determines, also where no such statement is ever executed: the variable keeps its start value, one of a clause its left limit
+/// (MLS 3.6 §11.1.2). Elements of arrays that are never assigned belong to other equations.
+#[test]
+fn assignments_that_are_never_executed() {
+    for (body, n) in [
+        ("Real n(start = 3); algorithm if false then n := 1; end if;", 3.0),
+        ("Real n(start = 3); algorithm for i in 1:0 loop n := i; end for;", 3.0),
+        ("Real n(start = 3); algorithm while false loop n := 1; end while;", 3.0),
+        (
+            "Integer n(start = 3, fixed = true); algorithm when time > 0.5 then if 1 > 2 then n := 1; end if; end when;",
+            3.0,
+        ),
+        (
+            "Integer a(start = 0, fixed = true), n(start = 3, fixed = true); algorithm
+             when time > 0.5 then a := 4; if a < 0 then n := 1; end if; elsewhen time > 0.7 then a := n; end when;",
+            3.0,
+        ),
+        (
+            "Integer n(start = 3, fixed = true); algorithm
+             when time > 0.5 then for i in 1:0 loop n := i; end for; elsewhen time > 0.7 then n := n + 1; end when;",
+            4.0,
+        ),
+        (
+            "record R Real u; Real w; end R; R r(u(start = 3), w(start = 4)); Real n = r.u; algorithm
+             if false then r := R(1, 2); end if;",
+            3.0,
+        ),
+        (
+            "Real y[2], n = y[1]; equation y[1] = 5; algorithm for i in 2:2 loop y[i] := i; end for;",
+            5.0,
+        ),
+    ] {
+        let run = run_text(&format!("model M {body} end M;"), &settings());
+        assert_eq!(last(&run, "n"), n, "{body}");
+    }
+}

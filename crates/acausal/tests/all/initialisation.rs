@@ -533,6 +533,12 @@ fn elements_of_arrays_are_named_without_names_of_the_compiler() {
          equation A*x.^3 = {1, 2}; end Loop;",
         &["initial-", "element ["],
     );
+    // One that the user calls `i1` is the user's.
+    refused(
+        "model Loop parameter Real A[2, 2] = {{1, 1}, {1, 1}}; Real x[2](start = {1, 0});
+         equation for i1 in 1:2 loop A[i1, :]*x.^3 = i1; end for; end Loop;",
+        &["initial-", "for i1 = "],
+    );
 }
 
 /// Large enough to start by division, with equations in another order than their unknowns and of very different size: every slope comes from

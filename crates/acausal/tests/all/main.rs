@@ -43,6 +43,7 @@ mod seeds_index;
 mod seeds_multibody;
 mod seeds_structure;
 mod seeds_tree;
+mod source_rules;
 mod spatial_distribution;
 mod streams_at_rest;
 mod string_of_bodies;

@@ -36,6 +36,37 @@ end Circle;",
     near(at(&r, "s[1]", 0.5), 1.0, 1e-9);
 }
 
+/// Diodes without a resistance of their own: where the start values let all conduct, the source is shorted and nothing determines the currents. Two of
+/// them conduct, u = 8 - 0.1*i, and 10 ms later the capacitor has v' = (u - v)/(R*C) - v/(RL*C).
+#[test]
+fn the_start_of_ideal_diodes() {
+    let r = run_text(
+        "model Bridge
+  Real u = 8, vp, vm, v(start = 0, fixed = true), vr, s[4], d[4], i[4];
+equation
+  vp - vm = u;
+  d = {vp - vr, vm - vr, -vp, -vm};
+  for k in 1:4 loop
+    d[k] = if s[k] < 0 then s[k] else 0;
+    i[k] = if s[k] < 0 then 0 else s[k];
+  end for;
+  i[1] - i[3] = -(i[2] - i[4]);
+  vr - v = 0.1*(i[1] + i[2]);
+  i[1] + i[2] = 0.01*der(v) + v/10;
+end Bridge;",
+        &until(0.01),
+    );
+    let (rate, end) = (1010.0, 8.0 / 1.01);
+    near(
+        at(&r, "v", 0.01),
+        end * (1.0 - (-rate * 0.01f64).exp()),
+        1e-4,
+    );
+    near(at(&r, "i[1]", 0.0), 80.0, 1e-6);
+    near(at(&r, "i[4]", 0.0), 80.0, 1e-6);
+    near(at(&r, "i[2]", 0.0), 0.0, 1e-12);
+}
+
 /// Four ideal diodes and a resistor: the load sees the absolute value of the source.
 #[test]
 fn bridge_rectifier() {

@@ -601,6 +601,30 @@ equation connect(l.p, u.n); connect(u.n, y.n2); connect(l.n, y.p1); connect(y.p1
     digits(at(&run, "y.p1.v", 1.0), -6.0 * 1.0f64.cos(), 5);
 }
 
+/// An op-amp without a ground lets no current through l2, and that of the ring of l3 and l6 is restricted by a constraint that stays: its derivative is
+/// one of the equations that determine the potentials, and needs its multiplier all the same.
+#[test]
+fn an_op_amp_that_lets_no_current_through() {
+    let text = circuit(
+        "Resistor r1, r7, r8; Inductor l2, l3, l6; Capacitor c4; Source u5; OpAmp a11;",
+        "connect(r1.p, r7.p); connect(a11.p1, a11.n2); connect(r1.n, l2.p); connect(l2.n, l3.p); connect(l3.p, l6.p); connect(l3.n, c4.p);
+         connect(c4.p, u5.n); connect(c4.n, u5.p); connect(u5.p, l6.n); connect(r7.n, r8.p); connect(r8.p, a11.n1); connect(r8.n, a11.p2);",
+    );
+    let op_amp = "model OpAmp Pin p1, n1, p2, n2; Real v1, v2, i1, i2;
+equation v1 = p1.v - n1.v; v2 = p2.v - n2.v; 0 = p1.i + n1.i; 0 = p2.i + n2.i; i1 = p1.i; i2 = p2.i; v1 = 0; i1 = 0; end OpAmp;";
+    let r = run_text(&format!("{op_amp} {text}"), &settings(1.0, 0.5));
+    let end = [
+        ("l2.i", 0.0),
+        ("l3.i", 5.0),
+        ("l6.i", -5.0),
+        ("c4.v", -10.0),
+    ];
+    for (name, value) in end {
+        let found = at(&r, name, 1.0);
+        assert!((found - value).abs() < 1e-6, "{name} = {found}");
+    }
+}
+
 /// A random connected circuit of resistors and capacitors with a source; the ground sits at node `ground`.
 fn random_circuit(seed: u64, ground: Option<usize>) -> (String, Vec<String>) {
     let mut state = seed;

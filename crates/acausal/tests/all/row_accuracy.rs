@@ -224,11 +224,64 @@ fn impulses_are_errors() {
             "parameter Real a = 3; Boolean b = time >= 0.2; Real u = if b then a else 0, e, g, f; equation 2*e + g = 3*u; e + 2*g = 3*u; f = der(e);",
             &["impulse", "time = 0.2"],
         ),
+        // A subscript is a step as well.
+        (
+            "parameter Real T[5] = {1, 2, 3, 5, 8}; Real w = T[integer(4*time) + 1], tau; equation tau = der(w);",
+            &["jumps by 1", "time = 0.25"],
+        ),
+        // What has no events in the equation has them where its sides are compared.
+        (
+            "Real x(start = 0, fixed = true), w = 3*x*sign(x - 0.5), tau; equation der(x) = 1; tau = der(w);",
+            &["jumps by 3", "time = 0.5"],
+        ),
+        (
+            "Real w = noEvent(if time < 0.5 then 0 else time), tau; equation tau = der(w);",
+            &["jumps by 0.5", "time = 0.5"],
+        ),
+        (
+            "function f input Real u; output Real y; algorithm y := if u < 0.5 then 0 else u; end f;
+             Real w = f(time), tau; equation tau = der(w);",
+            &["jumps by 0.5", "time = 0.5"],
+        ),
+        (
+            "Real w = noEvent(floor(4*time)), tau; equation tau = der(w);",
+            &["jumps by 1", "time = 0.25"],
+        ),
+        // A jump comes out of a delay, constant or not, when its instant is reached.
+        (
+            "discrete Real d(start = 0, fixed = true); Real u = delay(d, 0.25) + time, f; equation f = der(u); when time >= 0.25 then d = 2; end when;",
+            &["jumps by 2", "time = 0.5,"],
+        ),
+        (
+            "discrete Real d(start = 0, fixed = true); Real u = delay(d, 0.75 - 0.5*time, 1) + time, f; equation f = der(u); when time >= 0.375 then d = 2; end when;",
+            &["impulse", "time = 0.7"],
+        ),
+        // What is small has a nominal value that says so.
+        (
+            "parameter Real a = 1e-9; Real u(nominal = 1e-9) = if time < 0.5 then 0 else a*(1 + time), f; equation f = der(u);",
+            &["impulse", "time = 0.5"],
+        ),
     ] {
         let text = message(&format!("model M {model} end M;"), &settings(1.0, 0.1, 1e-6));
         for word in words {
             assert!(text.contains(word), "{word} in {text}");
         }
+    }
+}
+
+/// Before its history begins a delay is constant, so its derivative is zero there.
+#[test]
+fn the_derivative_of_a_delay_before_its_history_is_zero() {
+    for delay in ["0.5, 1", "0.75 - 0.5*time, 1"] {
+        let text = format!(
+            "model M Real x(start = 1, fixed = true), u, f; equation der(x) = 2; u = delay(x, {delay}); f = der(u); end M;"
+        );
+        let run = run_text(&text, &settings(1.0, 0.1, 1e-6));
+        near(at(&run, "f", 0.0), 0.0, 1e-12);
+        near(at(&run, "f", 0.4), 0.0, 1e-12);
+        // 2*(1 - T') behind it.
+        let slope = if delay.starts_with("0.5") { 2.0 } else { 3.0 };
+        near(at(&run, "f", 0.8), slope, 1e-6);
     }
 }
 
@@ -249,7 +302,7 @@ fn continuous_branches_have_derivatives() {
         parameter Real T = 0.3; Real r = if time < T then 0 elseif time < 2*T then time - T else T, u;
         Real s = abs(x) + max(x, 0.2), ds;
         equation 2*der(w) = tau; der(x) = 2; u = der(r); ds = der(s); end M;";
-    let run = run_text(text, &settings(1.0, 0.05, 1e-6));
+    let run = run_text(text, &settings(1.0, 0.02, 1e-6));
     for (name, t, value) in [
         ("tau", 0.4, 0.0),
         ("tau", 1.0, 8.0),
@@ -259,6 +312,26 @@ fn continuous_branches_have_derivatives() {
         ("ds", 0.2, -2.0),
         ("ds", 0.55, 2.0),
         ("ds", 0.8, 4.0),
+    ] {
+        near(at(&run, name, t), value, 1e-5);
+    }
+}
+
+/// So are those without events; a root that is guarded is not looked at where it does not exist.
+#[test]
+fn continuous_branches_without_events_have_derivatives() {
+    let text = "model M Real x(start = -0.5, fixed = true), w = noEvent(if x > 0 then sqrt(x)^3 else 0), dw;
+        function f input Real u; output Real y; algorithm y := if u > 0 then u^2 else 0; end f;
+        Real s = x*sign(x), ds, g = f(x), dg;
+        equation der(x) = 1; dw = der(w); ds = der(s); dg = der(g); end M;";
+    let run = run_text(text, &settings(1.0, 0.02, 1e-6));
+    for (name, t, value) in [
+        ("dw", 0.2, 0.0),
+        ("dw", 0.86, 0.9),
+        ("ds", 0.2, -1.0),
+        ("ds", 0.8, 1.0),
+        ("dg", 0.2, 0.0),
+        ("dg", 0.8, 0.6),
     ] {
         near(at(&run, name, t), value, 1e-5);
     }

@@ -1,12 +1,12 @@
-//! Long arrays on one thread and on two: the same bits.
+//! Long arrays on one thread and on several: the same bits.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::common::{run_text, values};
 use acausal::Settings;
 
-/// Pendulums with a common drive: the residuals have sines, long enough for a second thread.
+/// Pendulums with a common drive: the residuals have sines, long enough for threads.
 #[test]
-fn two_threads_give_the_trajectories_of_one() {
+fn threads_give_the_trajectories_of_one() {
     let text = "model Swinging parameter Integer N = 60000; Real a[N](start = {k/N for k in 1:N}, each fixed = true);
            Real w[N](each start = 0, each fixed = true); Real first = a[1]; Real middle = a[30001]; Real last = w[N];
          equation for k in 1:N loop
@@ -26,10 +26,12 @@ fn two_threads_give_the_trajectories_of_one() {
     };
     let one = run(1);
     assert!(one[2].len() >= 3 && one[2][0] != one[2][2]);
-    assert_eq!(one, run(2));
+    for threads in 2..=4 {
+        assert_eq!(one, run(threads), "{threads} threads");
+    }
 }
 
-/// A line of components, long enough for residuals, Jacobian, elimination and vectors on two threads.
+/// A line of components, long enough for residuals, Jacobian, elimination and vectors on several threads.
 #[test]
 fn large_models_have_the_trajectories_of_one_thread() {
     let text = "model Line parameter Integer N = 260000; Real v[N + 1]; Real i[N]; Real q[N]; parameter Real R[N] = {0.01 + 1e-8*k for k in 1:N};
@@ -53,5 +55,7 @@ fn large_models_have_the_trajectories_of_one_thread() {
     };
     let one = run(1);
     assert!(one[1].len() >= 3 && one[1][0] != one[1][2]);
-    assert_eq!(one, run(2));
+    for threads in 2..=4 {
+        assert_eq!(one, run(threads), "{threads} threads");
+    }
 }

@@ -14,8 +14,9 @@ use acausal_structure::state_selection::{Pivot, ReliableLoop, Selection, terms_o
 use acausal_structure::tearing::growth::{Growth, Term};
 use acausal_structure::{EqId, VarId as NodeId};
 
+use super::coefficients::{Coefficient, Sum, is_known, read_coefficients};
 use super::magnitudes::{bounds, sums_over_elements};
-use super::{Coefficient, LEAST_PIVOT, MOST_POINTS, Solvable, Sum, is_alike, is_known};
+use super::{LEAST_PIVOT, MOST_POINTS, Solvable, is_alike};
 use crate::segments::nodes::{EquationNode, Nodes, Touched};
 use crate::singularities::evaluate::{self, may_change};
 
@@ -65,7 +66,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, flat: &mut FlatModel, eq: &EquationNode) {
-        super::read_coefficients(flat, eq, &mut self.sum, &mut self.coefficients);
+        read_coefficients(flat, eq, &mut self.sum, &mut self.coefficients);
     }
 
     fn pivot(

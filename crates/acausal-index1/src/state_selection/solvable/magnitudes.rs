@@ -2,17 +2,18 @@
 //!
 //! In: the coefficients of the accesses. Out: for each access the smallest and the largest absolute value over the elements of
 //! the piece. Parameters count with their present value. What is no number (a nonlinear access, a coefficient of variables or of
-//! time) counts with the bound of its slope ([`slope()`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
+//! time) counts with the bound of its slope ([`derivative_bound`]), if there is one: `if locked then s else 1` has one. (0, ∞) stands
 //! for what is not known now: unbounded slopes, sums over arrays, and parameters that are computed at the start. Coefficients
 //! that differ from element to element are looked at one by one in short pieces only, as pivots are.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, IterId, Kind, Node, slope};
+use acausal_expr::{ExprId, IterId, Kind, Node, derivative_bound};
 use acausal_structure::segments::Span;
 use acausal_structure::tearing::growth::Term;
 use acausal_structure::{EqId, VarId as NodeId};
 
-use super::{Coefficient, MOST_POINTS, Solvable, is_alike};
+use super::coefficients::Coefficient;
+use super::{MOST_POINTS, Solvable, is_alike};
 use crate::segments::nodes::{EquationNode, Nodes, Touched};
 use crate::singularities::evaluate;
 
@@ -76,7 +77,7 @@ pub(super) fn bounds(flat: &FlatModel, eq: &EquationNode, c: &Coefficient, t: &T
             return UNKNOWN;
         }
     } else {
-        crate::element::for_each_point(&eq.piece.domain, look);
+        acausal_symbolic::elements::for_each_point(&eq.piece.domain, look);
     }
     out
 }
@@ -89,12 +90,12 @@ fn slopes(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i6
             return None;
         };
         let known = a.kind == Kind::Value && flat.var(a.var).is_parameter();
-        match known && !(long && !is_alike(flat, eq, p)) {
+        match known && (!long || is_alike(flat, eq, p)) {
             true => evaluate::value(flat, p, at),
             false => None,
         }
     };
-    let side = |e: ExprId| slope(&flat.exprs, e, access, parameter);
+    let side = |e: ExprId| derivative_bound(&flat.exprs, e, access, parameter);
     let ((a, b), (c, d)) = (side(eq.piece.lhs), side(eq.piece.rhs));
     acausal_expr::magnitude((a - d, b - c)).unwrap_or(UNKNOWN)
 }

@@ -1,8 +1,10 @@
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability, Variable};
-use acausal_expr::{Few, Ty, VarId};
+use acausal_expr::{Few, Kind, Ty, VarId};
 use acausal_symbolic::Solve;
 
+use super::coefficients::is_of_parameters;
 use super::*;
+use crate::singularities::evaluate;
 
 /// Two parameters, one without a value, and four unknowns.
 fn model() -> (FlatModel, Vec<ExprId>) {

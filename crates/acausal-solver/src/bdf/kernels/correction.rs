@@ -1,10 +1,10 @@
 //! Newton corrections: error weights, norms, and what a correction does to y and y'.
 
 use super::whole;
-use crate::bdf::quad::{LANES, Quad, vectorised};
-use crate::bdf::rows::{Row, Rows};
-use crate::two::in_halves;
-use acausal_cpu::{Pair, Shared};
+use crate::bdf::difference_rows::{DifferenceRows, Row};
+use crate::bdf::simd::{F64x4, LANES, vectorised};
+use crate::parallel::in_parts;
+use acausal_cpu::{Shared, Team};
 use std::ops::Range;
 
 /// Absolute tolerances: one for all or one each.
@@ -42,7 +42,7 @@ impl Weights<'_> {
     /// # Safety
     /// `i + 4 <= self.len()`.
     #[inline(always)]
-    unsafe fn load<Q: Quad>(&self, i: usize) -> Q {
+    unsafe fn load<Q: F64x4>(&self, i: usize) -> Q {
         // SAFETY: by the contract four numbers follow in both vectors.
         let (y, atol) = unsafe {
             let atol = match self.atol {
@@ -57,14 +57,14 @@ impl Weights<'_> {
 
 /// Applies the correction `c = scale * d`: `e (+)= c`, `y += c`, `yp += cj * c`.
 pub fn correct(
-    pair: Option<&mut Pair>,
+    team: Option<&mut Team>,
     first: bool,
     (scale, cj): (f64, f64),
     d: &[f64],
     [e, y, yp]: [&mut [f64]; 3],
 ) {
     let corrected = [e, y, yp].map(Shared::new);
-    in_halves(pair, (d.len(), 7), |range| {
+    in_parts(team, (d.len(), 7), |range| {
         // SAFETY: ranges are apart.
         let [e, y, yp] = corrected.map(|v| unsafe { v.part(range.clone()) });
         correct_part(first, scale, cj, &d[range], e, y, yp)
@@ -130,7 +130,7 @@ impl<'a> Correction<'a> {
     /// # Safety
     /// `i + 4` is at most the length of both vectors.
     #[inline(always)]
-    pub(super) unsafe fn load<Q: Quad>(&self, i: usize) -> Q {
+    pub(super) unsafe fn load<Q: F64x4>(&self, i: usize) -> Q {
         // SAFETY: by the contract four numbers follow in both vectors.
         unsafe {
             let last = Q::all(self.scale) * Q::load(self.last, i);
@@ -151,7 +151,7 @@ impl<'a> Correction<'a> {
 /// The differences of a history that the error estimates of a step need.
 #[derive(Clone, Copy)]
 pub struct Differences<'a> {
-    pub phi: &'a Rows,
+    pub phi: &'a DifferenceRows,
     pub k: usize,
     /// With the one of order k + 2.
     pub raise: bool,

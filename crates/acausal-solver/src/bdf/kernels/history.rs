@@ -2,27 +2,27 @@
 
 use super::{Correction, whole};
 use crate::bdf::coefficients::LEN;
-use crate::bdf::quad::{LANES, Quad, vectorised};
-use crate::bdf::rows::{Behind, FIRST_NARROW, Row, Rows, Set, SharedSet};
+use crate::bdf::difference_rows::{Behind, DifferenceRows, FIRST_NARROW, Row, Set, SharedSet};
+use crate::bdf::simd::{F64x4, LANES, vectorised};
 use crate::bdf::vector::Vector;
-use crate::two::in_halves;
-use acausal_cpu::{Pair, Shared};
+use crate::parallel::in_parts;
+use acausal_cpu::{Shared, Team};
 use std::ops::Range;
 
 /// Work on a range of unknowns, with the places for y and y' of that range.
-pub type Part<'a> = dyn Fn(Range<usize>, [&mut [f64]; 2]) + Sync + 'a;
+pub type PredictPart<'a> = dyn Fn(Range<usize>, [&mut [f64]; 2]) + Sync + 'a;
 
 /// A pass over all unknowns that can be made in parts and in any order.
 pub struct Pass<'a> {
     /// The number of unknowns, and of vectors that are read or written.
     size: (usize, usize),
-    pub part: &'a Part<'a>,
+    pub part: &'a PredictPart<'a>,
 }
 
 impl Pass<'_> {
     /// All of it at once, y and y' to the given vectors.
-    pub fn run(self, pair: Option<&mut Pair>, predicted: [Shared<'_>; 2]) {
-        in_halves(pair, self.size, |range| {
+    pub fn run(self, team: Option<&mut Team>, predicted: [Shared<'_>; 2]) {
+        in_parts(team, self.size, |range| {
             // SAFETY: ranges are apart.
             let places = predicted.map(|v| unsafe { v.part(range.clone()) });
             (self.part)(range, places);
@@ -54,13 +54,17 @@ impl Prediction {
     }
 }
 
-/// Rows before the first narrow one where none is narrow.
+/// DifferenceRows before the first narrow one where none is narrow.
 const ALL: usize = 6;
 
 /// Predicts `y = sum phi[j]`, `yp = sum gamma[j] phi[j]` (j = 0..=k) after rescaling the history, as `then` makes the pass.
 ///
 /// The contract of a pass: no unknown is passed twice, and nobody else uses the rows of its range meanwhile.
-pub fn predict<R>(phi: &mut Rows, how: Prediction, then: impl FnOnce(Pass<'_>) -> R) -> R {
+pub fn predict<R>(
+    phi: &mut DifferenceRows,
+    how: Prediction,
+    then: impl FnOnce(Pass<'_>) -> R,
+) -> R {
     macro_rules! order {
         ($k1:literal) => {{
             let (n, narrow) = (phi[0].len(), phi.are_narrow());
@@ -141,7 +145,7 @@ fn predict_order<const K1: usize, const W: usize>(
 
 /// A prediction adds up what is stored of a row.
 #[inline(always)]
-fn as_stored<Q: Quad, const W: usize>(j: usize, row: Q) -> Q {
+fn as_stored<Q: F64x4, const W: usize>(j: usize, row: Q) -> Q {
     if j < W { row } else { row.rounded() }
 }
 
@@ -181,7 +185,7 @@ struct Parts<'a, const K1: usize> {
 impl Update<'_> {
     fn parts<'a, const K1: usize>(
         self,
-        phi: &'a mut Rows,
+        phi: &'a mut DifferenceRows,
         correction: &'a mut Vector,
     ) -> Parts<'a, K1> {
         let exchanged = self.keep && phi.exchange(K1, correction);
@@ -203,7 +207,7 @@ impl Update<'_> {
 }
 
 /// Takes the accepted correction into the history.
-pub fn update(phi: &mut Rows, last: &mut Vector, update: Update<'_>) {
+pub fn update(phi: &mut DifferenceRows, last: &mut Vector, update: Update<'_>) {
     let all = |pass: Pass<'_>, _: Shared<'_>| pass.run(None, [Shared::new(&mut []); 2]);
     match update.k {
         1 => advance::<2, 1, ()>(phi, last, update, None, all),
@@ -217,7 +221,7 @@ pub fn update(phi: &mut Rows, last: &mut Vector, update: Update<'_>) {
 /// [`update`] and [`predict`], in one pass if the orders differ by at most one, as they do but for an order that is held down. `then` also gets the vector that
 /// held the last correction, which is of no use any more for unknowns that were passed.
 pub fn update_and_predict<R>(
-    phi: &mut Rows,
+    phi: &mut DifferenceRows,
     last: &mut Vector,
     update: Update<'_>,
     how: Prediction,
@@ -255,7 +259,7 @@ type Next<'a> = (Prediction, [&'a mut [f64]; 2]);
 
 /// Updates K1 rows, and with `next` predicts from N1 of the new ones.
 fn advance<const K1: usize, const N1: usize, R>(
-    phi: &mut Rows,
+    phi: &mut DifferenceRows,
     last: &mut Vector,
     update: Update<'_>,
     next: Option<Prediction>,
@@ -395,7 +399,7 @@ fn advance_order<const K1: usize, const N1: usize, const W: usize>(
 /// The interpolant and its slope: `y = sum value[j] phi[j]`, `yp = sum slope[j] phi[j]` for j = 0..=k, with a correction counting
 /// like the last row.
 pub fn interpolate(
-    phi: &Rows,
+    phi: &DifferenceRows,
     k: usize,
     factors: (&[f64], &[f64]),
     correction: Option<Correction<'_>>,
@@ -413,7 +417,7 @@ pub fn interpolate(
 
 vectorised! {
 fn interpolate_order<const K1: usize>(
-    phi: &Rows,
+    phi: &DifferenceRows,
     factors: (&[f64], &[f64]),
     correction: Option<Correction<'_>>,
     y: &mut [f64],

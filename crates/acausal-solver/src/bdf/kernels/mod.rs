@@ -8,10 +8,10 @@
 //!
 //! The parts: `correction` (Newton corrections and their norms), `history` (update, prediction, interpolation).
 //!
-//! Long vectors are worked on in two halves ([`crate::two`]), on two threads if the model has a second one: two cores get about twice as much from
-//! memory as one does. Sums are those of the halves, added, with one thread too, so that the number of threads does not show in results.
+//! Long vectors are worked on in parts ([`crate::parallel`]) if the model has threads: two cores get about twice as much from
+//! memory as one does. Sums are added up by pieces in a fixed order (`norms`), so that the number of threads does not show in results.
 //!
-//! Everything works on groups of four numbers ([`Quad`]) and sums run in four partial sums that are added in a fixed
+//! Everything works on groups of four numbers ([`F64x4`]) and sums run in four partial sums that are added in a fixed
 //! order. On x86-64 with AVX2 the same code runs with wider registers; without fused multiply-add, so the results are
 //! the same bit for bit.
 //!
@@ -26,15 +26,17 @@ mod history;
 pub(super) use correction::{
     Correction, Differences, Sums, Tolerance, Weights, correct, correct_part, sums,
 };
-pub(crate) use history::Part;
+pub(crate) use history::PredictPart;
 pub(super) use history::{
     Pass, Prediction, Update, interpolate, predict, update, update_and_predict,
 };
 
-use super::quad::LANES;
-use crate::two::in_halves;
-use acausal_cpu::Pair;
+use super::simd::LANES;
+use crate::parallel::in_parts;
+use acausal_cpu::Team;
+use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// Start of the incomplete group at the end.
 #[inline(always)]
@@ -49,20 +51,52 @@ pub(crate) fn weighted_sum(v: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     terms.sum()
 }
 
-/// Index of the largest of n numbers by their absolute values, first one if several.
+/// Index of the largest of n numbers by their absolute values, the first one if there are several, and the first that is no number if there is one.
 pub(crate) fn largest(
-    pair: Option<&mut Pair>,
+    team: Option<&mut Team>,
     n: usize,
     number: impl Fn(usize) -> f64 + Sync,
 ) -> usize {
-    let larger = |best: (usize, f64), next: (usize, f64)| match next.1 {
-        size if size > best.1 || (size.is_nan() && !best.1.is_nan()) => next,
-        _ => best,
+    // In any order of the parts.
+    let larger = |a: (usize, f64), b: (usize, f64)| {
+        let order = a.1.is_nan().cmp(&b.1.is_nan());
+        let order = order.then(a.1.partial_cmp(&b.1).unwrap_or(Ordering::Equal));
+        let order = order.then(b.0.cmp(&a.0));
+        if order == Ordering::Less { b } else { a }
     };
-    let of = |range: Range<usize>| {
+    let best = Mutex::new((0, -1.0));
+    in_parts(team, (n, 2), |range: Range<usize>| {
         let sizes = range.map(|i| (i, number(i).abs()));
-        sizes.fold((0, -1.0), larger)
-    };
-    let (front, back) = in_halves(pair, (n, 2), of);
-    back.map_or(front, |back| larger(front, back)).0
+        if let Some(own) = sizes.reduce(larger)
+            && let Ok(mut best) = best.lock()
+        {
+            *best = larger(*best, own);
+        }
+    });
+    best.into_inner().map_or(0, |best: (usize, f64)| best.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_counts() {
+        let n = 200_000;
+        for (special, expected) in [(&[(7, 3.0), (150_000, -3.0)][..], 7), (&[], 0)] {
+            let number = |i: usize| special.iter().find(|s| s.0 == i).map_or(0.0, |s| s.1);
+            for threads in 1..=4 {
+                let mut team = Team::new(threads);
+                assert_eq!(largest(team.as_mut(), n, number), expected);
+            }
+        }
+        let number = |i: usize| {
+            if i % 90_000 == 80_000 {
+                f64::NAN
+            } else {
+                i as f64
+            }
+        };
+        assert_eq!(largest(Team::new(3).as_mut(), n, number), 80_000);
+    }
 }

@@ -21,7 +21,7 @@ mod substitute;
 use super::sparse::{KEPT_PIVOT_TOLERANCE, PIVOT_TOLERANCE};
 use super::{DenseLu, LinearSolver};
 use crate::pattern::Pattern;
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{Shared, Team};
 use half::{Half, Pivots};
 use order::{BandOrder, band_order, may_be_band};
 use substitute::{backward, forward};
@@ -96,10 +96,10 @@ impl Band {
     }
 
     /// Factorises; false if the matrix is no band, or needs pivots beside the diagonal too often.
-    pub(crate) fn factor(&mut self, mut pair: Option<&mut Pair>, values: &[f64]) -> bool {
+    pub(crate) fn factor(&mut self, mut team: Option<&mut Team>, values: &[f64]) -> bool {
         loop {
-            let pair = pair.as_deref_mut();
-            if self.width > 0 && by_width!(self.width, self.factor_by(pair, values)) {
+            let team = team.as_deref_mut();
+            if self.width > 0 && by_width!(self.width, self.factor_by(team, values)) {
                 self.factored = true;
                 return true;
             }
@@ -114,7 +114,7 @@ impl Band {
         }
     }
 
-    fn factor_by<const B: usize>(&mut self, pair: Option<&mut Pair>, values: &[f64]) -> bool {
+    fn factor_by<const B: usize>(&mut self, team: Option<&mut Team>, values: &[f64]) -> bool {
         let tolerance = match self.factored {
             true => KEPT_PIVOT_TOLERANCE,
             false => PIVOT_TOLERANCE,
@@ -123,12 +123,12 @@ impl Band {
         let [first, last] = &mut self.halves;
         let (mut p, mut q) = (Pivots::<B>::default(), Pivots::<B>::default());
         let both = first.own();
-        let good = match pair {
-            Some(pair) => {
+        let good = match team {
+            Some(team) => {
                 let all = |half: &mut Half, before: &mut Pivots<B>| {
                     (0..half.own()).all(|i| half.eliminate(i, values, most, before))
                 };
-                let (one, other) = pair.both(|| all(first, &mut p), || all(last, &mut q));
+                let (one, other) = team.both(|| all(first, &mut p), || all(last, &mut q));
                 one && other
             }
             // In turns: neither waits for the result of its last row.
@@ -151,14 +151,14 @@ impl Band {
         good && also && self.middle.factor(middle).is_ok()
     }
 
-    fn solve_by<const B: usize>(&mut self, mut pair: Option<&mut Pair>, rhs: &mut [f64]) {
+    fn solve_by<const B: usize>(&mut self, mut team: Option<&mut Team>, rhs: &mut [f64]) {
         let vector = Shared::new(rhs);
-        let [p, q] = forward::<B>(&mut self.halves, pair.as_deref_mut(), vector);
+        let [p, q] = forward::<B>(&mut self.halves, team.as_deref_mut(), vector);
         let x = self.solve_middle(p, q, rhs);
         // Seen from the first rows the middle begins with its first row, seen from the last ones with its last.
         let mut reversed = x;
         reversed.reverse();
-        backward(&self.halves, pair, Shared::new(rhs), [x, reversed]);
+        backward(&self.halves, team, Shared::new(rhs), [x, reversed]);
     }
 
     /// Solves the rows in the middle; `p`, `q` are the values next to it from both sides. (By value: what a reference points to stays in
@@ -201,8 +201,8 @@ impl Band {
 
 impl Band {
     /// As [`LinearSolver::solve_on`].
-    pub(crate) fn solve(&mut self, pair: Option<&mut Pair>, rhs: &mut [f64]) {
-        by_width!(self.width, self.solve_by(pair, rhs));
+    pub(crate) fn solve(&mut self, team: Option<&mut Team>, rhs: &mut [f64]) {
+        by_width!(self.width, self.solve_by(team, rhs));
     }
 
     /// As [`LinearSolver::solve_transposed`].
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn bands_agree_with_dense_elimination() {
         let mut random = numbers();
-        let mut pair = Pair::new().unwrap();
+        let mut team = Team::new(2).unwrap();
         let mut in_lanes = 0;
         for case in 0..200 {
             let width = 1 + case % 4;
@@ -303,8 +303,8 @@ mod tests {
             close(&a, &b);
             // With a second thread: the same bits.
             let mut two = rhs.clone();
-            assert!(band.factor(Some(&mut pair), &values));
-            band.solve(Some(&mut pair), &mut two);
+            assert!(band.factor(Some(&mut team), &values));
+            band.solve(Some(&mut team), &mut two);
             assert!(a.iter().zip(&two).all(|(a, b)| a.to_bits() == b.to_bits()));
             let (mut a, mut b) = (rhs.clone(), rhs);
             band.solve_transposed(&mut a);

@@ -13,7 +13,7 @@
 use super::fused::{Subtract, fused};
 use super::half::{Half, Singles};
 use super::lanes::{Lane, Lanes, MOST_LANES};
-use acausal_cpu::{Pair, Shared};
+use acausal_cpu::{Shared, Team};
 use std::ops::Range;
 
 /// Numbers of successive rows: those before the diagonal, and `1/d`.
@@ -33,11 +33,11 @@ macro_rules! by_lanes {
 /// Forward through both halves; gives the last values of each, the last one first.
 pub(super) fn forward<const B: usize>(
     [first, last]: &mut [Half; 2],
-    pair: Option<&mut Pair>,
+    team: Option<&mut Team>,
     v: Shared<'_>,
 ) -> [[f64; B]; 2] {
-    if let Some(pair) = pair {
-        let (p, q) = pair.both(|| forward_half(first, v), || forward_half(last, v));
+    if let Some(team) = team {
+        let (p, q) = team.both(|| forward_half(first, v), || forward_half(last, v));
         return [p, q];
     }
     let (a, b) = (first.lanes, last.lanes);
@@ -230,12 +230,12 @@ fn forward_both<const B: usize, const Q: usize>(
 /// Backward through both halves, with the values of the middle as seen from each.
 pub(super) fn backward<const B: usize>(
     [first, last]: &[Half; 2],
-    pair: Option<&mut Pair>,
+    team: Option<&mut Team>,
     v: Shared<'_>,
     [mut p, mut q]: [[f64; B]; 2],
 ) {
-    if let Some(pair) = pair {
-        pair.both(|| backward_half(first, v, p), || backward_half(last, v, q));
+    if let Some(team) = team {
+        team.both(|| backward_half(first, v, p), || backward_half(last, v, q));
         return;
     }
     let (a, b) = (&first.lanes, &last.lanes);

@@ -78,8 +78,8 @@ pub struct Options {
     /// Start with all derivatives of states zero, as far as the equations allow it
     #[arg(long, help_heading = "Simulation")]
     pub steady_state: bool,
-    /// Threads for equations with costly functions over long arrays and for steps of large models, 1 or 2; the results are the same [default: 2 if there are two cores]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=2), help_heading = "Simulation")]
+    /// Threads for equations with costly functions over long arrays and for steps of large models; the results are the same [default: 2 if there are two cores]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Simulation")]
     pub threads: Option<u8>,
     /// Bound on the number of steps
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Simulation")]
