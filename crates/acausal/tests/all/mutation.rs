@@ -61,7 +61,7 @@ fn mutants_are_flattened_and_printed() {
     let mut random = Random::new(2);
     let mut printed = 0;
     for (path, source) in sources() {
-        for number in 0..4 {
+        for number in 0..8 {
             let mut text = source.clone();
             change(&mut text, &mut random);
             match fuzzed::flat(&text, Limits::default()) {
