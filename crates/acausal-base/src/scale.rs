@@ -18,6 +18,8 @@ use std::str::FromStr;
 /// The policy: every model below a threshold is done in one way, above in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
+    /// Variables that equal others are taken out before the structural analysis from this many scalar equations on.
+    pub aliases_from: usize,
     /// Models with at most this many scalar equations are reduced to the fewest unknowns whatever the fill; of larger ones unknowns stay whose substitution would add
     /// entries to the Jacobian.
     pub smallest_form_to: usize,
@@ -36,6 +38,7 @@ pub struct Scale {
 impl Default for Scale {
     fn default() -> Scale {
         Scale {
+            aliases_from: 2_000,
             smallest_form_to: 500,
             taken_apart_to: 1_000,
             blocks_to: 2_000,
@@ -50,6 +53,7 @@ impl Scale {
     pub fn small() -> Scale {
         let never = usize::MAX;
         Scale {
+            aliases_from: never,
             smallest_form_to: never,
             taken_apart_to: never,
             blocks_to: never,
@@ -61,6 +65,7 @@ impl Scale {
     /// Every model is done as large ones are.
     pub fn large() -> Scale {
         Scale {
+            aliases_from: 0,
             smallest_form_to: 0,
             taken_apart_to: 0,
             blocks_to: 0,
@@ -71,6 +76,7 @@ impl Scale {
 
     fn field(&mut self, name: &str) -> Option<&mut usize> {
         Some(match name {
+            "aliases_from" => &mut self.aliases_from,
             "smallest_form_to" => &mut self.smallest_form_to,
             "taken_apart_to" => &mut self.taken_apart_to,
             "blocks_to" => &mut self.blocks_to,

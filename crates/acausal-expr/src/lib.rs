@@ -18,7 +18,7 @@
 //! | the flat model | [`flat`]; names: `var_name`; unknowns and rows of the index-one form: [`unknown`] |
 //! | what is left of it when it is compiled | `symbols`: [`Symbols`] |
 //! | what the compiler took for granted about parameters | [`assumption`] |
-//! | printing | `print`: [`Printer`]; numbers: `text` |
+//! | printing | `print`: [`Printer`]; names and literals: `literal`; numbers: `text` |
 //! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
 //! | bounds of partial derivatives | `derivative_bounds`: [`derivative_bound`] |
 //! | functions of the model, interpreted | `run_function`: [`Functions`] |
@@ -46,6 +46,7 @@ mod evaluate;
 pub mod flat;
 mod integer;
 pub mod limits;
+mod literal;
 pub mod memory;
 pub mod native;
 pub mod node;
@@ -68,11 +69,12 @@ pub use derivative_bounds::{Interval, derivative_bound, magnitude};
 pub use evaluate::{EvalError, Value, apply_builtin, compare};
 pub use integer::LARGEST_INTEGER;
 pub use limits::Limits;
+pub use literal::{identifier, print_real, string_literal};
 pub use node::{
     Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
     VarId,
 };
-pub use print::{Printer, Scope, identifier, print_real, string_literal};
+pub use print::{Printer, Scope};
 pub use run_function::{FunctionError, Functions, run_function};
 pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

@@ -1,10 +1,12 @@
 //! Printing expressions as Modelica.
 
+use std::cell::Cell;
 use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
 use crate::flat::{Equation, FlatModel, VarType, Variable};
+use crate::literal::{identifier, print_real, string_literal};
 use crate::{Access, Builtin, ExprId, Exprs, FuncId, Kind, Node, Range, ReduceOp, RelOp};
 
 /// Where the names in expressions are declared.
@@ -39,6 +41,8 @@ pub struct Printer<'a> {
     nameless: bool,
     /// Where a text is cut off.
     limit: usize,
+    /// A text was.
+    cut: Cell<bool>,
     /// The text is to be read again as a model of its own.
     source: Option<Source>,
 }
@@ -52,6 +56,8 @@ struct Source {
 /// What a message shows of an expression at most. Inlined functions make expressions that share most of their parts; written
 /// out they would be too long to be read, and to be made.
 const LONGEST: usize = 2000;
+/// What decides about an order: equations that differ only behind it keep the order of the source.
+const LONGEST_COMPARED: usize = 20_000;
 
 /// Binding strength, weakest first (MLS 3.6 §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,12 +81,13 @@ impl<'a> Printer<'a> {
             exprs: scope.exprs(),
             nameless: false,
             limit: LONGEST,
+            cut: Cell::new(false),
             source: None,
         }
     }
 
-    /// A printer of Modelica that can be read again: nothing is cut off, variables have their dotted names in quotes, and no iterator hides
-    /// anything.
+    /// A printer of Modelica that can be read again: variables have their dotted names in quotes, and no iterator hides anything. Nothing is cut
+    /// off but what is longer than the model's limits allow, see [`Printer::has_cut`].
     pub fn source(model: &'a FlatModel) -> Printer<'a> {
         let mut taken: FxHashSet<acausal_base::Name> = FxHashSet::default();
         for v in &model.vars {
@@ -95,7 +102,7 @@ impl<'a> Printer<'a> {
             }
         }
         Printer {
-            limit: usize::MAX,
+            limit: usize::try_from(model.exprs.limits.text_length()).unwrap_or(usize::MAX),
             source: Some(Source { taken }),
             ..Printer::new(model)
         }
@@ -106,6 +113,7 @@ impl<'a> Printer<'a> {
     pub fn nameless(model: &'a FlatModel) -> Printer<'a> {
         Printer {
             nameless: true,
+            limit: LONGEST_COMPARED,
             ..Printer::new(model)
         }
     }
@@ -117,8 +125,14 @@ impl<'a> Printer<'a> {
             exprs,
             nameless: false,
             limit: LONGEST,
+            cut: Cell::new(false),
             source: None,
         }
+    }
+
+    /// Whether anything that was printed so far was cut off.
+    pub fn has_cut(&self) -> bool {
+        self.cut.get()
     }
 
     /// The name of an iterator.
@@ -154,7 +168,10 @@ impl<'a> Printer<'a> {
                 .collect();
             let _ = write!(out, "for {} loop ", heads.join(", "));
         }
-        let _ = write!(out, "{} = {}", self.expr(eq.lhs), self.expr(eq.rhs));
+        // A left side is no bare `if` (MLS 3.6 §8.3.1), that would be an equation of its own.
+        let mut left = String::new();
+        self.write(&mut left, eq.lhs, Level::Or);
+        let _ = write!(out, "{left} = {}", self.expr(eq.rhs));
         if !eq.domain.is_empty() {
             out.push_str("; end for");
         }
@@ -163,11 +180,24 @@ impl<'a> Printer<'a> {
 
     /// An element of a variable.
     pub fn access(&self, a: Access) -> String {
-        let subs: Vec<String> = self
-            .exprs
-            .list(a.subs)
-            .iter()
-            .map(|&s| self.expr(s))
+        let mut out = String::new();
+        self.write_access(&mut out, a);
+        out
+    }
+
+    fn write_access(&self, out: &mut String, a: Access) {
+        // The subscripts are written to the text itself first, so that they count against its limit.
+        let begin = out.len();
+        let ends: Vec<usize> = (self.exprs.list(a.subs).iter())
+            .map(|&s| {
+                self.write(out, s, Level::Expression);
+                out.len() - begin
+            })
+            .collect();
+        let text = out.split_off(begin);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let subs: Vec<String> = (starts.zip(&ends))
+            .map(|(from, &to)| text[from..to].to_string())
             .collect();
         let name = match self.scope.variables().get(a.var.index()) {
             Some(v) if self.source.is_some() => {
@@ -180,23 +210,16 @@ impl<'a> Printer<'a> {
             Some(v) => v.name.with_subscripts(&subs),
             None => format!("v{}", a.var.0),
         };
-        match a.kind {
-            Kind::Value => name,
-            Kind::Pre => format!("pre({name})"),
-            Kind::Der(n) => format!(
-                "{}{}{}",
-                "der(".repeat(n as usize),
-                name,
-                ")".repeat(n as usize)
-            ),
-        }
+        let (open, close) = match a.kind {
+            Kind::Value => (String::new(), String::new()),
+            Kind::Pre => ("pre(".to_string(), ")".to_string()),
+            Kind::Der(n) => ("der(".repeat(n as usize), ")".repeat(n as usize)),
+        };
+        out.extend([open, name, close]);
     }
 
     fn write(&self, out: &mut String, e: ExprId, at: Level) {
-        if out.len() > self.limit {
-            if !out.ends_with('…') {
-                out.push('…');
-            }
+        if self.is_full(out) {
             return;
         }
         let level = self.level(e);
@@ -208,6 +231,18 @@ impl<'a> Printer<'a> {
         if paren {
             out.push(')');
         }
+    }
+
+    /// Whether the text is as long as it may be; then it ends with an ellipsis.
+    fn is_full(&self, out: &mut String) -> bool {
+        if out.len() <= self.limit {
+            return false;
+        }
+        self.cut.set(true);
+        if !out.ends_with('…') {
+            out.push('…');
+        }
+        true
     }
 
     fn level(&self, e: ExprId) -> Level {
@@ -247,7 +282,7 @@ impl<'a> Printer<'a> {
             }
             Node::Time => out.push_str("time"),
             Node::Iter(i) => out.push_str(&self.iter_name(i)),
-            Node::Var(a) => out.push_str(&self.access(a)),
+            Node::Var(a) => self.write_access(out, a),
             Node::Add(l) => self.write_sum(out, self.exprs.list(l)),
             Node::Mul(l) => self.write_product(out, self.exprs.list(l)),
             Node::Div(a, b) => self.write_binary(out, (a, Level::Product), "/", (b, Level::Power)),
@@ -355,22 +390,17 @@ impl<'a> Printer<'a> {
                 Node::Real(_) | Node::Int(_) => self.exprs.as_f64(t).is_some_and(|v| v < 0.0),
                 _ => false,
             };
-            let mut piece = String::new();
-            self.write(
-                &mut piece,
-                t,
-                if negative { Level::Sum } else { Level::Product },
-            );
-            match (k, negative) {
-                (0, _) => out.push_str(&piece),
-                (_, true) => {
-                    out.push_str(" - ");
-                    out.push_str(piece.trim_start_matches('-'));
-                }
-                (_, false) => {
-                    out.push_str(" + ");
-                    out.push_str(&piece);
-                }
+            if self.is_full(out) {
+                return;
+            }
+            if k > 0 {
+                out.push_str(if negative { " - " } else { " + " });
+            }
+            let begin = out.len();
+            let level = if negative { Level::Sum } else { Level::Product };
+            self.write(out, t, level);
+            if k > 0 && negative && out[begin..].starts_with('-') {
+                out.remove(begin);
             }
         }
     }
@@ -390,6 +420,9 @@ impl<'a> Printer<'a> {
             _ => {}
         }
         for (k, &f) in rest.iter().enumerate() {
+            if self.is_full(out) {
+                return;
+            }
             if k > 0 {
                 out.push('*');
             }
@@ -410,6 +443,9 @@ impl<'a> Printer<'a> {
         };
         out.push_str(open);
         for (k, &a) in args.iter().take(shown).enumerate() {
+            if self.is_full(out) {
+                return;
+            }
             if k > 0 {
                 out.push_str(", ");
             }
@@ -446,51 +482,6 @@ fn print_real_or_int(exprs: &Exprs, e: ExprId, v: f64) -> String {
     match exprs.as_int(e) {
         Some(i) => i.to_string(),
         None => print_real(v),
-    }
-}
-
-/// A name as an identifier: in quotes unless it is one (MLS 3.6 §2.3.1).
-pub fn identifier(name: &str) -> String {
-    let mut letters = name.chars();
-    let first = letters.next();
-    let plain = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let inside = name.strip_prefix('\'').and_then(|n| n.strip_suffix('\''));
-    let quoted = inside.is_some_and(|n| !n.replace("\\'", "").contains('\''));
-    if plain || quoted {
-        return name.to_string();
-    }
-    format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"))
-}
-
-/// A String literal (MLS 3.6 §2.4.4).
-pub fn string_literal(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A Real literal that Modelica reads back as the same Real.
-pub fn print_real(v: f64) -> String {
-    let magnitude = v.abs();
-    if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
-        return format!("{v:e}");
-    }
-    let text = format!("{v}");
-    if text.contains('.') || !v.is_finite() {
-        text
-    } else {
-        format!("{text}.0")
     }
 }
 

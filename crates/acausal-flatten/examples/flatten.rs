@@ -41,8 +41,16 @@ fn main() -> ExitCode {
             for m in &warnings {
                 eprintln!("{}", m.render(libraries.sources(), false));
             }
-            print!("{}", print_flat(&model));
-            ExitCode::SUCCESS
+            match print_flat(&model) {
+                Ok(text) => {
+                    print!("{text}");
+                    ExitCode::SUCCESS
+                }
+                Err(m) => {
+                    eprintln!("{}", m.render(libraries.sources(), false));
+                    ExitCode::FAILURE
+                }
+            }
         }
         Err(messages) => {
             for m in &messages {

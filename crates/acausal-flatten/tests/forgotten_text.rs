@@ -23,7 +23,7 @@ fn text(file: &Path, last: bool) -> String {
     };
     match flat {
         Ok((model, warnings)) => {
-            let mut text = format!("{}{warnings:#?}", print_flat(&model));
+            let mut text = format!("{}{warnings:#?}", print_flat(&model).unwrap());
             for v in &model.vars {
                 let name = v.name.plain();
                 let _ = writeln!(text, "{name} \"{}\" {:?}", v.description, v.span);

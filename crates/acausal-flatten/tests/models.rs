@@ -40,6 +40,15 @@ fn plain(line: &str) -> String {
     out
 }
 
+/// `if a then b else c = d` would be an `if` equation.
+#[test]
+fn a_left_side_with_branches_is_read_again() {
+    let text = "model M Boolean b = time < 1; Real s; equation (if b then s else 2*s) = 1; end M;";
+    let printed = print_flat(&model(text)).unwrap();
+    assert!(printed.contains("(if b then"), "{printed}");
+    assert_eq!(print_flat(&model(&printed)).unwrap(), printed);
+}
+
 #[test]
 fn sliding_mass_vanishes_on_its_exact_solution() {
     let m = model(
@@ -369,7 +378,7 @@ fn when_equations_and_events() {
     );
     assert_eq!(variability("x"), Some(Variability::Continuous));
     assert_eq!(m.asserts.len(), 1);
-    let text = print_flat(&m);
+    let text = print_flat(&m).unwrap();
     assert!(
         text.contains("reinit(x, 2*pre(x))") && text.contains("terminate(\"done\")"),
         "{text}"

@@ -33,7 +33,7 @@ mod transform;
 
 pub use acausal_symbolic::Local;
 pub use dae::{Continuity, Dae, DiscreteEquation, Residual};
-pub use options::Options;
+pub use options::{Aliases, Options};
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use singularities::Regularised;
 pub use transform::{transform, transform_noted, transform_with};

@@ -18,6 +18,19 @@ pub struct Options {
     pub prefer_states: Vec<String>,
     /// From which size on the same is done otherwise.
     pub scale: Scale,
-    /// Leave variables that equal others in the analysis: the oracle for aliases.
-    pub keep_aliases: bool,
+    /// Which variables that equal others are left out of the analysis.
+    pub aliases: Aliases,
+}
+
+/// When variables that equal others are taken out before the analysis. Trajectories do not depend on it (`tests/all/aliases.rs`), but which currents of a loop are
+/// iterated on does, and so may whether Newton's method finds a start from guesses of zero (`TwoBitAdder` of the test set: only with its aliases).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aliases {
+    /// From [`Scale::aliases_from`] scalar equations on, where they decide about the time of the analysis.
+    #[default]
+    OfLargeModels,
+    /// Always.
+    All,
+    /// Never: the oracle.
+    None,
 }

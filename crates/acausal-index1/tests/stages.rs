@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use acausal_expr::Printer;
 use acausal_flatten::flatten;
-use acausal_index1::{Dae, DiscreteEquation, FinalForm, Options, Report, transform_with};
+use acausal_index1::{Aliases, Dae, DiscreteEquation, FinalForm, Options, Report, transform_with};
 use acausal_instance::class::Libraries;
 
 /// A file of `examples/`.
@@ -19,7 +19,11 @@ fn stages(text: &str, class: &str) -> String {
     let mut libraries = Libraries::new();
     libraries.load_text("Test.mo", text).unwrap();
     let (flat, _) = flatten(&mut libraries, class, &[]).unwrap();
-    let (dae, report) = transform_with(flat, &Options::default()).unwrap();
+    let options = Options {
+        aliases: Aliases::All,
+        ..Options::default()
+    };
+    let (dae, report) = transform_with(flat, &options).unwrap();
     let mut out = String::new();
     let n = report.equations;
     writeln!(out, "{n} equations for {} unknowns", report.unknowns).unwrap();

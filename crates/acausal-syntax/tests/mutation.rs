@@ -4,10 +4,14 @@
 mod common;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use common::mutate::{Random, check, mutant};
 
 const MUTANTS_PER_SOURCE: usize = 400;
+/// Longest time for one mutant of some kilobytes; a linear parser needs a few milliseconds, but the
+/// machine may be busy.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 #[test]
 fn mutants_are_survived() {
@@ -23,9 +27,16 @@ fn mutants_are_survived() {
         let source = std::fs::read_to_string(&path).unwrap();
         for number in 0..MUTANTS_PER_SOURCE {
             let text = mutant(&source, &mut random);
+            let start = Instant::now();
             if let Err(reason) = check(&text) {
                 panic!("mutant {number} of {}: {reason}\n{text}", path.display());
             }
+            let took = start.elapsed();
+            assert!(
+                took < MAX_TIME,
+                "mutant {number} of {} took {took:?}\n{text}",
+                path.display()
+            );
         }
     }
 }

@@ -37,7 +37,7 @@ fn equations(model: &FlatModel) -> Vec<String> {
 
 /// `when` clauses: conditions and actions of each branch.
 fn whens(model: &FlatModel) -> String {
-    let text = print_flat(model);
+    let text = print_flat(model).unwrap();
     let lines = text.lines().map(str::trim);
     let start = lines
         .clone()

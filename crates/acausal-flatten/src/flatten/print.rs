@@ -3,37 +3,39 @@
 //! The text is a model of its own with the same equations, so that simulating it gives the same trajectories. A variable `a[i].k` of shape `[3]` has the
 //! name `'a.k'` and one subscript. Values of enumerations are their ordinals, so their variables are Integers. What cannot be read again are the bodies
 //! of run-time functions: a comment says which ones there are.
+//!
+//! Expressions share what they have in common and a text repeats it, so the text of a few inlined functions can be longer than any memory: it is given
+//! up when it is longer than the limits of the model allow.
 
 use std::fmt::Write;
 
+use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{
-    Action, Assert, Causality, Comprehension, FlatModel, VarType, Variability, Variable,
+    Action, Assert, Causality, Comprehension, Equation, FlatModel, VarType, Variability, Variable,
 };
+use acausal_expr::limits::bytes_text;
 use acausal_expr::{IterId, Node, Printer, Range, identifier, print_real, string_literal};
 
-/// The model as readable Modelica.
-pub fn print_flat(model: &FlatModel) -> String {
+/// The model as readable Modelica; a message where it would be too long.
+pub fn print_flat(model: &FlatModel) -> Result<String, Diagnostic> {
     let p = Printer::source(model);
     let mut out = String::new();
     let name = identifier(&model.name);
     let _ = writeln!(out, "model {name}");
     for v in &model.vars {
         let _ = writeln!(out, "  {};", declaration(model, &p, v));
+        check_length(model, &p, &out, v.span)?;
     }
-    section(
-        &mut out,
-        "initial equation",
-        model.initial_equations.iter().map(|e| p.equation(e)),
-    );
-    let asserts = model.asserts.iter().map(|a| assert_text(&p, a));
-    let whens = model.whens.iter().map(|w| when_text(&p, w));
-    section(
-        &mut out,
-        "equation",
-        (model.equations.iter().map(|e| p.equation(e)))
-            .chain(whens)
-            .chain(asserts),
-    );
+    let span = |origin| model.origin(origin).span;
+    let equation = |e: &Equation| (p.equation(e), span(e.origin));
+    let asserts = (model.asserts.iter()).map(|a| (assert_text(&p, a), span(a.origin)));
+    let whens = (model.whens.iter()).map(|w| (when_text(&p, w), span(w.origin)));
+    let initial = model.initial_equations.iter().map(equation);
+    let always = (model.equations.iter().map(equation))
+        .chain(whens)
+        .chain(asserts);
+    section(model, &p, &mut out, "initial equation", initial)?;
+    section(model, &p, &mut out, "equation", always)?;
     for f in &model.functions {
         let _ = writeln!(
             out,
@@ -45,18 +47,46 @@ pub fn print_flat(model: &FlatModel) -> String {
     }
     let _ = write!(out, "{}", experiment(model));
     let _ = writeln!(out, "end {name};");
-    out
+    Ok(out)
 }
 
-fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+/// After the text of each item, which is no longer than the limit itself: nothing has been cut off, and all are not too long together.
+fn check_length(
+    model: &FlatModel,
+    p: &Printer<'_>,
+    out: &str,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    let limits = &model.exprs.limits;
+    if !p.has_cut() && out.len() as u64 <= limits.text_length() {
+        return Ok(());
+    }
+    let message = format!(
+        "the flat model has more than {} of text up to here, more than the memory limit of {} allows",
+        bytes_text(limits.text_length() as f64),
+        bytes_text(limits.memory as f64)
+    );
+    let hint = "functions are inlined, and the text repeats what their results share; otherwise raise `--memory-limit`";
+    Err(Diagnostic::error("too-large", span, message).hint(hint))
+}
+
+fn section(
+    model: &FlatModel,
+    p: &Printer<'_>,
+    out: &mut String,
+    title: &str,
+    lines: impl Iterator<Item = (String, Span)>,
+) -> Result<(), Diagnostic> {
     let mut any = false;
-    for line in lines {
+    for (line, span) in lines {
         if !any {
             let _ = writeln!(out, "{title}");
             any = true;
         }
         let _ = writeln!(out, "  {line};");
+        check_length(model, p, out, span)?;
     }
+    Ok(())
 }
 
 fn experiment(model: &FlatModel) -> String {

@@ -150,7 +150,7 @@ fn a_loop_with_unknown_end_becomes_a_run_time_function() {
         "Real u = time; Real v = root(u); Real w = root(3*u);",
     )
     .expect("fine");
-    assert_eq!(model.functions.len(), 1, "{}", print_flat(&model));
+    assert_eq!(model.functions.len(), 1, "{:?}", print_flat(&model));
     let functions = Functions::new(&model).expect("compiles");
     let func = acausal_expr::FuncId(0);
     let value = functions.run(func, &[2.0], &[]).expect("defined")[0];
@@ -445,6 +445,33 @@ fn calls_inside_of_calls_are_inlined_up_to_a_total() {
     assert!(!inlined(17), "2^18 calls");
     // 10^9 calls would not end here.
     assert!(!inlined(30));
+}
+
+/// 60 steps of Newton's method share their iterates; written out, each is more than twice as long as the one before.
+#[test]
+fn texts_of_what_is_shared_end() {
+    let f = "function g input Real y; output Real x; protected Real d;
+      algorithm x := y/3; for i in 1:60 loop d := (x^3 + x - y)/(3*x^2 + 1); x := x - d; end for; end g;";
+    let mut model = model(f, "Real a; equation a = g(time);").expect("fine");
+    assert!(model.functions.is_empty());
+    // As a message shows it, and as it decides about an order.
+    for (printer, most) in [
+        (Printer::new(&model), 2_100),
+        (Printer::nameless(&model), 20_100),
+    ] {
+        let text = printer.equation(&model.equations[0]);
+        assert!(printer.has_cut() && text.len() < most, "{}", text.len());
+    }
+    // 1 MB of text.
+    model.exprs.limits.memory = 16 << 20;
+    let message = print_flat(&model).expect_err("too long");
+    assert_eq!(message.code, "too-large");
+    assert!(
+        message.message.contains("1.0 MB of text"),
+        "{}",
+        message.message
+    );
+    assert!(!message.labels.is_empty());
 }
 
 #[test]

@@ -30,6 +30,7 @@ use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
 
+use crate::options::Aliases;
 use crate::segments::incidence::is_unknown;
 use crate::{Local, Options, index_reduction};
 use breadth_first::LEAST;
@@ -85,8 +86,15 @@ impl Reduced {
 
 /// Takes aliases out of the equations.
 pub(crate) fn remove(flat: &mut FlatModel, equations: Vec<Equation>, options: &Options) -> Reduced {
+    let wanted = match options.aliases {
+        Aliases::All => true,
+        Aliases::OfLargeModels => {
+            equations.iter().map(Equation::len).sum::<usize>() >= options.scale.aliases_from
+        }
+        Aliases::None => false,
+    };
     // The full form has all equations.
-    if options.keep_aliases || options.no_state_selection {
+    if !wanted || options.no_state_selection {
         return unchanged(equations);
     }
     match reduce(flat, &equations, options) {

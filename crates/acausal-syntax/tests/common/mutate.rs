@@ -1,19 +1,12 @@
 //! Deterministic mutation of valid sources: delete, double, swap, insert and replace tokens and bytes.
 //!
-//! For every mutant: parse, print, parse what was printed, render every message. Nothing may panic or
-//! take longer than [`MAX_TIME`]; a mutant without errors must survive the round trip; spans must lie
+//! For every mutant: parse, print, parse what was printed, render every message. Nothing may panic; a mutant without errors must survive the round trip; spans must lie
 //! inside of the text. A run is determined by its seed.
-
-use std::time::{Duration, Instant};
 
 use acausal_base::SourceMap;
 use acausal_syntax::lexer::lex;
 use acausal_syntax::printer::print;
 use acausal_syntax::{parse, parse_file};
-
-/// Longest time for one mutant of some kilobytes; a linear parser needs a few milliseconds, but the
-/// machine may be busy.
-pub const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Marsaglia's xorshift64*.
 pub struct Random(u64);
@@ -141,7 +134,7 @@ pub fn mutant(source: &str, random: &mut Random) -> String {
 /// One change.
 pub fn change(text: &mut String, random: &mut Random) {
     if random.below(4) == 0 {
-        return change_bytes(text, random);
+        return change_encoding(text, random);
     }
     let (tokens, _) = lex(acausal_base::FileId(0), text);
     let pick = |random: &mut Random| {
@@ -168,18 +161,24 @@ pub fn change(text: &mut String, random: &mut Random) {
     }
 }
 
-fn change_bytes(text: &mut String, random: &mut Random) {
-    let mut bytes = std::mem::take(text).into_bytes();
-    if !bytes.is_empty() {
-        let place = random.below(bytes.len());
-        match random.below(4) {
-            0 => drop(bytes.remove(place)),
-            1 => bytes.insert(place, random.next() as u8),
-            2 => bytes[place] = random.next() as u8,
-            // A piece of the text is lost.
-            _ => drop(bytes.drain(place..(place + random.below(200)).min(bytes.len()))),
-        }
+/// One change of bytes, of any kind of file.
+pub fn change_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
+    if bytes.is_empty() {
+        return;
     }
+    let place = random.below(bytes.len());
+    match random.below(4) {
+        0 => drop(bytes.remove(place)),
+        1 => bytes.insert(place, random.next() as u8),
+        2 => bytes[place] = random.next() as u8,
+        // A piece is lost.
+        _ => drop(bytes.drain(place..(place + random.below(200)).min(bytes.len()))),
+    }
+}
+
+fn change_encoding(text: &mut String, random: &mut Random) {
+    let mut bytes = std::mem::take(text).into_bytes();
+    change_bytes(&mut bytes, random);
     let mut sources = SourceMap::new();
     let (file, _) = sources.add_bytes("mutant.mo", bytes);
     *text = sources
@@ -190,7 +189,6 @@ fn change_bytes(text: &mut String, random: &mut Random) {
 
 /// Checks one text; gives what is wrong. The caller catches panics.
 pub fn check(text: &str) -> Result<(), String> {
-    let start = Instant::now();
     let mut sources = SourceMap::new();
     let file = sources.add_file("mutant.mo", text);
     let parsed = parse_file(&sources, file);
@@ -213,9 +211,6 @@ pub fn check(text: &str) -> Result<(), String> {
         if again.tree != parsed.tree {
             return Err(format!("the round trip changes the tree:\n{printed}"));
         }
-    }
-    if start.elapsed() > MAX_TIME {
-        return Err(format!("took {:?}", start.elapsed()));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `acausal flatten`: the flat model as readable Modelica.
 
-use acausal::flatten_target;
+use acausal::{Failure, flatten_target};
 use clap::Args;
 
 use super::progress::Progress;
@@ -29,7 +29,16 @@ pub fn run(options: &Options) -> u8 {
         Ok(parts) => parts,
         Err(f) => return report(&f, options.format),
     };
-    let text = acausal_flatten::print_flat(&flat);
+    let text = match acausal_flatten::print_flat(&flat) {
+        Ok(text) => text,
+        Err(message) => {
+            let failure = Failure {
+                diagnostics: warnings.into_iter().chain([message]).collect(),
+                sources,
+            };
+            return report(&failure, options.format);
+        }
+    };
     match options.format {
         Format::Human => {
             print_diagnostics(&warnings, &sources);

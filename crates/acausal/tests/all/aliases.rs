@@ -4,12 +4,15 @@
 
 use crate::common::every::{examples, same};
 use acausal::{Failure, InMemory, Load, Model};
-use acausal_index1::Options;
+use acausal_index1::{Aliases, Options};
 
 /// With aliases taken out, or left in.
 fn options(keep_aliases: bool) -> Options {
     Options {
-        keep_aliases,
+        aliases: match keep_aliases {
+            true => Aliases::None,
+            false => Aliases::All,
+        },
         ..Options::default()
     }
 }

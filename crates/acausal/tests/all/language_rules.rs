@@ -631,7 +631,7 @@ fn the_flat_model_can_be_read_again() {
             continue;
         };
         let (flat, ..) = acausal::flatten_target(target, &Load::default()).unwrap();
-        let text = acausal_flatten::print_flat(&flat);
+        let text = acausal_flatten::print_flat(&flat).unwrap();
         let again = Model::from_text("Flat.mo", &text, &Load::default())
             .unwrap_or_else(|f| panic!("{target}: {f}"));
         assert_eq!(again.warnings.len(), model.warnings.len(), "{target}");

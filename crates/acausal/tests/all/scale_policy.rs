@@ -76,6 +76,7 @@ fn every_way_gives_the_same() {
     let forced: Vec<(&str, bool)> = vec![
         ("small", false),
         ("large", false),
+        ("aliases_from=0", false),
         ("smallest_form_to=0", false),
         ("taken_apart_to=0", false),
         ("blocks_to=0", false),

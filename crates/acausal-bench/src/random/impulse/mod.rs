@@ -252,7 +252,8 @@ impl Driven {
         }
     }
 
-    fn text(self, factor: &str, u: &str) -> [String; 3] {
+    /// Classes, declarations and equations; `nominal` is the modification of an array that is as large as the signal.
+    fn text(self, factor: &str, u: &str, nominal: &str) -> [String; 3] {
         let [classes, declarations, equations] = match self {
             Driven::Rate => ["".into(), "Real f;".into(), format!("f = {factor}*der({u});")],
             Driven::Capacitor => [
@@ -276,7 +277,7 @@ model Ground Pin p; equation p.v = 0; end Ground;\n".into(),
             ],
             Driven::Array => [
                 "".into(),
-                "Real q[3], f[3];".into(),
+                format!("Real q[3]{nominal}, f[3];"),
                 format!("for k in 1:3 loop q[k] = k*{u}; f[k] = {factor}*der(q[k]); end for;"),
             ],
         };
@@ -454,7 +455,7 @@ impl Case for Signal {
                 _ => format!("e{k}"),
             };
         }
-        let [classes, own, driven] = self.driven.text(&number(self.factor), &name);
+        let [classes, own, driven] = self.driven.text(&number(self.factor), &name, &nominal);
         format!(
             "{classes}model M\n{declarations}  {own}\nequation\n{equations}  {driven}\nend M;\n"
         )

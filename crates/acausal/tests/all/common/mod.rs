@@ -3,6 +3,8 @@
 
 pub mod command;
 pub mod every;
+pub mod fuzzed;
+pub mod tables;
 pub mod whole;
 
 use std::path::PathBuf;

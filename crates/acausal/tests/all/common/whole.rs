@@ -1,8 +1,8 @@
 //! One text through the whole pipeline: compile, some steps, a checkpoint, a restart. For mutants of `tests/all/mutation.rs` and the
 //! target `pipeline` of `fuzz/`.
 //!
-//! Whatever the text is, the answer is messages or a result: a panic, a result with a value that is no finite number, a changed checkpoint that is read,
-//! and a checkpoint that does not read back, are wrong.
+//! Whatever the text is, the answer is messages or a result: a panic, a row with a value that is no finite number (also before a failure), a changed
+//! checkpoint that is read, and a checkpoint that does not read back, are wrong.
 
 use acausal::{Checkpoint, Failure, Load, Model, Observe, ResultSink, Settings};
 
@@ -50,11 +50,12 @@ pub fn check(text: &str, load: &Load, place: usize) -> Result<Reached, String> {
     };
     let settings = settings();
     let mut sink = ResultSink::new(None, Observe::nothing(), Observe::everything());
-    let summary = match acausal_runtime::simulate(model.compiled.clone(), &settings, &mut sink) {
+    let done = acausal_runtime::simulate(model.compiled.clone(), &settings, &mut sink);
+    finite(sink)?;
+    let summary = match done {
         Ok(summary) => summary,
         Err(error) => return told(model.failed(&error), Reached::Compiled),
     };
-    finite(sink)?;
     let Some(checkpoint) = summary.checkpoint else {
         return Ok(Reached::Simulated);
     };
@@ -69,15 +70,19 @@ pub fn check(text: &str, load: &Load, place: usize) -> Result<Reached, String> {
         ..settings
     };
     let mut sink = ResultSink::new(None, Observe::nothing(), Observe::everything());
-    match acausal_runtime::resume(model.compiled.clone(), &read, &later, &mut sink) {
-        Ok(_) => finite(sink).map(|()| Reached::Continued),
+    let done = acausal_runtime::resume(model.compiled.clone(), &read, &later, &mut sink);
+    finite(sink)?;
+    match done {
+        Ok(_) => Ok(Reached::Continued),
         Err(error) => told(model.failed(&error), Reached::Simulated),
     }
 }
 
-/// What was stored with success is a number.
+/// What was stored is a number. A simulation that fails before its first row has stored nothing.
 pub fn finite(sink: ResultSink) -> Result<(), String> {
-    let result = sink.into_parts().1?;
+    let Ok(result) = sink.into_parts().1 else {
+        return Ok(());
+    };
     for signal in result.signals() {
         let values = result.values_of(signal);
         if let Some(value) = values.iter().find(|v| !v.is_finite()) {
