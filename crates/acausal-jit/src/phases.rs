@@ -180,7 +180,7 @@ fn phase(
 /// Parts begin at a multiple of any number of lanes.
 const MOST_LANES: usize = 64;
 
-/// Repetitions `from..to` of a call. Its counters must count exactly ([`Address::counts_exactly`]).
+/// Repetitions `from..to` of a call, with the same bits if its counters count exactly ([`Address::counts_exactly`]).
 pub fn points(call: &Call, from: usize, to: usize) -> Call {
     let part = |a: &Address| match a {
         Address::Affine { bank, base, stride } => Address::Affine {

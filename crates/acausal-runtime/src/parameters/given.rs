@@ -7,6 +7,7 @@
 
 use acausal_compiled::fixed;
 use acausal_jit::kernel::{Address, Bank, Call, Program};
+use acausal_jit::points;
 
 use crate::SimError;
 use crate::machine::{Machine, Which};
@@ -74,44 +75,17 @@ fn cut(program: &Program, given: &[Given]) -> Vec<Program> {
         let mut first = 0;
         for j in 0..call.count {
             if writes(call, j, given) {
-                part.push(repetitions(call, first, j + 1));
+                part.push(points(call, first, j + 1));
                 parts.push(std::mem::take(&mut part));
                 first = j + 1;
             }
         }
         if first < call.count {
-            part.push(repetitions(call, first, call.count));
+            part.push(points(call, first, call.count));
         }
     }
     parts.push(part);
     parts
-}
-
-/// Some consecutive repetitions of a call.
-fn repetitions(call: &Call, from: usize, to: usize) -> Call {
-    let address = |a: &Address| match a {
-        Address::Affine { bank, base, stride } => Address::Affine {
-            bank: *bank,
-            base: base.wrapping_add_signed(stride * from as isize),
-            stride: *stride,
-        },
-        Address::Table { bank, table } => Address::Table {
-            bank: *bank,
-            table: table[from..to].into(),
-        },
-        Address::Counter { start, step } => Address::Counter {
-            start: start + step * from as f64,
-            step: *step,
-        },
-    };
-    Call {
-        kernel: call.kernel,
-        count: to - from,
-        slots: call.slots.iter().map(address).collect(),
-        outputs: (call.outputs.iter())
-            .map(|(a, store)| (address(a), *store))
-            .collect(),
-    }
 }
 
 #[cfg(test)]
