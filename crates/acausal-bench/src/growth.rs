@@ -66,8 +66,8 @@ fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
     let measure = |&n: &usize| speed::run_c(program, &format!("{n} 0 1e-6 1 1"));
     let all = |_| options.sizes.iter().map(measure).collect();
     let rounds = (0..options.repeats.max(1)).map(all);
-    let rounds = rounds.collect::<Result<Vec<Vec<speed::Side>>, String>>()?;
-    let per_step = |s: &speed::Side| s.seconds / s.steps.max(1) as f64;
+    let rounds = rounds.collect::<Result<Vec<Vec<speed::SpeedSide>>, String>>()?;
+    let per_step = |s: &speed::SpeedSide| s.seconds / s.steps.max(1) as f64;
     for (k, &n) in options.sizes.iter().enumerate() {
         let growth = k.checked_sub(1).map_or(String::new(), |b| {
             let decades = (n as f64 / options.sizes[b] as f64).log10();

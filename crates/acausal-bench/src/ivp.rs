@@ -104,7 +104,7 @@ pub struct Options {
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct IvpRun {
     /// Digits reached.
     pub digits: f64,
     /// Steps.
@@ -227,7 +227,7 @@ impl Sink for Last<'_> {
         let mut all = BTreeMap::new();
         for output in &model.outputs {
             for k in 0..model.symbols.var(output.var).len() {
-                let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
+                let name = model.element_name(output.var, acausal_expr::ValueKind::Value, k);
                 let nominal = model.nominal_of.get(&output.var).map(|b| {
                     let place = Loc::new(acausal_jit::kernel::Bank::Mem, b + k);
                     machine.value(place, y, yp)
@@ -261,7 +261,7 @@ fn solve(
     options: &Options,
     tolerance: f64,
     solver: Solver,
-) -> Result<Run, String> {
+) -> Result<IvpRun, String> {
     let settings = model.settings();
     let settings = Settings {
         interval: settings.stop - settings.start,
@@ -288,7 +288,7 @@ fn solve(
         }
         error = if e.is_nan() { f64::NAN } else { error.max(e) };
     }
-    Ok(Run {
+    Ok(IvpRun {
         digits: -error.max(f64::EPSILON).log10(),
         steps: summary.steps,
         residuals: summary.residual_evaluations,
@@ -320,8 +320,8 @@ fn print_row(
     p: &Problem,
     unknowns: usize,
     tolerance: f64,
-    ours: &Result<Run, String>,
-    ida: Option<&Result<Run, String>>,
+    ours: &Result<IvpRun, String>,
+    ida: Option<&Result<IvpRun, String>>,
 ) {
     print!("| {} | {} | {unknowns} | {tolerance:e} |", p.name, p.index);
     match ours {

@@ -157,7 +157,7 @@ fn cases() -> Vec<Case> {
 
 /// The fastest of the runs of one side.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Side {
+pub(crate) struct SpeedSide {
     pub seconds: f64,
     unknowns: usize,
     pub steps: u64,
@@ -243,7 +243,7 @@ pub(crate) fn build(baseline: &Path, build: &Path) -> Result<(), String> {
     }
 }
 
-fn compare(case: &Case, options: &Options) -> Result<(Side, Side), String> {
+fn compare(case: &Case, options: &Options) -> Result<(SpeedSide, SpeedSide), String> {
     let fill = |text: &str| text.replace("{N}", &case.size.to_string());
     let load = Load {
         class: case.class.map(str::to_string),
@@ -254,7 +254,7 @@ fn compare(case: &Case, options: &Options) -> Result<(Side, Side), String> {
     let model = Model::load(&file.to_string_lossy(), &load).map_err(|f| f.to_string())?;
     let program = options.build.join(case.program);
     let arguments = fill(case.arguments).replace("{E}", &case.stop.to_string());
-    let mut best: Option<(Side, Side)> = None;
+    let mut best: Option<(SpeedSide, SpeedSide)> = None;
     for _ in 0..options.repeats.max(1) {
         let ours = run_ours(&model, case)?;
         let theirs = run_c(&program, &arguments)?;
@@ -286,13 +286,13 @@ impl Sink for Watch {
         // Only the variable's own elements are named: a model may have millions of others.
         let stem = self.name.split('[').next().unwrap_or_default();
         for output in &model.outputs {
-            let first = model.element_name(output.var, acausal_expr::Kind::Value, 0);
+            let first = model.element_name(output.var, acausal_expr::ValueKind::Value, 0);
             if !first.starts_with(stem) || self.place.is_some() {
                 continue;
             }
             self.place = (0..model.symbols.var(output.var).len())
                 .find(|&k| {
-                    model.element_name(output.var, acausal_expr::Kind::Value, k) == self.name
+                    model.element_name(output.var, acausal_expr::ValueKind::Value, k) == self.name
                 })
                 .map(|k| output.place.at(k));
         }
@@ -311,7 +311,7 @@ impl Sink for Watch {
     }
 }
 
-fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
+fn run_ours(model: &Model, case: &Case) -> Result<SpeedSide, String> {
     let settings = Settings {
         start: 0.0,
         stop: case.stop,
@@ -329,7 +329,7 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
     };
     let summary = simulate(model.compiled.clone(), &settings, &mut watch)
         .map_err(|e| format!("{}: {}", case.name, model.failed(&e)))?;
-    Ok(Side {
+    Ok(SpeedSide {
         seconds: cpu::seconds() - watch.start,
         unknowns: summary.unknowns,
         steps: summary.steps,
@@ -339,7 +339,7 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
     })
 }
 
-pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
+pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<SpeedSide, String> {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .output()
@@ -354,7 +354,7 @@ pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
         let value = value.and_then(|v| v.trim_end_matches('s').parse().ok());
         value.ok_or_else(|| format!("{} printed no `{name}`: {text}", program.display()))
     };
-    Ok(Side {
+    Ok(SpeedSide {
         seconds: field("cpu=")?,
         unknowns: field("neq=")? as usize,
         steps: field("steps=")? as u64,

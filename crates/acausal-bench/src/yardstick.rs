@@ -187,7 +187,7 @@ fn run_ours(model: &Model, cell: usize) -> Result<Side, String> {
     let output = compiled
         .outputs
         .iter()
-        .find(|o| compiled.element_name(o.var, acausal_expr::Kind::Value, 0) == "T[1]");
+        .find(|o| compiled.element_name(o.var, acausal_expr::ValueKind::Value, 0) == "T[1]");
     let place = output
         .map(|o| o.place.at(cell - 1))
         .ok_or("the model has no temperatures T")?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::interpolate::interpolate;
 use crate::signal::signed;
 use crate::writer::ResultWriter;
-use crate::{Format, ResultError, RunInfo, Signal, Source, csv, mat, parquet};
+use crate::{Format, ResultError, RunInfo, Signal, SignalSource, csv, mat, parquet};
 
 /// How many look-alikes an error about an unknown name lists.
 const SIMILAR_NAMES: usize = 5;
@@ -152,12 +152,12 @@ impl ResultSet {
     /// The values of one of [`signals`](Self::signals).
     pub fn values_of(&self, signal: &Signal) -> Cow<'_, [f64]> {
         match signal.source {
-            Source::Constant(value) => Cow::Owned(vec![value; self.time.len()]),
-            Source::Column {
+            SignalSource::Constant(value) => Cow::Owned(vec![value; self.time.len()]),
+            SignalSource::Column {
                 column,
                 negated: false,
             } => Cow::Borrowed(&self.columns[column]),
-            Source::Column {
+            SignalSource::Column {
                 column,
                 negated: true,
             } => Cow::Owned(

@@ -6,9 +6,9 @@
 //! piecewise constant and are kept. Run-time functions differentiate into [`Node::Apply`] with one more entry in
 //! `wrt`, evaluated by forward-mode differentiation of their body.
 
-use acausal_expr::visit::{Images, Seen, Stack};
+use acausal_expr::visit::{ExprSet, Images, Stack};
 use acausal_expr::{
-    Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty,
+    Access, Builtin, ExprId, Exprs, IterId, Node, Range, ReduceOp, RelOp, Ty, ValueKind,
 };
 
 use crate::Reduce;
@@ -52,15 +52,15 @@ impl Differentiate for Exprs {
             Node::Time => x.real(1.0),
             Node::Var(a) if constant(a) => x.real(0.0),
             Node::Var(mut a) => match a.kind {
-                Kind::Value => {
-                    a.kind = Kind::Der(1);
+                ValueKind::Value => {
+                    a.kind = ValueKind::Der(1);
                     x.access(a, Ty::Real)
                 }
-                Kind::Der(n) => {
-                    a.kind = Kind::Der(n + 1);
+                ValueKind::Der(n) => {
+                    a.kind = ValueKind::Der(n + 1);
                     x.access(a, Ty::Real)
                 }
-                Kind::Pre => x.real(0.0),
+                ValueKind::Pre => x.real(0.0),
             },
             _ => x.real(0.0),
         })
@@ -76,7 +76,7 @@ impl Differentiate for Exprs {
 
 /// Reachable subexpressions that carry value, that is without subscripts, conditions and indices.
 fn reachable_values(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
-    let mut seen = Seen::default();
+    let mut seen = ExprSet::default();
     let mut stack = Stack::default();
     stack.push(root);
     let mut order = Vec::with_capacity(8);

@@ -32,7 +32,7 @@ mod stored;
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
-pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
+pub use load::{Failure, Load, Model, PhaseSeconds, experiment_settings, flatten_target};
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};
 pub use stored::{EXTENSION, is_stored};

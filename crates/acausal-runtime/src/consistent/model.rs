@@ -2,7 +2,7 @@
 
 use acausal_compiled::Schedule;
 use acausal_solver::newton::Nonlinear;
-use acausal_solver::{EvalError, Pattern};
+use acausal_solver::{DaeError, Pattern};
 
 use super::ConsistentSystem;
 use crate::machine::Machine;
@@ -80,7 +80,7 @@ impl Nonlinear for Unknowns<'_, '_> {
         self.system.columns.len()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
         let at = &mut *self.at;
         (at.machine).initial_residual(at.t, at.y, at.yp, &mut self.full);
@@ -90,7 +90,7 @@ impl Nonlinear for Unknowns<'_, '_> {
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
         if let Some(schedule) = self.system.schedule {
             let at = &mut *self.at;

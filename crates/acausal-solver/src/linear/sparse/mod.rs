@@ -65,10 +65,10 @@ pub struct SparseLu {
     /// The pattern by original columns.
     pattern: Option<Pattern>,
 
-    l: Columns,
-    u: Columns,
+    l: SparseColumns,
+    u: SparseColumns,
     /// Entries above the diagonal blocks.
-    above: Columns,
+    above: SparseColumns,
     /// Columns of L that are worked on together.
     l_panels: Panels,
     /// Rows of U, where they are worked on together.
@@ -103,13 +103,13 @@ pub struct SparseLu {
 
 /// Compressed columns of a triangular factor.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Columns {
+pub(crate) struct SparseColumns {
     pub ptr: Vec<u32>,
     pub idx: Vec<u32>,
     pub val: Vec<f64>,
 }
 
-impl Columns {
+impl SparseColumns {
     /// Rows of one column.
     fn rows(&self, j: usize) -> &[u32] {
         &self.idx[self.ptr[j] as usize..self.ptr[j + 1] as usize]
