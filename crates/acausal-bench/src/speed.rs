@@ -8,13 +8,14 @@
 //! the compilation and without the initial values. Tolerances are equal: our absolute tolerance is a tenth of the
 //! relative one times the nominal value, so the nominal values are set to match the C programs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use acausal::{Load, Model, Settings};
 use acausal_compiled::Loc;
 use acausal_runtime::{Machine, Sink, simulate};
 
+use crate::programs::Programs;
 use crate::{cpu, root};
 
 /// Relative tolerance of both sides.
@@ -24,18 +25,18 @@ const TOLERANCE: f64 = 1e-6;
 const LONG: f64 = 20.0;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Directory of the baseline, with `build.sh`.
-    pub baseline: PathBuf,
-    /// Where the C programs are built.
-    pub build: PathBuf,
-    /// Runs of each side.
-    pub repeats: usize,
-    /// Parts of the names of cases; empty means all.
-    pub only: Vec<String>,
-    /// Ratio that counts as a failure.
-    pub limit: f64,
+    /// Parts of the names of cases; all without any.
+    only: Vec<String>,
+    #[command(flatten)]
+    programs: Programs,
+    /// Runs of each side; the fastest counts.
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+    /// Fail when a ratio exceeds this.
+    #[arg(long, default_value_t = 1.0)]
+    limit: f64,
 }
 
 /// One comparison.
@@ -168,7 +169,7 @@ pub(crate) struct SpeedSide {
 
 /// Builds the C programs, runs the cases, prints the table and fails where the limit is exceeded.
 pub fn run(options: &Options) -> Result<(), String> {
-    build(&options.baseline, &options.build)?;
+    build(&options.programs)?;
     println!(
         "| case | N | unknowns | steps | residuals | Jacobians | CPU s | C: unknowns | steps | residuals | Jacobians | CPU s | ratio | difference |"
     );
@@ -217,7 +218,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-pub(crate) fn build(baseline: &Path, build: &Path) -> Result<(), String> {
+pub(crate) fn build(programs: &Programs) -> Result<(), String> {
+    let Programs { baseline, build } = programs;
     let script = root().join("benches/yardstick/build.sh");
     if build.join("chain").is_file() && build.join("heat").is_file() {
         return Ok(());
@@ -252,7 +254,7 @@ fn compare(case: &Case, options: &Options) -> Result<(SpeedSide, SpeedSide), Str
     };
     let file = root().join(case.file);
     let model = Model::load(&file.to_string_lossy(), &load).map_err(|f| f.to_string())?;
-    let program = options.build.join(case.program);
+    let program = options.programs.build.join(case.program);
     let arguments = fill(case.arguments).replace("{E}", &case.stop.to_string());
     let mut best: Option<(SpeedSide, SpeedSide)> = None;
     for _ in 0..options.repeats.max(1) {
