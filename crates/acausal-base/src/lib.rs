@@ -11,7 +11,7 @@
 //! | the name that was probably meant | [`similar`] |
 //! | control characters made visible | [`visible`] |
 //!
-//! The crate depends on nothing and knows nothing of Modelica, so that a compiled model can say where its equations stand
+//! The crate depends on no other of ours and knows nothing of Modelica, so that a compiled model can say where its equations stand
 //! without the parser.
 
 pub mod diagnostic;

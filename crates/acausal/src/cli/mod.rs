@@ -291,11 +291,8 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
 
 /// Messages as JSON values.
 pub fn json_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) -> serde_json::Value {
-    let parse = |d: &Diagnostic| {
-        let text = d.to_json(sources);
-        serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text))
-    };
-    serde_json::Value::Array(diagnostics.iter().map(parse).collect())
+    let json = |d: &Diagnostic| acausal::diagnostic_json(d, sources);
+    serde_json::Value::Array(diagnostics.iter().map(json).collect())
 }
 
 /// Reports a failure in the wanted format; gives the exit code.
