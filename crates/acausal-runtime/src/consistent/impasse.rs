@@ -11,7 +11,8 @@
 //! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
 //! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
-//! far the matrix is from a singular one. O(n^3) per look, so only systems with at most [`LARGEST`] unknowns are watched.
+//! far the matrix is from a singular one. O(n^3) per look, so only systems up to a size are watched
+//! ([`Scale::impasses_to`](acausal_base::Scale::impasses_to)).
 
 use acausal_solver::Integrator;
 
@@ -19,8 +20,6 @@ use super::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, InitialKind};
 use crate::machine::Machine;
 
-/// Largest number of unknowns.
-const LARGEST: usize = 60;
 /// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
 /// point where solutions meet it is of size d.
 const SMALL: f64 = 1e-3;
@@ -67,7 +66,8 @@ impl ImpasseMonitor {
         }
         let n = system.rows.len();
         let branching = machine.model.initial.branching;
-        if n == 0 || n > LARGEST || !(branching || system.has_algebraic(machine.model.n)) {
+        let most = machine.scale.impasses_to;
+        if n == 0 || n > most || !(branching || system.has_algebraic(machine.model.n)) {
             return Ok(());
         }
         let factorisations = bdf.statistics().factorisations;

@@ -7,7 +7,7 @@
 //! Gaussian elimination of the chosen rows with pivots among all columns; then each start value in the order of rank: its
 //! unit row is reduced by the rows before it, and what is left says how far it is independent of them. First those that
 //! stay well independent are taken, then, if too few, any that are independent at all. O(n^3) for n unknowns, so large
-//! systems keep the structural choice.
+//! systems keep the structural choice ([`Scale::start_choice_to`](acausal_base::Scale::start_choice_to)).
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,6 @@ use super::StartData;
 use super::conditions::{StartCondition, StartSystem};
 use super::elimination::{Elimination, INDEPENDENT, PIVOT, scale_row};
 use crate::machine::Machine;
-
-/// Largest number of unknowns.
-const LARGEST: usize = 300;
 
 /// A better choice than the structural one, if there is anything to choose and the numbers tell.
 pub(crate) fn well_conditioned(
@@ -34,7 +31,7 @@ pub(crate) fn well_conditioned(
     let mut columns: Vec<usize> = kept.columns.iter().map(|&c| c as usize).collect();
     columns.extend(kept.held.iter().filter_map(|c| c.column(n)));
     columns.sort_unstable();
-    if columns.len() > LARGEST {
+    if columns.len() > machine.scale.start_choice_to {
         return None;
     }
     let scale = |c: usize| -> f64 {
