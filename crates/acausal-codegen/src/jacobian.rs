@@ -3,7 +3,7 @@
 //! Each item (residual or local assignment) has a *partial kernel* that computes its derivatives with respect to the
 //! accesses in it. The Jacobian row of a residual is the sum over its accesses of partial × row of what is accessed:
 //! a unit vector for an unknown, `cj` times a unit vector for a derivative, and for a local assignment the row that was
-//! put together before. All of this is multiply-adds `acc[dst] += partial[p] * acc[src]`, made once ([`crate::schedule`]);
+//! put together before. All of this is multiply-adds `acc[dst] += partial[p] * acc[src]`, made once (`acausal-compiled`, `schedule`);
 //! `acc[0] = 1` and `acc[1] = cj` stand for the unit vectors. An array equation gives a few long runs of them. A partial
 //! derivative that is the same for all points of an array equation (a literal, a parameter) is kept and computed once. The
 //! pattern is exact and the cost of an evaluation is the number of these operations.

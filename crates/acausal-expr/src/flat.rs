@@ -381,7 +381,7 @@ pub enum Action {
     Assign {
         /// Inner iterators.
         domain: Vec<(IterId, Range)>,
-        /// The assigned element (always [`crate::Kind::Value`]).
+        /// The assigned element (always [`crate::ValueKind::Value`]).
         target: Access,
         /// The new value.
         value: ExprId,

@@ -26,9 +26,9 @@
 //! | what a model may cost | [`limits`]: [`Limits`], [`memory`] |
 //!
 //! ```
-//! use acausal_expr::{Exprs, Kind, Ty, VarId};
+//! use acausal_expr::{Exprs, ValueKind, Ty, VarId};
 //! let mut e = Exprs::default();
-//! let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+//! let x = e.scalar_var(VarId(0), ValueKind::Value, Ty::Real);
 //! let two = e.int(2);
 //! let square = e.pow(x, two);
 //! let sum = e.add(&[square, square]);

@@ -23,7 +23,7 @@ use std::ops::Range;
 /// # Example
 /// The reaction of Robertson, two differential equations and a conserved sum (Hairer & Wanner, "Solving ODEs II", sec. IV.1):
 /// ```
-/// use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+/// use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, Pattern, StepOutcome};
 ///
 /// struct Robertson(Pattern);
 ///
@@ -31,13 +31,13 @@ use std::ops::Range;
 ///     fn pattern(&self) -> &Pattern {
 ///         &self.0
 ///     }
-///     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+///     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
 ///         r[0] = yp[0] + 0.04 * y[0] - 1e4 * y[1] * y[2];
 ///         r[1] = yp[1] - 0.04 * y[0] + 1e4 * y[1] * y[2] + 3e7 * y[1] * y[1];
 ///         r[2] = y[0] + y[1] + y[2] - 1.0;
 ///         Ok(())
 ///     }
-///     fn jacobian(&mut self, _t: f64, y: &[f64], _yp: &[f64], cj: f64, m: &mut [f64]) -> Result<(), EvalError> {
+///     fn jacobian(&mut self, _t: f64, y: &[f64], _yp: &[f64], cj: f64, m: &mut [f64]) -> Result<(), DaeError> {
 ///         m.copy_from_slice(&[
 ///             // Column by column: dF/dy[0] + cj dF/dy'[0], and so on.
 ///             cj + 0.04, -0.04, 1.0,

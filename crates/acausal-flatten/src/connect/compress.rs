@@ -106,9 +106,9 @@ fn set(class: SetFamily) -> Set {
         })
         .collect();
     let strips = class.members.into_iter().map(|m| {
-        let lines = m.along.iter().enumerate().map(|(d, along)| {
+        let lines = m.dims.iter().enumerate().map(|(d, map)| {
             let (start, count) = (m.start[d], m.count[d]);
-            match *along {
+            match *map {
                 DimensionMap::Const => IndexLine::At(start),
                 DimensionMap::Free => IndexLine::Free {
                     start,

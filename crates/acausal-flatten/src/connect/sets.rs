@@ -45,7 +45,7 @@ pub struct Member {
     /// Number of indices of each dimension.
     pub count: Vec<i64>,
     /// How each dimension follows the parameters.
-    pub along: Vec<DimensionMap>,
+    pub dims: Vec<DimensionMap>,
     /// The first connection that touches it; none for unconnected cells.
     pub origin: Option<OriginId>,
 }
@@ -174,7 +174,7 @@ impl<'a> Forest<'a> {
             .map(|(&s, cuts)| cuts[s as usize + 1] - cuts[s as usize])
             .collect();
         let mut class = SetFamily::default();
-        let along = count.iter().map(|&n| {
+        let dims = count.iter().map(|&n| {
             if n == 1 {
                 return DimensionMap::Const;
             }
@@ -184,12 +184,12 @@ impl<'a> Forest<'a> {
                 flip: false,
             }
         });
-        let along = along.collect();
+        let dims = dims.collect();
         class.members.push(Member {
             port,
             start: low.to_vec(),
             count,
-            along,
+            dims,
             origin,
         });
         let cell = self.place.len();
@@ -218,9 +218,9 @@ impl<'a> Forest<'a> {
         }
     }
 
-    fn along(&self, cell: usize, dim: Option<usize>) -> Option<(usize, bool)> {
+    fn parameter_of(&self, cell: usize, dim: Option<usize>) -> Option<(usize, bool)> {
         let (class, member) = self.place[cell];
-        match self.classes[class].members[member].along[dim?] {
+        match self.classes[class].members[member].dims[dim?] {
             DimensionMap::Param { param, flip } => Some((param, flip)),
             _ => None,
         }
@@ -234,7 +234,10 @@ impl<'a> Forest<'a> {
         loop {
             let mut changed = false;
             for pair in pairs {
-                let found = [self.along(cells[0], pair[0]), self.along(cells[1], pair[1])];
+                let found = [
+                    self.parameter_of(cells[0], pair[0]),
+                    self.parameter_of(cells[1], pair[1]),
+                ];
                 for side in [0, 1] {
                     if let (Some((param, _)), None) = (found[side], found[1 - side]) {
                         self.free(self.place[cells[side]].0, param);
@@ -249,7 +252,10 @@ impl<'a> Forest<'a> {
         let [a, b] = cells.map(|c| self.place[c].0);
         let mut same: Vec<(usize, usize, bool)> = Vec::new(); // parameter of a, parameter of b, reversed
         for (pair, &flip) in pairs.iter().zip(flips) {
-            let found = (self.along(cells[0], pair[0]), self.along(cells[1], pair[1]));
+            let found = (
+                self.parameter_of(cells[0], pair[0]),
+                self.parameter_of(cells[1], pair[1]),
+            );
             if let (Some((p, fp)), Some((q, fq))) = found {
                 same.push((p, q, flip ^ fp ^ fq));
             }
@@ -268,14 +274,14 @@ impl<'a> Forest<'a> {
         let moved = std::mem::take(&mut self.classes[drop].members);
         let moved_cells = std::mem::take(&mut self.cell_of[drop]);
         for (mut member, cell) in moved.into_iter().zip(moved_cells) {
-            for along in &mut member.along {
-                if let DimensionMap::Param { param, flip } = along {
+            for map in &mut member.dims {
+                if let DimensionMap::Param { param, flip } = map {
                     let image = same.iter().find_map(|&(p, q, f)| {
                         let (from, to) = if swap { (p, q) } else { (q, p) };
                         (from == *param).then_some((to, f))
                     });
                     // Every living parameter is in `same`, by the invariant.
-                    *along = match image {
+                    *map = match image {
                         Some((to, f)) => DimensionMap::Param {
                             param: to,
                             flip: *flip ^ f,
@@ -295,9 +301,9 @@ impl<'a> Forest<'a> {
         let class = &mut self.classes[class];
         class.params[param] = None;
         for member in &mut class.members {
-            for along in &mut member.along {
-                if matches!(along, DimensionMap::Param { param: p, .. } if *p == param) {
-                    *along = DimensionMap::Free;
+            for map in &mut member.dims {
+                if matches!(map, DimensionMap::Param { param: p, .. } if *p == param) {
+                    *map = DimensionMap::Free;
                 }
             }
         }
@@ -307,8 +313,8 @@ impl<'a> Forest<'a> {
     fn report(&mut self, cell: usize) {
         let (class, member) = self.place[cell];
         let member = &self.classes[class].members[member];
-        for (d, along) in member.along.iter().enumerate() {
-            if matches!(along, DimensionMap::Param { .. }) {
+        for (d, map) in member.dims.iter().enumerate() {
+            if matches!(map, DimensionMap::Param { .. }) {
                 let (first, count) = (member.start[d], member.count[d]);
                 self.irregular
                     .push((member.port, d, first, first + count - 1));

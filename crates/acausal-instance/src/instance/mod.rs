@@ -64,7 +64,7 @@ use crate::class::{ClassId, Libraries};
 ///
 /// ```
 /// use acausal_instance::class::Libraries;
-/// use acausal_instance::instance::{Instances, Kind, Primitive};
+/// use acausal_instance::instance::{Instances, InstanceKind, Primitive};
 /// use acausal_base::Name;
 ///
 /// let mut libraries = Libraries::new();
@@ -73,7 +73,7 @@ use crate::class::{ClassId, Libraries};
 /// let model = instances.instantiate_root("M", &[]).unwrap();
 /// let a = instances.member(model, Name::new("a")).unwrap();
 /// let r = instances.member(a, Name::new("R")).unwrap();
-/// assert_eq!(instances.kind(r), Kind::Primitive(Primitive::Real));
+/// assert_eq!(instances.kind(r), InstanceKind::Primitive(Primitive::Real));
 /// assert_eq!(instances.display_name(r), "a.R");
 /// assert!(instances.binding(r).is_some());
 /// ```

@@ -24,14 +24,14 @@
 //!
 //! Example: `y' = -y`, `y(0) = 1`.
 //! ```
-//! use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+//! use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, Pattern, StepOutcome};
 //! struct Decay(Pattern);
 //! impl Dae for Decay {
-//!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+//!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
 //!         r[0] = yp[0] + y[0];
 //!         Ok(())
 //!     }
-//!     fn jacobian(&mut self, _t: f64, _y: &[f64], _yp: &[f64], cj: f64, v: &mut [f64]) -> Result<(), EvalError> {
+//!     fn jacobian(&mut self, _t: f64, _y: &[f64], _yp: &[f64], cj: f64, v: &mut [f64]) -> Result<(), DaeError> {
 //!         v[0] = cj + 1.0;
 //!         Ok(())
 //!     }
