@@ -116,7 +116,7 @@ pub(crate) fn take_out(c: &mut CompiledModel) {
             .flat_map(|(call, k)| without(call, &sorted.moved[k]))
             .collect()
     });
-    let mut next = || rest.next().unwrap_or_default();
+    let mut next = || rest.next().expect("as many programs as were sorted");
     (c.locals, c.other_locals, c.events.discrete) = (next(), next(), next());
     let values = std::mem::take(&mut c.events.timetable.values);
     c.events.timetable.values = values.iter().flat_map(pieces).collect();

@@ -204,7 +204,7 @@ pub(crate) fn schedule<'a>(
             }
             Chunk::Block(block) => {
                 walk.pass(block);
-                let spots = blocks.next().unwrap_or_default();
+                let spots = blocks.next().expect("the places of each block");
                 value_runs(block, &spots, &mut out.values);
             }
             Chunk::Elements(from, to) => walk.fill(

@@ -237,7 +237,7 @@ impl Reads {
                     full.push(match s {
                         Some(e) => *e,
                         None => {
-                            let i = indices.next().unwrap_or(1);
+                            let i = indices.next().expect("one for each open dimension");
                             ctx.exprs.int(i)
                         }
                     });

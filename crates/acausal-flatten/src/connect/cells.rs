@@ -61,7 +61,8 @@ impl PortCuts {
             .collect();
         // (port, dimension, cut) still to be carried along.
         let mut todo: Vec<(usize, usize, i64)> = Vec::new();
-        let position = |port: &Port| shapes.get_index_of(port).unwrap_or_default();
+        let position =
+            |port: &Port| (shapes.get_index_of(port)).expect("a port of each link has a shape");
         for link in links {
             for (side, (port, subs)) in link.ends.iter().enumerate() {
                 let p = position(port);

@@ -60,9 +60,7 @@ pub fn call(
             let mut elements = Vec::with_capacity(t.len());
             for _ in 0..t.len() {
                 elements.push(match &known {
-                    Some(values) => {
-                        literal_of(ctx, t.ty, values.get(position).copied().unwrap_or(0.0))
-                    }
+                    Some(values) => literal_of(ctx, t.ty, values[position]),
                     None => apply(ctx, func, &args, position as u32, t.ty.ty()),
                 });
                 position += 1;
@@ -263,7 +261,7 @@ fn specialised(
             let outputs = ctx.function_state.specialised[entry]
                 .outputs
                 .clone()
-                .unwrap_or_default();
+                .expect("a function that was built has outputs");
             Ok((func, outputs))
         }
         Err(message) => {

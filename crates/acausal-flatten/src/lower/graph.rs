@@ -74,7 +74,8 @@ impl ConnectionGraph {
 
     /// Breaks loops and chooses roots. Gives a component of each tree that has no root at all.
     pub fn solve(&mut self) -> Vec<GraphNode> {
-        let index = |g: &Self, i: &GraphNode| g.nodes.get_index_of(i).unwrap_or(0);
+        let index =
+            |g: &Self, i: &GraphNode| (g.nodes.get_index_of(i)).expect("what is named is a node");
         let n = self.nodes.len();
         let mut sets = Sets {
             parent: (0..n).collect(),
@@ -138,7 +139,7 @@ impl ConnectionGraph {
         while next < queue.len() {
             let k = queue[next];
             next += 1;
-            let depth = self.depth.get(&self.nodes[k]).copied().unwrap_or(0);
+            let depth = self.depth[&self.nodes[k]];
             for &m in &tree[k] {
                 if !self.depth.contains_key(&self.nodes[m]) {
                     self.depth.insert(self.nodes[m].clone(), depth + 1);

@@ -43,7 +43,7 @@ impl Context {
                     let at = rest
                         .iter()
                         .position(|(_, x)| std::ptr::eq(x, e))
-                        .unwrap_or(0);
+                        .expect("the operand that was just lowered");
                     acc = self.binary(*op, acc, record, first.span, e.span)?;
                     for (op, e) in &rest[at + 1..] {
                         let value = self.expr(env, e)?;

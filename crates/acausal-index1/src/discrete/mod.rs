@@ -132,7 +132,8 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
     loop {
         while let Some(from) = queue.pop_front() {
             let (known, sides) = &candidates[from];
-            let target = sides[chosen[from].unwrap_or(0)].0;
+            let side = chosen[from].expect("what is in the queue has been decided");
+            let target = sides[side].0;
             let Some(waiting) = undecided.get_mut(&target.var) else {
                 continue;
             };
@@ -161,7 +162,7 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
             next += 1;
         }
         if next == chosen.len() {
-            return chosen.into_iter().map(|c| c.unwrap_or(0)).collect();
+            return chosen.into_iter().flatten().collect();
         }
         chosen[next] = Some(0);
         queue.push_back(next);
