@@ -15,6 +15,7 @@
 //! Invariants: positions (final row and column order) are what all index arrays hold; rows inside a column of L and U
 //! are sorted, which for U is also a topological order of the elimination; diagonals are stored inverted.
 
+mod determinant;
 mod factor;
 mod panel;
 mod refactor;
@@ -24,6 +25,7 @@ use super::btf::block_form;
 use super::ordering::{block_graph, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
+pub use determinant::Determinant;
 use panel::{Panels, UpperRows};
 
 /// The diagonal entry is taken as pivot if it has at least this fraction of the largest candidate. KLU's default of
