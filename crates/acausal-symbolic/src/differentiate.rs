@@ -337,7 +337,33 @@ pub(crate) fn derive_call(
             let rate = exprs.sub(one, d[1]);
             return exprs.mul(&[past, rate]);
         }
-        _ => return zero,
+        // Piecewise constant, or changed by events only.
+        Builtin::Sign
+        | Builtin::Floor
+        | Builtin::Ceil
+        | Builtin::Integer
+        | Builtin::Div
+        | Builtin::Initial
+        | Builtin::Terminal
+        | Builtin::Sample
+        | Builtin::Spatial
+        | Builtin::Edge
+        | Builtin::Change
+        | Builtin::Start
+        | Builtin::Concat
+        | Builtin::Text
+        | Builtin::Clock
+        | Builtin::EventClock
+        | Builtin::ClockedSample
+        | Builtin::Hold
+        | Builtin::Previous
+        | Builtin::SubSample
+        | Builtin::SuperSample
+        | Builtin::ShiftSample
+        | Builtin::BackSample
+        | Builtin::NoClock
+        | Builtin::Interval
+        | Builtin::FirstTick => return zero,
     };
     exprs.mul(&[outer, d[0]])
 }
