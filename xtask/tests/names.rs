@@ -13,34 +13,40 @@ use syn::visit::{self, Visit};
 const SHARED: &[(&str, &str)] = &[
     (
         "Error",
-        "by convention the error of a module, with its path: `lower::Error`",
+        "the error of a module by convention, with its path: `lower::Error`",
     ),
     (
         "Options",
-        "the options of one verb of a command, or of one crate, with its path",
+        "of one verb of a command, or of one crate, with its path: `speed::Options`",
     ),
+    // The structural crate knows integers only; what it calls so is the thing of the same name as the graph sees it, with its path.
     (
         "Access",
-        "`segments::Access` is the same access, reduced to the integers that the graph needs",
+        "`segments::Access`: an access by ranges of numbers",
     ),
     (
         "Equation",
-        "`segments::Equation` is the same equation, reduced to the integers that the graph needs",
+        "`segments::Equation`: an equation by what it touches",
+    ),
+    ("Variable", "`segments::Variable`: a variable by its sizes"),
+    ("Model", "`segments::Model`: a model by its graph"),
+    (
+        "Dae",
+        "`pantelides::Dae`: a DAE by its graph; `acausal_index1::Dae`: the one that is handed on; `acausal_solver::Dae`: one that is integrated",
     ),
     (
-        "Variable",
-        "`segments::Variable` is the same variable, reduced to the integers that the graph needs",
+        "Class",
+        "`integer_elimination::Class`: how an unknown is used elsewhere",
     ),
-    ("Class", "`integer_elimination::Class` is a set of unknowns"),
-    ("Dae", "TODO"),
-    ("Model", "TODO"),
-    ("Scope", "TODO"),
-    ("Span", "TODO"),
+    (
+        "Scope",
+        "of `acausal_index1`: which pairs are looked at, used in one folder",
+    ),
+    ("Span", "`segments::Span`: a range of indices"),
 ];
 
 /// Words that were names once and told nobody anything.
 const PRIVATE_WORDS: &[&str] = &[
-    "along",
     "astray",
     "depart",
     "far",
