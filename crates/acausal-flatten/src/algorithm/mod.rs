@@ -28,6 +28,8 @@ pub mod package;
 mod target;
 mod when;
 
+pub(crate) use target::references;
+
 #[cfg(test)]
 mod tests;
 

@@ -130,7 +130,7 @@ pub(super) fn root(
 }
 
 /// References that a statement assigns, those of inner statements included.
-pub(super) fn references(s: &Statement) -> Vec<&ComponentRef> {
+pub(crate) fn references(s: &Statement) -> Vec<&ComponentRef> {
     let mut out = Vec::new();
     let mut stack = vec![s];
     while let Some(s) = stack.pop() {

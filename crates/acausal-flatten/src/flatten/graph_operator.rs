@@ -10,7 +10,7 @@ use acausal_base::Span;
 use acausal_syntax::ast::{Call, ComponentRef};
 
 use super::{EquationContext, Flattener};
-use crate::lower::{Error, ErrorKind, Result, Type, error};
+use crate::lower::{ErrorKind, Result, Type, error};
 use acausal_instance::class::CONNECTION_OPERATORS;
 
 impl Flattener {
@@ -75,12 +75,7 @@ impl Flattener {
             }
         }
         if let Some(e) = priority {
-            let value = self.ctx.scalar(&spot.env.evaluating(), e, Type::Integer)?;
-            if self.ctx.exprs.as_int(value).is_none() {
-                let message =
-                    "the priority of a potential root must be known when the model is compiled";
-                return Err(Error::not_constant(e.span, message));
-            }
+            self.ctx.scalar(&spot.env.evaluating(), e, Type::Integer)?;
         }
         Ok(())
     }

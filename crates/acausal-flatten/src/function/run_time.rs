@@ -19,6 +19,7 @@ use super::constant::{fold, is_constant, literal_text};
 use super::declare::blank;
 use super::execute::with_locals;
 use super::procedure::callee;
+use crate::algorithm::references;
 use crate::lower::{
     Context, Env, IterationRange, Locals, Result, Type, Value, error, in_dependency_order,
 };
@@ -391,29 +392,6 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
 
 /// First identifiers of everything that statements assign, in order.
 pub fn targets(statements: &[Statement]) -> Vec<acausal_base::Name> {
-    let mut out = Vec::new();
-    let mut stack: Vec<&Statement> = statements.iter().rev().collect();
-    while let Some(s) = stack.pop() {
-        match &s.kind {
-            StatementKind::Assign { target, .. } => out.push(target.parts[0].name.name),
-            StatementKind::AssignCall { targets, .. } => {
-                out.extend(targets.iter().flatten().map(|t| t.parts[0].name.name));
-            }
-            StatementKind::If {
-                branches,
-                otherwise,
-            } => {
-                stack.extend(otherwise.iter().rev());
-                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
-            }
-            StatementKind::When { branches } => {
-                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
-            }
-            StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
-                stack.extend(body.iter().rev());
-            }
-            StatementKind::Call(_) | StatementKind::Break | StatementKind::Return => {}
-        }
-    }
-    out
+    let assigned = statements.iter().flat_map(references);
+    assigned.map(|r| r.parts[0].name.name).collect()
 }

@@ -47,6 +47,18 @@ pub struct FramedEnv<'a> {
     pub domain: Vec<(IterId, Range)>,
 }
 
+impl FramedEnv<'_> {
+    /// The iterators, each with the array over whose elements it runs.
+    pub fn iterators(&self) -> Vec<(InstId, IterId)> {
+        let arrays = self.env.arrays.iter();
+        let arrays = arrays.flat_map(|(array, subs)| subs.iter().map(|_| *array));
+        arrays
+            .zip(&self.domain)
+            .map(|(array, d)| (array, d.0))
+            .collect()
+    }
+}
+
 impl Context {
     /// The environment of text written in a scope: inside of arrays of components it stands for every element.
     pub fn frame(&mut self, scope: Scope) -> Result<FramedEnv<'static>> {

@@ -220,18 +220,8 @@ impl Instances {
 
 /// The first declaration of an element that was redeclared in classes.
 pub(super) fn original_of(element: &ShapeElement, parent: InstId) -> Option<Placed> {
-    let mut last = element;
-    while let Some(replaced) = &last.replaced {
-        last = replaced;
-    }
-    match &last.item {
-        ElementDecl::Component(decl) => Some((
-            Arc::clone(decl),
-            Scope {
-                inst: parent,
-                layer: last.layer,
-            },
-        )),
+    match element.declarations(parent).last()? {
+        (ElementDecl::Component(decl), scope, _) => Some((Arc::clone(decl), scope)),
         _ => None,
     }
 }
@@ -278,19 +268,13 @@ fn component_environment(
             env.extend(constraint_of(decl, hit.scope));
         }
     }
-    let mut next = Some(element);
-    while let Some(element) = next {
-        next = element.replaced.as_deref();
-        let ElementDecl::Component(declared) = &element.item else {
+    for (item, scope, is_original) in element.declarations(parent) {
+        let ElementDecl::Component(declared) = item else {
             continue;
-        };
-        let scope = Scope {
-            inst: parent,
-            layer: element.layer,
         };
         env.extend(constraint_of(declared, scope));
         // Without a clause the original declaration is the constraining one.
-        if next.is_none()
+        if is_original
             && declared.clause.constraint.is_none()
             && !Arc::ptr_eq(declared, decl)
             && let Some(modifier) = &declared.modifier

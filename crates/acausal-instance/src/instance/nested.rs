@@ -161,18 +161,12 @@ impl Instances {
                 found.extend(of_clause(redeclared, hit.scope));
             }
         }
-        let mut next = Some(element);
-        while let Some(element) = next {
-            next = element.replaced.as_deref();
-            let ElementDecl::Class(declared) = &element.item else {
+        for (item, scope, is_original) in element.declarations(parent) {
+            let ElementDecl::Class(declared) = item else {
                 continue;
             };
-            let scope = Scope {
-                inst: parent,
-                layer: element.layer,
-            };
             found.extend(of_clause(declared, scope));
-            let original = next.is_none() && declared.constraint.is_none();
+            let original = is_original && declared.constraint.is_none();
             if !original || declared.class == decl.class || decl.extends_inherited {
                 continue;
             }

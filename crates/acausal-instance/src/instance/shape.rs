@@ -117,6 +117,17 @@ pub(crate) struct ShapeElement {
     pub replaced: Option<Arc<ShapeElement>>,
 }
 
+impl ShapeElement {
+    /// Its declarations from the one in force to the original, each with its scope in an instance and whether it is the original.
+    pub fn declarations(&self, inst: InstId) -> impl Iterator<Item = (&ElementDecl, Scope, bool)> {
+        let all = std::iter::successors(Some(self), |e| e.replaced.as_deref());
+        all.map(move |e| {
+            let layer = e.layer;
+            (&e.item, Scope { inst, layer }, e.replaced.is_none())
+        })
+    }
+}
+
 impl ClassShape {
     /// A class without any elements.
     pub fn empty(kind: InstanceKind, node: InstId) -> ClassShape {
