@@ -32,7 +32,9 @@ equation
     y = i;
   end for;
   Connections.potentialRoot(frame, k);
+  // error: `k` varies, but a constant or parameter is needed here
   Connections.potentialRoot(frame, integer(time));
+  // error: `time` varies, but a constant or parameter is needed here
   for i in rows loop
   // error: what an iterator runs over must be a constant or parameter expression
     z[i] = i;

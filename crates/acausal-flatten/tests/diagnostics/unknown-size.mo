@@ -11,4 +11,5 @@ model M
   // error: the size of `x` does not follow from a binding
 equation
   (r, next) = random({1, 2});
+  // error: the size of the output `next` of the external function `ModelicaRandom_xorshift64star` is not known before the call
 end M;
