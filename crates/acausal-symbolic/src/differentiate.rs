@@ -241,6 +241,16 @@ fn derive_pow(
     }
 }
 
+/// Changed by events only, or at once where a value passes a threshold.
+fn is_piecewise_constant(f: Builtin) -> bool {
+    use Builtin::*;
+    matches!(
+        f,
+        Sign | Floor | Ceil | Integer | Div | Initial | Terminal | Sample
+    ) || matches!(f, Spatial | Edge | Change | Start | Concat | Text)
+        || f.is_clocked()
+}
+
 pub(crate) fn derive_call(
     exprs: &mut Exprs,
     e: ExprId,
@@ -337,33 +347,8 @@ pub(crate) fn derive_call(
             let rate = exprs.sub(one, d[1]);
             return exprs.mul(&[past, rate]);
         }
-        // Piecewise constant, or changed by events only.
-        Builtin::Sign
-        | Builtin::Floor
-        | Builtin::Ceil
-        | Builtin::Integer
-        | Builtin::Div
-        | Builtin::Initial
-        | Builtin::Terminal
-        | Builtin::Sample
-        | Builtin::Spatial
-        | Builtin::Edge
-        | Builtin::Change
-        | Builtin::Start
-        | Builtin::Concat
-        | Builtin::Text
-        | Builtin::Clock
-        | Builtin::EventClock
-        | Builtin::ClockedSample
-        | Builtin::Hold
-        | Builtin::Previous
-        | Builtin::SubSample
-        | Builtin::SuperSample
-        | Builtin::ShiftSample
-        | Builtin::BackSample
-        | Builtin::NoClock
-        | Builtin::Interval
-        | Builtin::FirstTick => return zero,
+        _ if is_piecewise_constant(f) => return zero,
+        _ => unreachable!("{f:?} has no rule for its derivative"),
     };
     exprs.mul(&[outer, d[0]])
 }
