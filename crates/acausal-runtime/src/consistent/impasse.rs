@@ -190,15 +190,13 @@ impl ImpasseMonitor {
         y: &[f64],
         yp: &[f64],
     ) -> Matrix {
-        let all = machine.initial_jacobian(t, y, yp);
-        let changed = self.values.len() != system.entries.len()
-            || (self.values.iter().zip(&system.entries))
-                .any(|(v, k)| v.to_bits() != all[*k as usize].to_bits());
+        let values = system.matrix(machine, t, y, yp);
+        let changed = self.values.len() != values.len()
+            || (self.values.iter().zip(&values)).any(|(a, b)| a.to_bits() != b.to_bits());
         if let Some(known) = self.last.filter(|_| !changed) {
             return known;
         }
-        self.values.clear();
-        (self.values).extend(system.entries.iter().map(|k| all[*k as usize]));
+        self.values = values;
         let rows = system.pattern.row_idx();
         self.largest.resize(system.rows.len(), 0.0);
         for (v, row) in self.values.iter().zip(rows) {
