@@ -5,10 +5,11 @@
 //!
 //! | threshold | on its two sides |
 //! |---|---|
-//! | `selected_rows_from` | the same numbers, of which fewer are computed: the same bits |
 //! | `large_from` | the same numbers in another arrangement: the same bits; in single precision, where the tolerance allows it: the tolerance |
-//! | `impasses_to` | the same trajectory, which is watched or not: the same bits, or a message |
-//! | `blocks_to`, `start_choice_to` | the same system, solved by another iteration or from other guesses: the tolerance of that iteration |
+//! | `start_choice_to` | the same choice by numbers or by structure; where they differ, another start among those that the model allows, or a message |
+//! | `selected_rows_from` | fewer numbers of a row: the same bits where all unknowns are states; algebraic unknowns satisfy their equations to the tolerance |
+//! | `impasses_to` | the same trajectory, which is watched or not: rounding, or a message |
+//! | `blocks_to` | the same system, solved by another iteration: the tolerance of that iteration |
 //! | `aliases_from`, `smallest_form_to`, `taken_apart_to` | other equations with the same solution: the tolerance of the integration |
 //!
 //! Not here: limits beyond which something is refused with a message, bounds of searches whose failure is told, and sizes of buffers. The solver for linear systems
