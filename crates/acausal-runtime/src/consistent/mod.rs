@@ -120,11 +120,6 @@ impl ConsistentSystem {
         })
     }
 
-    /// Whether an unknown is a component of `x`, of which there are `n`.
-    fn has_algebraic(&self, n: usize) -> bool {
-        self.columns.first().is_some_and(|&c| (c as usize) < n)
-    }
-
     /// Marks the system of the start.
     pub fn at_start(mut self, data: &StartData) -> ConsistentSystem {
         let given = |&c: &u32| data.given.get(c as usize).copied().unwrap_or(false);
@@ -149,7 +144,7 @@ impl ConsistentSystem {
             at.update();
             return Ok(1);
         }
-        if let Err(error) = self.list(at) {
+        if let Err(error) = self.list(&at.machine.model) {
             let mut failure = InitialFailure::new(InitialKind::Pattern, at.t);
             failure.condition = Some(error.to_string());
             return Err(Box::new(failure));
@@ -204,7 +199,7 @@ impl ConsistentSystem {
         if self.divide(at) {
             return true;
         }
-        if self.list(at).is_err() {
+        if self.list(&at.machine.model).is_err() {
             return false;
         }
         if self.rows.is_empty() {

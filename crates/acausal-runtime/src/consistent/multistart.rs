@@ -20,7 +20,7 @@ const DISTANCES: [f64; 8] = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0];
 impl ConsistentSystem {
     /// Solves for the unknown entries of `y` and `yp`, also far away from them; false and unchanged without a solution.
     pub fn solve_from_distant_guesses(&mut self, at: &mut Point) -> bool {
-        if self.list(at).is_err() || self.rows.is_empty() {
+        if self.list(&at.machine.model).is_err() || self.rows.is_empty() {
             return false;
         }
         let options = self.options(at);

@@ -157,6 +157,28 @@ end R;",
         .code(0);
 }
 
+/// A pole is found whatever else the model contains: other loops, few and many, and a second pole at the same instant, which leaves the sign of the determinant of the
+/// whole model as it is.
+#[test]
+fn a_pole_is_found_in_every_model() {
+    for (cells, poles) in [(1, 1), (1, 2), (100, 1), (3000, 2)] {
+        let text = format!(
+            "model P Real x(start = 0, fixed = true), y[{poles}], z[{poles}];
+  Real a[{cells}](each start = 1, each fixed = true), w[{cells}]; equation
+  der(x) = 1;
+  for i in 1:{poles} loop y[i] + z[i] = 1; y[i] + x*z[i] = 3; end for;
+  for i in 1:{cells} loop der(a[i]) = -w[i]; w[i]^3 + w[i] = a[i]; end for;
+end P;"
+        );
+        let place = Place::with("P.mo", &text);
+        let arguments = ["simulate", "P.mo", "--stop", "3", "--observe", "x"];
+        place
+            .acausal(&arguments)
+            .code(1)
+            .complains(&["error[singular]", "at time = 1.0000000"]);
+    }
+}
+
 /// A disk that is full: the message names the file, and the run does not claim success. The limit on the size of files
 /// stands for the disk. What fitted is a valid file with the rows from the start on; nothing but the torn end is lost.
 #[cfg(target_os = "linux")]

@@ -10,16 +10,18 @@
 //! after steps with a new iteration matrix, as the old one does not carry over a pole. A change of sign is located by
 //! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
-//! Rows are divided by their largest size so far; the sign and the smallest pivot of sparse factors then show on which side of a singular matrix
-//! this one is, and how far. A matrix that has not changed (as where the equations are linear) says what it said. What remains is one evaluation
-//! of the Jacobian per look, so only systems up to a size are watched ([`Scale::impasses_to`](acausal_base::Scale::impasses_to)).
+//! What is looked at are diagonal blocks ([`blocks`]), so that nothing depends on what else a model contains; none where no step can change them. A look costs an
+//! evaluation of the Jacobian, so blocks above a size are not watched ([`Scale::impasses_to`](acausal_base::Scale::impasses_to)).
 
+mod blocks;
+
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::Integrator;
-use acausal_solver::linear::{LinearSolver, SparseLu};
 
 use super::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, InitialKind};
 use crate::machine::Machine;
+use blocks::{BlockState, Blocks};
 
 /// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
 /// point where solutions meet it is of size d.
@@ -34,26 +36,22 @@ const STEPS: u32 = 10;
 /// The history of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ImpasseMonitor {
-    /// Largest entry of each row so far.
-    largest: Vec<f64>,
+    /// What is looked at, once it was asked for; nothing if nothing needs to be.
+    blocks: Option<Box<Blocks>>,
+    asked: bool,
     /// Number of steps in succession at which the matrix was singular, and when that began.
     count: u32,
     since: f64,
-    /// Sign of the determinant after the last step; zero where it is not known.
-    sign: i8,
+    /// Sign of the determinant of each block after the last step at which it was known; nothing right behind an event.
+    signs: Vec<i8>,
     /// Factorisations of the integrator by then.
     factorisations: u64,
-    /// Factors of the matrix, once it was looked at.
-    lu: Option<Box<SparseLu>>,
-    /// Entries of the matrix that was looked at last, and what it said.
-    values: Vec<f64>,
-    last: Option<Matrix>,
 }
 
 impl ImpasseMonitor {
     /// After an event the equations may be others.
     pub fn forget(&mut self) {
-        self.sign = 0;
+        self.signs.clear();
         self.count = 0;
     }
 
@@ -70,14 +68,16 @@ impl ImpasseMonitor {
         if system.underdetermined.is_some() {
             return Ok(());
         }
-        let n = system.rows.len();
         let branching = machine.model.initial.branching;
-        let most = machine.scale.impasses_to;
-        if n == 0 || n > most || !(branching || system.has_algebraic(machine.model.n)) {
+        if !self.asked {
+            self.asked = true;
+            self.blocks = blocks(system, machine);
+        }
+        if self.blocks.is_none() {
             return Ok(());
         }
         let factorisations = bdf.statistics().factorisations;
-        if !branching && factorisations == self.factorisations && self.sign != 0 {
+        if !branching && factorisations == self.factorisations && !self.signs.is_empty() {
             return Ok(());
         }
         self.factorisations = factorisations;
@@ -87,11 +87,20 @@ impl ImpasseMonitor {
         } else {
             from.max(bdf.step_start())
         };
-        let (y, yp) = bdf.solution();
-        let now = self.matrix(system, machine, t, y, yp);
-        let before = self.sign;
-        self.sign = now.sign;
-        if now.smallest < SMALL {
+        let now = match self.states_at_hand(system, machine) {
+            Some(states) if !self.has_turned(&states) => states,
+            _ => {
+                let (y, yp) = bdf.solution();
+                self.states(system, machine, t, y, yp)
+            }
+        };
+        let before = std::mem::take(&mut self.signs);
+        let known = |k: usize| before.get(k).copied().unwrap_or(0);
+        let signs = now.iter().enumerate();
+        self.signs = signs
+            .map(|(k, s)| if s.sign == 0 { known(k) } else { s.sign })
+            .collect();
+        if now.iter().any(|s| s.smallest < SMALL) {
             if self.count == 0 {
                 self.since = t;
             }
@@ -99,50 +108,59 @@ impl ImpasseMonitor {
         } else {
             self.count = 0;
         }
-        let turned = before * now.sign < 0;
-        if !turned && (self.count < STEPS || !branching) {
-            return Ok(());
+        let has_turned = |k: usize, sign: i8| known(k) * sign < 0;
+        let mut turned: Vec<usize> = (0..now.len())
+            .filter(|k| has_turned(*k, now[*k].sign))
+            .collect();
+        let mut end = None;
+        if turned.is_empty() && branching && self.count >= STEPS {
+            end = smallest(&now, |_| true).map(|state| (self.since, state));
         }
-        let mut at = if turned { t } else { self.since };
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
-        let mut found = now;
-        if turned {
-            // Where the sign changes, by bisection along the interpolant of the step.
-            let mut low = from;
+        let mut low = from;
+        // Where the first of the signs changes, by bisection along the interpolant of the step; then the next, if the solution goes through.
+        while end.is_none() && !turned.is_empty() {
+            let (mut at, mut found) = (t, now.clone());
             while at - low > LOCATED * at.abs().max(low.abs()) {
                 let middle = 0.5 * (low + at);
                 bdf.interpolate(middle, &mut y, &mut yp);
-                let there = self.matrix(system, machine, middle, &y, &yp);
-                if before * there.sign > 0 {
+                let there = self.states(system, machine, middle, &y, &yp);
+                if turned.iter().all(|k| known(*k) * there[*k].sign > 0) {
                     low = middle;
                 } else {
                     (at, found) = (middle, there);
                 }
             }
             bdf.interpolate(at, &mut y, &mut yp);
+            let here = |k: usize| known(k) * found[k].sign <= 0;
+            let Some(state) = smallest(&found, |k| turned.contains(&k) && here(k)) else {
+                break;
+            };
+            let column = system.columns[state.col as usize];
+            let ends = branching
+                || state.smallest <= SMALL
+                    && self.is_pole(system, machine, bdf, (at, column), nominal);
+            if ends {
+                end = Some((at, state));
+            }
+            turned.retain(|k| !here(*k));
+            low = at;
         }
-        if !branching {
-            let column = system.columns[found.col];
-            let grows = found.smallest <= SMALL
-                && self.is_pole(system, machine, bdf, (at, column), nominal);
+        let Some((at, state)) = end else {
             let (y, yp) = bdf.solution();
             machine.update(t, y, yp);
-            if !grows {
-                return Ok(());
-            }
-        }
+            return Ok(());
+        };
         let kind = match branching {
             true => InitialKind::SolutionsMeet,
             false => InitialKind::Singular,
         };
         let mut failure = InitialFailure::new(kind, at);
         failure.start = false;
-        let value = machine.column_value(system.columns[found.col] as usize, &y, &yp);
-        failure.rows = vec![(system.rows[found.row] as usize, 0.0)];
-        failure.unknowns = vec![(
-            machine.column_text(system.columns[found.col] as usize),
-            value,
-        )];
+        let column = system.columns[state.col as usize] as usize;
+        let value = machine.column_value(column, &y, &yp);
+        failure.rows = vec![(system.rows[state.row as usize] as usize, 0.0)];
+        failure.unknowns = vec![(machine.column_text(column), value)];
         Err(Box::new(failure))
     }
 
@@ -181,82 +199,55 @@ impl ImpasseMonitor {
         }
     }
 
-    /// The matrix at a point.
-    fn matrix(
+    /// What they say where the integrator evaluated its last matrix, at next to no cost; large systems of explicit equations only.
+    fn states_at_hand(
+        &mut self,
+        system: &ConsistentSystem,
+        machine: &mut Machine,
+    ) -> Option<Vec<BlockState>> {
+        let schedule = system.schedule()?;
+        let mut matrix = vec![0.0; system.pattern.nnz()];
+        machine.consistent_jacobian_at_hand(schedule, &mut matrix);
+        Some(self.blocks.as_mut()?.look(&matrix).to_vec())
+    }
+
+    /// Whether a sign is not what it was.
+    fn has_turned(&self, states: &[BlockState]) -> bool {
+        let mut pairs = self.signs.iter().zip(states);
+        self.signs.is_empty() || pairs.any(|(sign, state)| sign * state.sign <= 0)
+    }
+
+    /// What the watched blocks of the matrix say at a point.
+    fn states(
         &mut self,
         system: &ConsistentSystem,
         machine: &mut Machine,
         t: f64,
         y: &[f64],
         yp: &[f64],
-    ) -> Matrix {
-        let values = system.matrix(machine, t, y, yp);
-        let changed = self.values.len() != values.len()
-            || (self.values.iter().zip(&values)).any(|(a, b)| a.to_bits() != b.to_bits());
-        if let Some(known) = self.last.filter(|_| !changed) {
-            return known;
-        }
-        self.values = values;
-        let rows = system.pattern.row_idx();
-        self.largest.resize(system.rows.len(), 0.0);
-        for (v, row) in self.values.iter().zip(rows) {
-            let largest = &mut self.largest[*row as usize];
-            *largest = largest.max(v.abs());
-        }
-        let scaled = |(v, row): (&f64, &u32)| match self.largest[*row as usize] {
-            0.0 => 0.0,
-            largest => v / largest,
+    ) -> Vec<BlockState> {
+        let Some(blocks) = &mut self.blocks else {
+            return Vec::new();
         };
-        let values: Vec<f64> = self.values.iter().zip(rows).map(scaled).collect();
-        let found = self.factorised(system, &values);
-        self.last = Some(found);
-        found
-    }
-
-    fn factorised(&mut self, system: &ConsistentSystem, values: &[f64]) -> Matrix {
-        if self.lu.is_none() {
-            let mut lu = SparseLu::default();
-            match lu.analyse(&system.pattern) {
-                Ok(()) => self.lu = Some(Box::new(lu)),
-                Err(s) => return Matrix::singular(s.row, s.col),
-            }
-        }
-        let Some(lu) = &mut self.lu else {
-            return Matrix::singular(0, 0);
-        };
-        match lu.factor(values) {
-            Ok(()) => {
-                let d = lu.determinant();
-                Matrix {
-                    sign: if d.negative { -1 } else { 1 },
-                    smallest: d.smallest_pivot,
-                    row: d.row,
-                    col: d.col,
-                }
-            }
-            Err(s) => Matrix::singular(s.row, s.col),
-        }
+        let matrix = system.matrix(machine, t, y, yp);
+        blocks.look(&matrix).to_vec()
     }
 }
 
-/// What the factors say.
-#[derive(Clone, Copy, Debug)]
-struct Matrix {
-    /// Sign of the determinant.
-    sign: i8,
-    /// The smallest pivot, its row and column.
-    smallest: f64,
-    row: usize,
-    col: usize,
+/// What has to be looked at: nothing where no step can change the matrix.
+fn blocks(system: &mut ConsistentSystem, machine: &Machine) -> Option<Box<Blocks>> {
+    let model = machine.model.clone();
+    let algebraic = || model.unknowns.iter().any(|u| u.role != UnknownRole::State);
+    if !model.initial.branching && !(algebraic() && machine.partials_vary_in_a_step()) {
+        return None;
+    }
+    Blocks::new(system, &model, machine.scale.impasses_to).map(Box::new)
 }
 
-impl Matrix {
-    fn singular(row: usize, col: usize) -> Matrix {
-        Matrix {
-            sign: 0,
-            smallest: 0.0,
-            row,
-            col,
-        }
-    }
+/// The closest to singular of some blocks.
+fn smallest(states: &[BlockState], of: impl Fn(usize) -> bool) -> Option<BlockState> {
+    let chosen = states.iter().enumerate().filter(|(k, _)| of(*k));
+    chosen
+        .map(|(_, s)| *s)
+        .min_by(|a, b| a.smallest.total_cmp(&b.smallest))
 }
