@@ -10,6 +10,7 @@ use acausal_expr::unknown::Role;
 use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
+use crate::event::watch::Change;
 use crate::initial::roles;
 use crate::simulate::{Run, UNKNOWN_REACH, absorb};
 use crate::{Settings, SimError, Sink, Summary};
@@ -47,7 +48,15 @@ impl Run {
         }
         let reach = self.reach.unwrap_or(UNKNOWN_REACH);
         let span = settings.stop - self.origin;
-        if self.watch.note(WATCHED, true, self.t, span).is_some() {
+        let change = Change {
+            number: WATCHED,
+            value: true,
+            t: self.t,
+            error: LEAST * f64::EPSILON * self.t.abs(),
+            // Nobody knows how far a solution was from its end.
+            confined: true,
+        };
+        if self.watch.note(change, span).is_some() {
             return Ok(false);
         }
         for beyond in BEYOND {

@@ -7,13 +7,16 @@ use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, SolverError, StepLimit, StepOutcome};
 
 use super::{REACH_STEPS, Run, absorb};
-use crate::at_event::record_delays;
+use crate::at_event::{Crossed, record_delays};
 use crate::event::EventOutcome;
 use crate::history::Recent;
 use crate::initial::restart_system;
 use crate::selected::SelectedSignals;
 use crate::watched::Watched;
 use crate::{Settings, SimError, Sink, Summary};
+
+/// A relation whose sides have not differed by more than this many widths of its hysteresis has not left its threshold. In a sliding mode they differ by one or two.
+const LEFT_BEHIND: f64 = 8.0;
 
 impl Run {
     /// Integrates to the end.
@@ -83,6 +86,7 @@ impl Run {
             self.keep_open(found, settings, summary)?;
             let mut bdf = self.integrator(settings)?;
             bdf.limit_first_step(first_step);
+            self.smooth = bdf.smooth_distance();
             let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
             self.tracer.finish(&mut *bdf, &self.machine.model, sink);
             summary.add(&*bdf, &self.machine.model);
@@ -234,6 +238,7 @@ impl Run {
         let long = REACH_STEPS * (reached - self.t);
         self.reach = Some(self.reach.map_or(long, |r| r.max(long)));
         self.t = reached;
+        self.smooth = bdf.smooth_distance();
         self.behind = true;
         Ok(())
     }
@@ -267,9 +272,9 @@ impl Run {
     ) -> Result<bool, SimError> {
         // An indicator is positive while its relation is as its cell says. Whatever is negative after a step, found as a
         // crossing or not, belongs to a cell that no longer holds.
-        let (crossings, passed) = self.crossings(bdf, outcome);
+        let crossed = self.crossings(bdf, outcome);
         let by_time = self.t >= next_event;
-        if crossings.is_empty() && passed.is_empty() && !by_time {
+        if crossed.relations.is_empty() && crossed.passed.is_empty() && !by_time {
             record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
             if self.drop_shifts(bdf) {
                 bdf.forget_roots();
@@ -281,10 +286,10 @@ impl Run {
             self.correct_end(bdf);
         }
         let clock = Instant::now();
-        self.event(&crossings, &passed, settings, sink, summary)?;
+        self.event(&crossed, settings, sink, summary)?;
         self.impasse.forget();
         if settings.checkpoint_at != Some(self.t) {
-            self.restart_integrator(bdf, &crossings, settings, summary)?;
+            self.restart_integrator(bdf, &crossed.relations, settings, summary)?;
         }
         self.seconds.events += clock.elapsed().as_secs_f64();
         Ok(true)
@@ -319,7 +324,7 @@ impl Run {
     }
 
     /// Relations that are no longer as their cells say, and indicators of delays at whose end something comes out.
-    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> (Vec<usize>, Vec<usize>) {
+    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> Crossed {
         let mut crossings = bdf.negative_roots();
         if outcome == StepOutcome::Roots {
             let falling = bdf.found_roots().iter().filter(|c| !c.rising);
@@ -329,10 +334,14 @@ impl Run {
         crossings.dedup();
         let watched = &self.machine.watched;
         let passed = crossings.split_off(crossings.partition_point(|k| *k < watched.len()));
-        (
-            crossings.into_iter().map(|k| watched[k]).collect(),
-            passed.into_iter().map(|k| k - watched.len()).collect(),
-        )
+        let largest = bdf.largest_indicators();
+        let confined = |k: &usize| largest[*k] <= LEFT_BEHIND * self.events.bands[watched[*k]];
+        Crossed {
+            confined: crossings.iter().map(confined).collect(),
+            relations: crossings.into_iter().map(|k| watched[k]).collect(),
+            passed: passed.into_iter().map(|k| k - watched.len()).collect(),
+            error: bdf.crossing_error(),
+        }
     }
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;
