@@ -129,7 +129,7 @@ fn derivatives_of_constraints_are_exact_behind_a_restart() {
         when i < 0.25 then crossed = time; end when;
         annotation(experiment(StopTime = 2, Interval = 0.001, Tolerance = 1e-6));
       end Differentiator;";
-    let model = |select| {
+    let model = |select: bool| {
         let mut options = Load::default();
         options.structure.no_state_selection = !select;
         Model::from_text("Test.mo", text, &options).unwrap_or_else(|e| panic!("{e}"))
