@@ -3,11 +3,12 @@
 #![allow(clippy::panic)]
 
 use acausal_bench::random::attempt::{Form, Limits};
+use acausal_bench::random::case::Outcome;
 use acausal_bench::random::{Kind, count};
 
 /// Kind, form, number of models, and how many of them are known to be refused or wrong (docs/reliability.md says why). Where a
 /// defect is mended the number goes down; it never goes up.
-const TABLE: [(Kind, Form, usize, usize); 15] = [
+const TABLE: [(Kind, Form, usize, usize); 16] = [
     (Kind::Loops, Form::Default, 40, 0),
     (Kind::Loops, Form::Scalarise, 20, 0),
     (Kind::Loops, Form::NoStateSelection, 20, 0),
@@ -15,6 +16,7 @@ const TABLE: [(Kind, Form, usize, usize); 15] = [
     (Kind::Sampled, Form::Default, 20, 0),
     (Kind::Circuit, Form::Default, 45, 0),
     (Kind::Ungrounded, Form::Default, 20, 0),
+    (Kind::Scaled, Form::Default, 40, 0),
     (Kind::Mechanics, Form::Default, 40, 0),
     (Kind::Hybrid, Form::Default, 40, 0),
     (Kind::Arrays, Form::Default, 40, 0),
@@ -63,5 +65,24 @@ fn the_same_seed_gives_the_same_models() {
         };
         assert_eq!(texts(SEED), texts(SEED), "{}", kind.name());
         assert_ne!(texts(SEED), texts(SEED + 1), "{}", kind.name());
+    }
+}
+
+/// Models that failed once, whose mechanism no small model shows as well.
+#[test]
+fn what_failed_once_is_right() {
+    for (kind, seed, index) in [
+        // Without state selection right behind a restart.
+        (Kind::Language, 20261202, 1150),
+        // Inductors in a ring, in nanoseconds.
+        (Kind::Scaled, 20261208, 2558),
+    ] {
+        let limits = Limits {
+            slow: 20.0,
+            ..Limits::default()
+        };
+        let outcome = kind.case(seed, index).attempt(&limits);
+        let right = matches!(outcome, Outcome::Right { .. });
+        assert!(right, "{} {seed} {index}: {outcome}", kind.name());
     }
 }

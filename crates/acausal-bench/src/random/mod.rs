@@ -95,6 +95,8 @@ pub enum Kind {
     Circuit,
     /// Linear circuits without ground
     Ungrounded,
+    /// The same circuits in other units
+    Scaled,
     /// Drive trains
     Mechanics,
     /// Hybrid automata with exact event times
@@ -127,6 +129,7 @@ impl Kind {
             Kind::Sampled => loops::case(&mut draw, true),
             Kind::Circuit => circuit::case(&mut draw, true),
             Kind::Ungrounded => circuit::case(&mut draw, false),
+            Kind::Scaled => circuit::scaled(&mut draw),
             Kind::Mechanics => mechanics::case(&mut draw),
             Kind::Hybrid => hybrid::case(&mut draw),
             Kind::Arrays => arrays::case(&mut draw),
