@@ -10,6 +10,7 @@ use acausal_expr::unknown::Role;
 use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
+use crate::error::InitialFailure;
 use crate::event::watch::Change;
 use crate::initial::roles;
 use crate::simulate::{Run, UNKNOWN_REACH, absorb};
@@ -17,6 +18,8 @@ use crate::{Settings, SimError, Sink, Summary};
 
 /// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
 const BEYOND: [f64; 3] = [1e-10, 1e-8, 1e-6];
+/// Part of its size by which some algebraic unknown of another solution differs. At a distance of 1e-8 behind a fold the last point before it differs by 1e-4.
+const LEAST_JUMP: f64 = 1e-2;
 /// Least distance in units of the rounding error of time.
 const LEAST: f64 = 64.0;
 /// The number that jumps have among the conditions that are watched for chattering.
@@ -46,6 +49,18 @@ impl Run {
         if !ends || !roles.contains(&Role::Algebraic) {
             return Ok(false);
         }
+        self.jump_from_here(limit, settings, sink, summary)
+    }
+
+    /// The same where the solution is known to end.
+    pub(crate) fn jump_from_here(
+        &mut self,
+        limit: f64,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        summary: &mut Summary,
+    ) -> Result<bool, SimError> {
+        let roles = roles(&self.machine.model);
         let reach = self.reach.unwrap_or(UNKNOWN_REACH);
         let span = settings.stop - self.origin;
         let change = Change {
@@ -77,7 +92,12 @@ impl Run {
                 yp: &mut yp,
                 nominal: &self.nominal,
             });
-            if !found {
+            // What is still at the fold, with an error below the tolerance, is no solution.
+            let moves = |k: usize| {
+                let size = y[k].abs().max(self.y[k].abs());
+                roles[k] == Role::Algebraic && (y[k] - self.y[k]).abs() > LEAST_JUMP * size
+            };
+            if !found || !(0..y.len()).any(moves) {
                 continue;
             }
             self.machine.update(self.t, &self.y, &self.yp);
@@ -92,7 +112,7 @@ impl Run {
                 // Once is enough: a comparator without events jumps at every cycle.
                 self.jumped = true;
                 summary.warnings.push(format!(
-                    "at time = {}: the solution ends here although no relation changes (equations inside of noEvent); the run goes on with another one",
+                    "at time = {}: the solution ends here although no relation changes (it folds back, or equations inside of noEvent jump); the run goes on with another one",
                     self.t
                 ));
             }
@@ -103,5 +123,17 @@ impl Run {
         }
         self.machine.update(self.t, &self.y, &self.yp);
         Ok(false)
+    }
+
+    /// How to say that the solution folds back at the present point, if it does.
+    pub(crate) fn folds_back(&mut self) -> Option<Box<InitialFailure>> {
+        let mut here = Point {
+            machine: &mut self.machine,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        };
+        self.impasse.fold(&self.restart, &mut here)
     }
 }

@@ -10,6 +10,10 @@
 //! after steps with a new iteration matrix, as the old one does not carry over a pole. A change of sign is located by
 //! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
+//! *A fold.* `y^3 - y = u` ends where `3*y^2 = 1`: behind that u there is no solution nearby, perhaps another one far away. Whether the integrator finds no step there, or accepts a point behind the
+//! fold whose error is just below its tolerance, is chance; only in the second case the determinant changes its sign. Both are the same to the run, which looks for another solution from the last point before the fold
+//! ([`crate::jump`]) and ends if there is none ([`ImpasseMonitor::fold`]).
+//!
 //! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
 //! far the matrix is from a singular one. O(n^3) per look, so only systems with at most [`LARGEST`] unknowns are watched.
 
@@ -30,6 +34,13 @@ const POLE: f64 = 100.0;
 const LOCATED: f64 = 1e-9;
 /// So many steps in succession: a zero that is passed is no end.
 const STEPS: u32 = 10;
+
+/// How a solution passes a point where the matrix is singular.
+enum Passage {
+    Through,
+    Pole,
+    Fold,
+}
 
 /// The history of one run.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +63,30 @@ impl ImpasseMonitor {
         self.count = 0;
     }
 
-    /// Looks at the equations after a step of the integrator that began at `from` or before.
+    /// How to say that a solution ends at this point, if the equations are close to singular at it.
+    pub fn fold(
+        &mut self,
+        system: &ConsistentSystem,
+        at: &mut Point,
+    ) -> Option<Box<InitialFailure>> {
+        let n = system.rows.len();
+        if n == 0 || n > LARGEST || system.underdetermined.is_some() {
+            return None;
+        }
+        let (_, smallest, row, col) = self.matrix(system, at.machine, at.t, at.y, at.yp);
+        at.update();
+        if smallest >= SMALL {
+            return None;
+        }
+        let mut failure = InitialFailure::new(InitialKind::SolutionEnds, at.t);
+        failure.start = false;
+        let column = system.columns[col];
+        failure.rows = vec![(system.rows[row] as usize, 0.0)];
+        failure.unknowns = vec![(at.machine.column_text(column as usize), at.column(column))];
+        Some(Box::new(failure))
+    }
+
+    /// Looks at the equations after a step of the integrator that began at `from` or before. Says where the solution ends if it folds back inside of the step.
     pub fn look(
         &mut self,
         system: &mut ConsistentSystem,
@@ -60,19 +94,19 @@ impl ImpasseMonitor {
         bdf: &mut dyn Integrator,
         from: f64,
         nominal: &[f64],
-    ) -> Result<(), Box<InitialFailure>> {
+    ) -> Result<Option<f64>, Box<InitialFailure>> {
         // Permanently singular in harmless directions.
         if system.underdetermined.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let n = system.rows.len();
         let branching = machine.model.initial.branching;
         if n == 0 || n > LARGEST || !(branching || system.has_algebraic(machine.model.n)) {
-            return Ok(());
+            return Ok(None);
         }
         let factorisations = bdf.statistics().factorisations;
         if !branching && factorisations == self.factorisations && self.sign != 0 {
-            return Ok(());
+            return Ok(None);
         }
         self.factorisations = factorisations;
         let t = bdf.t();
@@ -95,14 +129,14 @@ impl ImpasseMonitor {
         }
         let turned = before * sign < 0;
         if !turned && (self.count < STEPS || !branching) {
-            return Ok(());
+            return Ok(None);
         }
         let mut at = if turned { t } else { self.since };
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
         let (mut row, mut col, mut smallest) = (row, col, smallest);
+        let mut low = from;
         if turned {
             // Where the sign changes, by bisection along the interpolant of the step.
-            let mut low = from;
             while at - low > LOCATED * at.abs().max(low.abs()) {
                 let middle = 0.5 * (low + at);
                 bdf.interpolate(middle, &mut y, &mut yp);
@@ -117,12 +151,16 @@ impl ImpasseMonitor {
         }
         if !branching {
             let column = system.columns[col];
-            let grows =
-                smallest <= SMALL && self.is_pole(system, machine, bdf, (at, column), nominal);
+            let what = match smallest <= SMALL {
+                true => self.passage(system, machine, bdf, (at, column), nominal),
+                false => Passage::Through,
+            };
             let (y, yp) = bdf.solution();
             machine.update(t, y, yp);
-            if !grows {
-                return Ok(());
+            match what {
+                Passage::Through => return Ok(None),
+                Passage::Fold => return Ok(Some(low)),
+                Passage::Pole => {}
             }
         }
         let kind = match branching {
@@ -137,16 +175,16 @@ impl ImpasseMonitor {
         Err(Box::new(failure))
     }
 
-    /// Whether an unknown is far larger close to a point inside of the step than at its ends. Where it is not, the equations
+    /// What happens close to a point inside of the step where the matrix is singular: an unknown is far larger there than at the ends of the step, or there is no solution. Else the equations
     /// agree with each other at the singular point, and the solution goes through it.
-    fn is_pole(
+    fn passage(
         &self,
         system: &mut ConsistentSystem,
         machine: &mut Machine,
         bdf: &mut dyn Integrator,
         (at, column): (f64, u32),
         nominal: &[f64],
-    ) -> bool {
+    ) -> Passage {
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
         let mut size = nominal[column as usize % nominal.len()];
         for t in [bdf.step_start(), bdf.t()] {
@@ -155,7 +193,7 @@ impl ImpasseMonitor {
         }
         bdf.interpolate(at, &mut y, &mut yp);
         let mut point = Point {
-            machine,
+            machine: &mut *machine,
             t: at,
             y: &mut y,
             yp: &mut yp,
@@ -166,9 +204,39 @@ impl ImpasseMonitor {
         match system.at_once(&mut point, &options, &mut x) {
             Ok(_) => {
                 system.scatter(&mut point, &x);
-                point.column(column).abs() > POLE * size
+                match point.column(column).abs() > POLE * size {
+                    true => Passage::Pole,
+                    false => Passage::Through,
+                }
             }
-            Err(_) => true,
+            Err(_) => self.at_end(system, machine, bdf, nominal),
+        }
+    }
+
+    /// Where there is no solution inside of the step: whether the step has led to one. Behind a fold it has not, its error is only below the tolerance.
+    fn at_end(
+        &self,
+        system: &mut ConsistentSystem,
+        machine: &mut Machine,
+        bdf: &mut dyn Integrator,
+        nominal: &[f64],
+    ) -> Passage {
+        let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
+        let mut point = Point {
+            machine,
+            t: bdf.t(),
+            y: &mut y,
+            yp: &mut yp,
+            nominal,
+        };
+        let options = system.options(&point);
+        let accepted = system.gather(&point);
+        let mut x = accepted.clone();
+        let solved = system.at_once(&mut point, &options, &mut x).is_ok();
+        let mut all = x.iter().zip(&accepted).zip(&options.nominal);
+        match solved && all.all(|((x, a), n)| (x - a).abs() <= SMALL * a.abs().max(*n)) {
+            true => Passage::Pole,
+            false => Passage::Fold,
         }
     }
 

@@ -8,6 +8,7 @@ use acausal_solver::{Integrator, SolverError, StepLimit, StepOutcome};
 
 use super::{REACH_STEPS, Run, absorb};
 use crate::at_event::{Crossed, record_delays};
+use crate::error::{InitialFailure, InitialKind};
 use crate::event::EventOutcome;
 use crate::history::Recent;
 use crate::initial::restart_system;
@@ -123,7 +124,10 @@ impl Run {
                     continue;
                 }
             };
-            self.accept(bdf, buffers, settings, sink, summary)?;
+            if self.accept(bdf, buffers, target, settings, sink, summary)? {
+                next_event = self.next_event();
+                continue;
+            }
             if outcome == StepOutcome::Roots {
                 self.follow(bdf);
                 self.correct_crossing(bdf);
@@ -203,7 +207,16 @@ impl Run {
     ) -> Result<(), SimError> {
         self.follow(bdf);
         if !self.jump(&error, target, settings, sink, summary)? {
-            let error = self.explain(error);
+            let ends = matches!(
+                error,
+                SolverError::StepTooSmall { .. }
+                    | SolverError::RepeatedFailure { .. }
+                    | SolverError::SingularMatrix { .. }
+            );
+            let error = match self.folds_back().filter(|_| ends) {
+                Some(fold) => SimError::Initialisation(fold),
+                None => self.explain(error),
+            };
             self.last_row(settings, sink);
             return Err(error);
         }
@@ -211,15 +224,16 @@ impl Run {
         self.restart_integrator(bdf, &[], settings, summary)
     }
 
-    /// Takes a step over: rows up to its end, what delays keep.
+    /// Takes a step over: rows up to its end, what delays keep. True if the solution ends inside of it and the run goes on with another one.
     fn accept(
         &mut self,
         bdf: &mut dyn Integrator,
         buffers: &mut (Vec<f64>, Vec<f64>),
+        target: f64,
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
-    ) -> Result<(), SimError> {
+    ) -> Result<bool, SimError> {
         let met = (self.impasse).look(
             &mut self.restart,
             &mut self.machine,
@@ -227,10 +241,31 @@ impl Run {
             self.t,
             &self.nominal,
         );
-        if let Err(failure) = met {
-            let until = failure.t.max(self.t);
-            self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
-            return Err(SimError::Initialisation(failure));
+        match met {
+            Err(failure) => {
+                let until = failure.t.max(self.t);
+                self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
+                return Err(SimError::Initialisation(failure));
+            }
+            Ok(Some(end)) => {
+                let until = end.max(self.t);
+                self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
+                bdf.interpolate(until, &mut self.y, &mut self.yp);
+                (self.t, self.behind) = (until, false);
+                self.correct_end(bdf);
+                self.machine.update(self.t, &self.y, &self.yp);
+                if !self.jump_from_here(target, settings, sink, summary)? {
+                    self.last_row(settings, sink);
+                    let at = self.folds_back();
+                    return Err(SimError::Initialisation(at.unwrap_or_else(|| {
+                        Box::new(InitialFailure::new(InitialKind::SolutionEnds, until))
+                    })));
+                }
+                self.impasse.forget();
+                self.restart_integrator(bdf, &[], settings, summary)?;
+                return Ok(true);
+            }
+            Ok(None) => {}
         }
         let reached = bdf.t();
         self.outputs_before(bdf, reached, buffers, settings, sink, summary)?;
@@ -240,7 +275,7 @@ impl Run {
         self.t = reached;
         self.smooth = bdf.smooth_distance();
         self.behind = true;
-        Ok(())
+        Ok(false)
     }
 
     /// Looks at all variables and assertions after a step.
@@ -370,7 +405,7 @@ impl Run {
 
     /// After a failed step: the last accepted state, unless a row stands there already. The failure of the step is what
     /// the user is told; one of the writer would only hide it.
-    fn last_row(&mut self, settings: &Settings, sink: &mut dyn Sink) {
+    pub(crate) fn last_row(&mut self, settings: &Settings, sink: &mut dyn Sink) {
         if self.output_time(settings, self.next_output.saturating_sub(1)) < self.t {
             self.machine.update(self.t, &self.y, &self.yp);
             let _ = self.row(self.t, sink);

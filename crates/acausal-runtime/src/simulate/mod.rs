@@ -160,7 +160,7 @@ pub(crate) struct Run {
     /// Recent events, to notice a standstill.
     pub(crate) watch: Watch,
     /// Whether solutions meet.
-    impasse: crate::consistent::ImpasseMonitor,
+    pub(crate) impasse: crate::consistent::ImpasseMonitor,
     /// What keeps unknowns where they are that the equations leave open.
     pub(crate) border: Option<Bordered>,
     /// Sets of open unknowns that have been reported.
