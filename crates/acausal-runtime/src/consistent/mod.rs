@@ -29,6 +29,7 @@ mod underdetermined;
 pub(crate) use impasse::ImpasseMonitor;
 pub(crate) use underdetermined::{FreeDirection, Underdetermined};
 
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::newton::{BlockNewton, Newton};
 use acausal_solver::{NewtonError, NewtonOptions, Pattern};
 
@@ -140,6 +141,9 @@ impl ConsistentSystem {
     /// Solves for the unknown entries of `y` and `yp` and for free parameters.
     pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
         self.underdetermined = None;
+        if self.start.is_none() {
+            release_stabilisation(at);
+        }
         if self.divide(at) {
             at.update();
             return Ok(1);
@@ -196,6 +200,7 @@ impl ConsistentSystem {
 
     /// Brings values that are nearly a solution closer to it; false, and they stay as they are, where that fails.
     pub fn refine(&mut self, at: &mut Point) -> bool {
+        release_stabilisation(at);
         if self.divide(at) {
             return true;
         }
@@ -396,6 +401,22 @@ impl ConsistentSystem {
             }
         }
         sizes
+    }
+}
+
+/// Where derivatives of constraints are among the equations, the multipliers μ that keep the constraints themselves are zero: what the integrator has
+/// for them corrects its own errors.
+fn release_stabilisation(at: &mut Point) {
+    let model = at.machine.model.clone();
+    if model.initial.hidden_len == 0 {
+        return;
+    }
+    let mut first = 0;
+    for u in &model.unknowns {
+        if u.role == UnknownRole::Mu {
+            at.yp[first..first + u.len].fill(0.0);
+        }
+        first += u.len;
     }
 }
 

@@ -10,6 +10,10 @@
 //! after steps with a new iteration matrix, as the old one does not carry over a pole. A change of sign is located by
 //! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
+//! *A fold.* `y^3 - y = u` ends where `3*y^2 = 1`: behind that u there is no solution nearby, perhaps another one far away. Whether the integrator finds no step there, or accepts a point behind the
+//! fold whose error is just below its tolerance, is chance; only in the second case the determinant changes its sign. Both are the same to the run, which looks for another solution from the last point before the fold
+//! ([`crate::jump`]) and ends if there is none ([`ImpasseMonitor::fold`]).
+//!
 //! What is looked at are diagonal blocks ([`blocks`]), so that nothing depends on what else a model contains; none where no step can change them. A look costs an
 //! evaluation of the Jacobian, so blocks above a size are not watched ([`Scale::impasses_to`](acausal_base::Scale::impasses_to)).
 
@@ -33,6 +37,13 @@ const LOCATED: f64 = 1e-9;
 /// So many steps in succession: a zero that is passed is no end.
 const STEPS: u32 = 10;
 
+/// How a solution passes a point where the matrix is singular.
+enum Passage {
+    Through,
+    Pole,
+    Fold,
+}
+
 /// The history of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ImpasseMonitor {
@@ -55,7 +66,28 @@ impl ImpasseMonitor {
         self.count = 0;
     }
 
-    /// Looks at the equations after a step of the integrator that began at `from` or before.
+    /// How to say that a solution ends at this point, if the equations are close to singular at it.
+    pub fn fold(
+        &mut self,
+        system: &mut ConsistentSystem,
+        at: &mut Point,
+    ) -> Option<Box<InitialFailure>> {
+        self.ask(system, at.machine);
+        if self.blocks.is_none() || system.underdetermined.is_some() {
+            return None;
+        }
+        let states = self.states(system, at.machine, at.t, at.y, at.yp);
+        at.update();
+        let state = smallest(&states, |_| true).filter(|s| s.smallest < SMALL)?;
+        let mut failure = InitialFailure::new(InitialKind::SolutionEnds, at.t);
+        failure.start = false;
+        let column = system.columns[state.col as usize];
+        failure.rows = vec![(system.rows[state.row as usize] as usize, 0.0)];
+        failure.unknowns = vec![(at.machine.column_text(column as usize), at.column(column))];
+        Some(Box::new(failure))
+    }
+
+    /// Looks at the equations after a step of the integrator that began at `from` or before. Says where the solution ends if it folds back inside of the step.
     pub fn look(
         &mut self,
         system: &mut ConsistentSystem,
@@ -63,22 +95,19 @@ impl ImpasseMonitor {
         bdf: &mut dyn Integrator,
         from: f64,
         nominal: &[f64],
-    ) -> Result<(), Box<InitialFailure>> {
+    ) -> Result<Option<f64>, Box<InitialFailure>> {
         // Permanently singular in harmless directions.
         if system.underdetermined.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let branching = machine.model.initial.branching;
-        if !self.asked {
-            self.asked = true;
-            self.blocks = blocks(system, machine);
-        }
+        self.ask(system, machine);
         if self.blocks.is_none() {
-            return Ok(());
+            return Ok(None);
         }
         let factorisations = bdf.statistics().factorisations;
         if !branching && factorisations == self.factorisations && !self.signs.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         self.factorisations = factorisations;
         let t = bdf.t();
@@ -137,11 +166,19 @@ impl ImpasseMonitor {
                 break;
             };
             let column = system.columns[state.col as usize];
-            let ends = branching
-                || state.smallest <= SMALL
-                    && self.is_pole(system, machine, bdf, (at, column), nominal);
-            if ends {
-                end = Some((at, state));
+            let what = match (branching, state.smallest <= SMALL) {
+                (true, _) => Passage::Pole,
+                (false, true) => self.passage(system, machine, bdf, (at, column), nominal),
+                (false, false) => Passage::Through,
+            };
+            match what {
+                Passage::Through => {}
+                Passage::Pole => end = Some((at, state)),
+                Passage::Fold => {
+                    let (y, yp) = bdf.solution();
+                    machine.update(t, y, yp);
+                    return Ok(Some(low));
+                }
             }
             turned.retain(|k| !here(*k));
             low = at;
@@ -149,7 +186,7 @@ impl ImpasseMonitor {
         let Some((at, state)) = end else {
             let (y, yp) = bdf.solution();
             machine.update(t, y, yp);
-            return Ok(());
+            return Ok(None);
         };
         let kind = match branching {
             true => InitialKind::SolutionsMeet,
@@ -164,16 +201,16 @@ impl ImpasseMonitor {
         Err(Box::new(failure))
     }
 
-    /// Whether an unknown is far larger close to a point inside of the step than at its ends. Where it is not, the equations
+    /// What happens close to a point inside of the step where the matrix is singular: an unknown is far larger there than at the ends of the step, or there is no solution. Else the equations
     /// agree with each other at the singular point, and the solution goes through it.
-    fn is_pole(
+    fn passage(
         &self,
         system: &mut ConsistentSystem,
         machine: &mut Machine,
         bdf: &mut dyn Integrator,
         (at, column): (f64, u32),
         nominal: &[f64],
-    ) -> bool {
+    ) -> Passage {
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
         let mut size = nominal[column as usize % nominal.len()];
         for t in [bdf.step_start(), bdf.t()] {
@@ -182,7 +219,7 @@ impl ImpasseMonitor {
         }
         bdf.interpolate(at, &mut y, &mut yp);
         let mut point = Point {
-            machine,
+            machine: &mut *machine,
             t: at,
             y: &mut y,
             yp: &mut yp,
@@ -193,9 +230,45 @@ impl ImpasseMonitor {
         match system.at_once(&mut point, &options, &mut x) {
             Ok(_) => {
                 system.scatter(&mut point, &x);
-                point.column(column).abs() > POLE * size
+                match point.column(column).abs() > POLE * size {
+                    true => Passage::Pole,
+                    false => Passage::Through,
+                }
             }
-            Err(_) => true,
+            Err(_) => self.at_end(system, machine, bdf, nominal),
+        }
+    }
+
+    /// Where there is no solution inside of the step: whether the step has led to one. Behind a fold it has not, its error is only below the tolerance.
+    fn at_end(
+        &self,
+        system: &mut ConsistentSystem,
+        machine: &mut Machine,
+        bdf: &mut dyn Integrator,
+        nominal: &[f64],
+    ) -> Passage {
+        let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
+        let mut point = Point {
+            machine,
+            t: bdf.t(),
+            y: &mut y,
+            yp: &mut yp,
+            nominal,
+        };
+        let options = system.options(&point);
+        let accepted = system.gather(&point);
+        let mut x = accepted.clone();
+        let solved = system.at_once(&mut point, &options, &mut x).is_ok();
+        let mut all = x.iter().zip(&accepted).zip(&options.nominal);
+        match solved && all.all(|((x, a), n)| (x - a).abs() <= SMALL * a.abs().max(*n)) {
+            true => Passage::Pole,
+            false => Passage::Fold,
+        }
+    }
+
+    fn ask(&mut self, system: &mut ConsistentSystem, machine: &Machine) {
+        if !std::mem::replace(&mut self.asked, true) {
+            self.blocks = blocks(system, machine);
         }
     }
 
@@ -238,7 +311,8 @@ impl ImpasseMonitor {
 fn blocks(system: &mut ConsistentSystem, machine: &Machine) -> Option<Box<Blocks>> {
     let model = machine.model.clone();
     let algebraic = || model.unknowns.iter().any(|u| u.role != UnknownRole::State);
-    if !model.initial.branching && !(algebraic() && machine.partials_vary_in_a_step()) {
+    let varies = model.initial.branching || algebraic() && machine.partials_vary_in_a_step();
+    if !varies {
         return None;
     }
     Blocks::new(system, &model, machine.scale.impasses_to).map(Box::new)
