@@ -9,7 +9,7 @@
 //! `initial()` are looked at when the start has been solved as well; those of initial equations hold only there.
 
 use acausal_compiled::{AssertCode, Compiled};
-use acausal_expr::flat::VarType;
+use acausal_expr::flat::{Level, VarType};
 use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Range, Value};
 
 use super::{EventOutcome, EventState};
@@ -33,7 +33,8 @@ impl EventState {
         for (k, code) in model.events.asserts.iter().enumerate() {
             let known = first..first + code.len;
             first = known.end;
-            if initial && !code.initial {
+            // What is not assigned is no value at the start either.
+            if initial && !code.initial && code.level != Level::Unassigned {
                 continue;
             }
             machine.run(Which::Assert(k), y, yp);
@@ -67,12 +68,13 @@ pub(super) fn report(
     machine.update_all(t, y, yp);
     let at = At::new(machine, &code.domain, point, (t, y, yp));
     let message = at.text(code.message);
-    if code.warning {
+    if code.level == Level::Warning {
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
     }
     Err(SimError::Assertion {
         t,
+        unassigned: code.level == Level::Unassigned,
         message,
         values: at.values(code),
         origin: code.origin,
