@@ -4,7 +4,7 @@
 //! Looked at are the places of the elements, so that arrays that overlap and other names of a state are seen. Linear in the number of places.
 
 use acausal_compiled::{ActionCode, EventCode, Loc};
-use acausal_expr::unknown::{Role, Unknown};
+use acausal_expr::unknown::{Unknown, UnknownRole};
 use acausal_jit::kernel::Bank;
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,7 @@ pub(crate) fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<
         place.bank() == Bank::Y
             && unknowns
                 .get(ends.partition_point(|&e| e <= place.index()))
-                .is_some_and(|u| u.role == Role::State)
+                .is_some_and(|u| u.role == UnknownRole::State)
     };
     for when in &events.whens {
         for action in when.branches.iter().flat_map(|b| &b.actions) {

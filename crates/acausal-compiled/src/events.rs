@@ -1,6 +1,6 @@
 //! What happens at events, as programs and tables.
 
-use acausal_expr::flat::{Level, OriginId, Print};
+use acausal_expr::flat::{AssertionLevel, OriginId, Print};
 use acausal_expr::{Access, ExprId, IterId, Range, RelOp, VarId};
 use acausal_jit::kernel::Program;
 use serde::{Deserialize, Serialize};
@@ -259,7 +259,7 @@ pub struct AssertCode {
     /// The iterators it stands under.
     pub domain: Vec<(IterId, Range)>,
     /// What its failure means.
-    pub level: Level,
+    pub level: AssertionLevel,
     /// Where it stands.
     pub origin: OriginId,
 }

@@ -28,6 +28,9 @@ fn compile(branches: usize, value: &str) {
     Model::from_text("Test.mo", &text, &Load::default()).unwrap();
 }
 
+/// The text of a model of a size.
+type Generator = fn(usize) -> String;
+
 fn listed(n: usize, item: impl Fn(usize) -> String) -> String {
     (0..n).map(item).collect()
 }
@@ -95,7 +98,7 @@ fn long_texts_are_compiled_in_linear_time() {
         let chain = |n: usize| move || compile(n, value);
         expect_linear("chains of conditions", 10, chain(300), chain(3000));
     }
-    let texts: [(&str, fn(usize) -> String); 4] = [
+    let texts: [(&str, Generator); 4] = [
         ("statements of an algorithm", algorithm),
         ("branches of an algorithm", branches),
         ("conditions of a `when`", conditions),

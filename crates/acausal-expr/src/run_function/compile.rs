@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::FunctionError;
 use super::program::{Instr, Program, Reg};
-use crate::flat::{Function, Level, Statement};
+use crate::flat::{AssertionLevel, Function, Statement};
 use crate::{ExprId, Exprs, FuncId, IterId, List, Node, Range, ReduceOp, Ty};
 
 /// Compiles one function.
@@ -225,7 +225,7 @@ impl Compiler<'_> {
                 let c = match self.value(*condition) {
                     Ok(c) => c,
                     // What only warns must not keep a function from being run.
-                    Err(_) if *level == Level::Warning => return Ok(()),
+                    Err(_) if *level == AssertionLevel::Warning => return Ok(()),
                     Err(e) => return Err(e),
                 };
                 let message = message.as_str().into();

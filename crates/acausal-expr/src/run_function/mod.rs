@@ -30,7 +30,7 @@ pub use unassigned::NOT_ASSIGNED;
 use unassigned::{UNASSIGNED, is_unassigned};
 
 use crate::evaluate::compare;
-use crate::flat::{FlatModel, Function, Level};
+use crate::flat::{AssertionLevel, FlatModel, Function};
 use crate::native::Objects;
 use crate::{Builtin, Exprs, FuncId, Limits, ReduceOp, apply_builtin};
 
@@ -183,14 +183,14 @@ impl Functions {
 
     /// Whether a function has an assertion of level warning.
     pub fn can_warn(&self) -> bool {
-        let warns = |i: &Instr| matches!(i, Instr::Assert(.., Level::Warning));
+        let warns = |i: &Instr| matches!(i, Instr::Assert(.., AssertionLevel::Warning));
         self.programs.iter().any(|p| p.code.iter().any(warns))
     }
 
     /// Whether a function has an assertion of level error.
     pub fn can_fail(&self) -> bool {
         let fails = |i: &Instr| match i {
-            Instr::Assert(.., level) => *level != Level::Warning,
+            Instr::Assert(.., level) => *level != AssertionLevel::Warning,
             Instr::LoadAssigned { .. } | Instr::Expect(..) => true,
             _ => false,
         };
@@ -472,13 +472,13 @@ impl<T: Number> Machine<'_, T> {
     }
 
     /// An assertion fails.
-    fn fails(&self, message: &str, level: Level) -> Result<(), FunctionError> {
+    fn fails(&self, message: &str, level: AssertionLevel) -> Result<(), FunctionError> {
         let (function, message) = (self.program.name.clone(), message.to_string());
         let error = match level {
-            Level::Unassigned => FunctionError::Unassigned { message },
+            AssertionLevel::Unassigned => FunctionError::Unassigned { message },
             _ => FunctionError::Assertion { function, message },
         };
-        if level != Level::Warning {
+        if level != AssertionLevel::Warning {
             return Err(error);
         }
         self.functions.warn(&error);

@@ -1,6 +1,6 @@
 //! The code of a function: instructions with jumps over registers.
 
-use crate::flat::{Level, Unassigned};
+use crate::flat::{AssertionLevel, Unassigned};
 use crate::native::External;
 use crate::{Builtin, FuncId, ReduceOp, RelOp};
 
@@ -62,7 +62,7 @@ pub(super) enum Instr {
     Return,
     /// Fails unless the register holds an Integer that is exact.
     Whole(Reg),
-    Assert(Reg, Box<str>, Level),
+    Assert(Reg, Box<str>, AssertionLevel),
     /// Fails if the register holds an output that the function has not assigned.
     Expect(Reg, FuncId, u32),
 }

@@ -28,6 +28,8 @@ pub mod package;
 mod target;
 mod when;
 
+pub(crate) use target::references;
+
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +42,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeSet;
 
-use crate::function::execute::{Executor, Flow, INLINE_FUEL, Write};
+use crate::function::execute::{Completion, Executor, INLINE_FUEL, Write};
 use crate::function::{PendingAssert, Stop};
 use crate::lower::{Context, Env, Result, Tensor, Value, error};
 use acausal_instance::instance::InstId;
@@ -134,7 +136,7 @@ impl Run<'_, '_> {
                     return Err(error("when-place", s.span, message));
                 }
                 self.when(branches, s.span)?;
-            } else if self.execute(s)? == Flow::Return {
+            } else if self.execute(s)? == Completion::Return {
                 return Err(error(
                     "return-place",
                     s.span,
@@ -146,7 +148,7 @@ impl Run<'_, '_> {
     }
 
     /// Executes a statement, at run time if it must be.
-    fn execute(&mut self, s: &Statement) -> Result<Flow> {
+    fn execute(&mut self, s: &Statement) -> Result<Completion> {
         // Each statement may cost as much as a call: a long section is not left to run time for its length.
         self.executor.fuel = INLINE_FUEL;
         let tries = self.executor.tries;
@@ -171,7 +173,7 @@ impl Run<'_, '_> {
                 self.executor.ctx.function_state.prints.truncate(marks.2);
                 self.executor.path.clear();
                 package::package(&mut self.executor, s)?;
-                Ok(Flow::Next)
+                Ok(Completion::Next)
             }
         }
     }
@@ -277,8 +279,8 @@ fn origin(model: &mut FlatModel, section: &Section<'_>, span: Span, kind: Origin
 pub(crate) fn at_start_only(exprs: &mut Exprs, condition: ExprId) -> ExprId {
     let initial = exprs.call(Builtin::Initial, &[]);
     let later = exprs.not(initial);
-    let quiet = exprs.no_event(condition);
-    exprs.or(later, quiet)
+    let no_event = exprs.no_event(condition);
+    exprs.or(later, no_event)
 }
 
 fn flat_assert(

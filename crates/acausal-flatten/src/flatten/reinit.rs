@@ -6,7 +6,7 @@
 use acausal_expr::{Access, ExprId, Exprs, IterId, Range};
 use acausal_symbolic::Substitute;
 
-use super::equation::Item;
+use super::equation::LoweredItem;
 
 /// New values of a state.
 pub(crate) struct Reinit<'a> {
@@ -49,10 +49,10 @@ pub(crate) fn merged(
 pub(super) fn take_common(
     exprs: &mut Exprs,
     c: ExprId,
-    yes: Vec<Item>,
-    no: &mut Vec<Item>,
-    out: &mut Vec<Item>,
-) -> Vec<Item> {
+    yes: Vec<LoweredItem>,
+    no: &mut Vec<LoweredItem>,
+    out: &mut Vec<LoweredItem>,
+) -> Vec<LoweredItem> {
     let mut rest = Vec::with_capacity(yes.len());
     for item in yes {
         let Some(first) = of_item(&item) else {
@@ -66,7 +66,7 @@ pub(super) fn take_common(
         match (partner, item) {
             (
                 Some((k, value)),
-                Item::Reinit {
+                LoweredItem::Reinit {
                     domain,
                     target,
                     span,
@@ -74,7 +74,7 @@ pub(super) fn take_common(
                 },
             ) => {
                 no.remove(k);
-                out.push(Item::Reinit {
+                out.push(LoweredItem::Reinit {
                     domain,
                     target,
                     value,
@@ -87,9 +87,9 @@ pub(super) fn take_common(
     rest
 }
 
-fn of_item(item: &Item) -> Option<Reinit<'_>> {
+fn of_item(item: &LoweredItem) -> Option<Reinit<'_>> {
     match item {
-        Item::Reinit {
+        LoweredItem::Reinit {
             domain,
             target,
             value,

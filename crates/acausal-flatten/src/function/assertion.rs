@@ -1,7 +1,7 @@
 //! The arguments of `assert(condition, message, level)` (MLS 3.6 §8.3.7).
 
 use acausal_expr::ExprId;
-use acausal_expr::flat::Level;
+use acausal_expr::flat::AssertionLevel;
 use acausal_syntax::ast::{Call, ComponentRef, Expr, ExprKind};
 
 use crate::lower::{Context, Env, ErrorKind, Result, Type, error};
@@ -14,7 +14,7 @@ pub struct Assertion {
     /// A String expression.
     pub message: ExprId,
     /// What its failure means.
-    pub level: Level,
+    pub level: AssertionLevel,
 }
 
 /// Lowers the arguments of an `assert`.
@@ -54,9 +54,9 @@ pub fn assertion(ctx: &mut Context, env: &Env<'_>, call: &Call) -> Result<Assert
         condition,
         message,
         level: if warning {
-            Level::Warning
+            AssertionLevel::Warning
         } else {
-            Level::Error
+            AssertionLevel::Error
         },
     })
 }

@@ -18,7 +18,7 @@
 //! | inputs are read only | `rules` |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
 //! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
-//! | relations that are no events | `quiet` |
+//! | relations that are no events | `no_event` |
 //! | functions that are partial derivatives | `partial` |
 //! | what is used before it is assigned | `unassigned` |
 //! | calls for their effect | `procedure`, [`assertion`] |
@@ -42,10 +42,10 @@ pub mod external;
 mod external_text;
 mod independent;
 pub mod left_limit;
+mod no_event;
 mod parallel;
 mod partial;
 mod procedure;
-mod quiet;
 mod rewrite;
 mod rules;
 pub mod run_time;
@@ -59,7 +59,7 @@ mod equivalence_tests;
 mod tests;
 
 use acausal_base::Span;
-use acausal_expr::flat::Level;
+use acausal_expr::flat::AssertionLevel;
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_symbolic::Reduce;
 use rustc_hash::FxHashSet;
@@ -116,7 +116,7 @@ pub struct PendingAssert {
     /// A String expression.
     pub message: ExprId,
     /// What its failure means.
-    pub level: Level,
+    pub level: AssertionLevel,
     /// The assertion in the function.
     pub span: Span,
 }

@@ -10,7 +10,7 @@ use acausal_expr::flat;
 use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
 
 use super::constant::{is_constant, number};
-use super::run_time::Lowering;
+use super::run_time::FunctionLowering;
 use super::unassigned::placeholder;
 use super::{MOST_NESTED, apply, called_here};
 use crate::lower::{Context, FunctionValue, Record, Result, Tensor, Type, Value, error};
@@ -184,7 +184,7 @@ fn arguments(ctx: &mut Context, value: &Value, key: &mut Vec<Key>, args: &mut Ve
 }
 
 /// The inputs as the body sees them: variables of the frame, or the constants that are baked in.
-fn parameters(lowering: &mut Lowering<'_, '_>, value: &Value) -> Value {
+fn parameters(lowering: &mut FunctionLowering<'_, '_>, value: &Value) -> Value {
     match value {
         Value::Tensor(t) if baked(lowering.ctx, t) => value.clone(),
         Value::Tensor(t) => Value::Tensor(lowering.variable(t.ty, &t.dims)),
@@ -279,7 +279,7 @@ fn specialised(
             let outputs = ctx.function_state.specialised[entry]
                 .outputs
                 .clone()
-                .unwrap_or_default();
+                .expect("a function that was built has outputs");
             Ok((func, outputs))
         }
         Err(message) => {
@@ -298,7 +298,7 @@ fn build(
     entry: usize,
     span: Span,
 ) -> Result<flat::Function> {
-    let mut lowering = Lowering::new(ctx, evaluate, function);
+    let mut lowering = FunctionLowering::new(ctx, evaluate, function);
     for (input, value) in inputs {
         let value = parameters(&mut lowering, value);
         lowering.locals.insert(*input, value);

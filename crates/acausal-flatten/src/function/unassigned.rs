@@ -14,7 +14,7 @@
 //! ways assign costs nothing else.
 
 use acausal_base::Span;
-use acausal_expr::flat::Level;
+use acausal_expr::flat::AssertionLevel;
 use acausal_expr::{Builtin, ExprId, Exprs, NOT_ASSIGNED, Node, Range, ReduceOp, RelOp};
 use acausal_symbolic::{Reduce, Substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,7 +23,7 @@ use super::constant::fold;
 use super::{PendingAssert, for_all};
 use crate::lower::{Context, Result, Tensor, Type, Value, error};
 use acausal_instance::instance::InstId;
-use acausal_syntax::ast::Causality;
+use acausal_syntax::ast::CausalityPrefix;
 
 /// Arrays up to this length are looked at element by element, so that a message can name the element.
 const LISTED: usize = 4096;
@@ -40,13 +40,13 @@ pub(super) fn description(ctx: &mut Context, variable: InstId, path: &str) -> St
     let mut top = variable;
     let mut owner = ctx.instances.parent(top);
     while let Some(outer) = owner
-        && ctx.instances.kind(outer) != acausal_instance::instance::Kind::Function
+        && ctx.instances.kind(outer) != acausal_instance::instance::InstanceKind::Function
     {
         top = outer;
         owner = ctx.instances.parent(top);
     }
     let what = match ctx.instances.data(top).prefixes.causality {
-        Some(Causality::Output) => "output",
+        Some(CausalityPrefix::Output) => "output",
         _ => "variable",
     };
     match owner {
@@ -160,7 +160,7 @@ fn settle_array(ctx: &mut Context, t: &Tensor, span: Span) -> Result<Tensor> {
         ctx.function_state.asserts.push(PendingAssert {
             condition,
             message,
-            level: Level::Unassigned,
+            level: AssertionLevel::Unassigned,
             span,
         });
         let over: Vec<_> = (t.iters.iter().zip(&t.dims))

@@ -1,7 +1,7 @@
 //! Failures as messages.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_expr::FunctionError;
 use acausal_expr::flat::OriginId;
 use acausal_solver::SolverError;
@@ -12,7 +12,7 @@ use crate::event::watch::Standstill;
 
 impl SimError {
     /// The message for the user.
-    pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
+    pub fn diagnostic(&self, model: &CompiledModel) -> Diagnostic {
         match self {
             SimError::Code(e) => internal(format!("the generated code is not valid: {e}")),
             SimError::Pattern(e) => internal(format!("the Jacobian pattern is not valid: {e}")),
@@ -87,7 +87,7 @@ impl SimError {
     }
 
     /// What happened at an instant.
-    fn at_an_event(&self, model: &Compiled) -> Diagnostic {
+    fn at_an_event(&self, model: &CompiledModel) -> Diagnostic {
         let place = |o: Option<OriginId>| o.map_or(Span::NONE, |o| model.symbols.origin(o).span);
         match self {
             SimError::Chattering { t, what, origin } => {
@@ -144,7 +144,7 @@ impl SimError {
     }
 
     /// Values that make no sense.
-    fn of_a_value(&self, model: &Compiled) -> Diagnostic {
+    fn of_a_value(&self, model: &CompiledModel) -> Diagnostic {
         let place = |o: OriginId| model.symbols.origin(o).span;
         match self {
             SimError::NotFinite {
@@ -201,7 +201,7 @@ fn not_finite(
     name: &str,
     value: f64,
     origin: Option<OriginId>,
-    model: &Compiled,
+    model: &CompiledModel,
 ) -> Diagnostic {
     let Some(origin) = origin else {
         let message = format!("`{name}` is {value} at time = {t}");
@@ -226,7 +226,7 @@ fn not_finite(
 }
 
 /// Says to which component an equation belongs.
-fn in_component(d: Diagnostic, origin: OriginId, model: &Compiled) -> Diagnostic {
+fn in_component(d: Diagnostic, origin: OriginId, model: &CompiledModel) -> Diagnostic {
     let component = &model.symbols.origin(origin).component;
     match component.is_empty() {
         true => d,
@@ -235,7 +235,7 @@ fn in_component(d: Diagnostic, origin: OriginId, model: &Compiled) -> Diagnostic
 }
 
 /// A failed evaluation with what the function said.
-fn evaluation(seen: &SimError, reason: &FunctionError, model: &Compiled) -> Diagnostic {
+fn evaluation(seen: &SimError, reason: &FunctionError, model: &CompiledModel) -> Diagnostic {
     let d = seen.diagnostic(model);
     let span = d.labels.first().map_or(Span::NONE, |l| l.span);
     match reason {

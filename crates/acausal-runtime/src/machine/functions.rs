@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use acausal_expr::{FuncId, FunctionError};
-use acausal_jit::Functions;
+use acausal_jit::CallFunctions;
 
 /// Run-time functions, evaluated by the interpreter of function bodies.
 pub(super) struct UserFunctions {
@@ -19,7 +19,7 @@ pub(super) struct UserFunctions {
 /// function that has no end it would go on forever, since each call takes seconds.
 const MOST_ENDLESS: u32 = 2;
 
-impl Functions for UserFunctions {
+impl CallFunctions for UserFunctions {
     fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64 {
         let func = FuncId(function);
         let endless = self.endless.get(function as usize);
