@@ -8,6 +8,7 @@
 //! | the stages in order | `transform` |
 //! | the choices of the user | `options`: [`Options`] |
 //! | the time of each stage | `passes` |
+//! | long products, cut into parts | `products` |
 //! | equations of discrete variables, their start, derivatives that initial equations ask for | `discrete` |
 //! | variables that equal others | `aliases` |
 //! | redundant equations and hidden constraints | `singularities` |
@@ -25,6 +26,7 @@ mod emission;
 mod index_reduction;
 mod options;
 mod passes;
+mod products;
 mod report;
 mod segments;
 mod singularities;

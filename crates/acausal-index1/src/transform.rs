@@ -19,7 +19,8 @@ use crate::report::Report;
 use crate::state_selection::{Structure, preferences};
 use crate::{Dae, Options, Regularised};
 use crate::{
-    aliases, discrete, emission, index_reduction, segments, singularities, state_selection,
+    aliases, discrete, emission, index_reduction, products, segments, singularities,
+    state_selection,
 };
 
 /// Transforms a flat model into the index-one DAE.
@@ -55,6 +56,7 @@ fn run(
     preferences::expect_unknowns(&flat, options)?;
     let (mut equations, discrete) = discrete::separate(&mut flat);
     preferences::prefer_reinitialised(&mut flat);
+    products::cut(&mut flat, &mut equations);
     equations = singularities::zero_coefficients::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = segments::scalarise::scalarise(&mut flat, equations);

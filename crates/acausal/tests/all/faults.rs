@@ -434,7 +434,7 @@ fn settings_that_make_no_sense() {
     );
     place
         .acausal(&["simulate", "Late.mo", "--stop", "1"])
-        .code(1)
+        .code(2)
         .complains(&[
             "error[settings]",
             "the stop time 1 lies before the start time 5",

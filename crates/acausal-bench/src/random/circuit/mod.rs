@@ -30,7 +30,7 @@ pub fn case(draw: &mut Draw, grounded: bool) -> Box<dyn RandomCase> {
 }
 
 /// The same in other units.
-pub fn scaled(draw: &mut Draw) -> Box<dyn Case> {
+pub fn scaled(draw: &mut Draw) -> Box<dyn RandomCase> {
     let mut circuit = make::make(draw, true);
     let power = |draw: &mut Draw, most: f64| 10f64.powf(draw.real(-most, most).round());
     circuit.units = Units {
