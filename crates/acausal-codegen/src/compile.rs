@@ -7,7 +7,7 @@ use acausal_compiled::{
 use acausal_expr::flat::{Assert, Causality, FlatModel, OriginId, VarType, When};
 use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
 use acausal_expr::{ValueKind, VarId, memory};
-use acausal_index1::{Dae, Residual};
+use acausal_index1::{IndexOneDae, Residual};
 use acausal_jit::kernel::{Bank, Program};
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ use crate::needed::split_locals;
 use crate::plan::GroupOrder;
 
 /// Compiles a DAE. The error is the message for the user.
-pub fn compile(mut dae: Dae) -> Result<CompiledModel, Box<Diagnostic>> {
+pub fn compile(mut dae: IndexOneDae) -> Result<CompiledModel, Box<Diagnostic>> {
     let layout = crate::layout::lay_out(&dae);
     let mut flat = std::mem::take(&mut dae.flat);
     let compiled = layout.and_then(|layout| compile_dae(dae, &mut flat, layout));
@@ -62,7 +62,7 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
 }
 
 fn compile_dae(
-    dae: Dae,
+    dae: IndexOneDae,
     flat: &mut FlatModel,
     layout: Layout,
 ) -> Result<CompiledModel, CodegenError> {
@@ -239,7 +239,7 @@ impl ResidualRows {
 /// What happens at events.
 fn event_code(
     low: &mut Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     whens: &[When],
     asserts: &[Assert],
     nominal_of: &FxHashMap<VarId, usize>,
@@ -282,7 +282,7 @@ type Amplified = Vec<(usize, usize, Option<usize>)>;
 
 fn values_of_locals(
     low: &Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     nominal_of: &FxHashMap<VarId, usize>,
 ) -> (LocalValues, Amplified) {
     let values = (low.layout.locals.iter().zip(&dae.locals))
