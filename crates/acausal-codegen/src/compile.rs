@@ -5,7 +5,7 @@ use acausal_compiled::{CompiledModel, EventCode, JacobianColumns, Layout, Output
 use acausal_expr::flat::{Assert, Causality, FlatModel, OriginId, VarType, When};
 use acausal_expr::unknown::RowKind;
 use acausal_expr::{ValueKind, VarId, memory};
-use acausal_index1::{Dae, Residual};
+use acausal_index1::{IndexOneDae, Residual};
 use acausal_jit::kernel::{Bank, Program};
 use rustc_hash::FxHashMap;
 
@@ -19,7 +19,7 @@ use crate::plan::GroupOrder;
 use crate::reinit::{expect_single, expect_states};
 
 /// Compiles a DAE. The error is the message for the user.
-pub fn compile(mut dae: Dae) -> Result<CompiledModel, Box<Diagnostic>> {
+pub fn compile(mut dae: IndexOneDae) -> Result<CompiledModel, Box<Diagnostic>> {
     let layout = crate::layout::lay_out(&dae);
     let mut flat = std::mem::take(&mut dae.flat);
     let compiled = layout.and_then(|layout| compile_dae(dae, &mut flat, layout));
@@ -27,7 +27,7 @@ pub fn compile(mut dae: Dae) -> Result<CompiledModel, Box<Diagnostic>> {
 }
 
 fn compile_dae(
-    dae: Dae,
+    dae: IndexOneDae,
     flat: &mut FlatModel,
     layout: Layout,
 ) -> Result<CompiledModel, CodegenError> {
@@ -204,7 +204,7 @@ impl ResidualRows {
 /// What happens at events.
 fn event_code(
     low: &mut Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     whens: &[When],
     asserts: &[Assert],
     nominal_of: &FxHashMap<VarId, usize>,
@@ -248,7 +248,7 @@ type Amplified = Vec<(usize, usize, Option<usize>)>;
 
 fn values_of_locals(
     low: &Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     nominal_of: &FxHashMap<VarId, usize>,
 ) -> (LocalValues, Amplified) {
     let values = (low.layout.locals.iter().zip(&dae.locals))

@@ -17,7 +17,7 @@
 //! | states, and what equations are solved for | `state_selection` |
 //! | unknowns, local assignments, residuals | `emission` |
 //! | what was done, in the user's names | `report` |
-//! | the result | `dae`: [`Dae`] |
+//! | the result | `dae`: [`IndexOneDae`] |
 
 mod aliases;
 mod dae;
@@ -34,7 +34,7 @@ mod state_selection;
 mod transform;
 
 pub use acausal_symbolic::Local;
-pub use dae::{Continuity, Dae, DiscreteEquation, Residual};
+pub use dae::{Continuity, DiscreteEquation, IndexOneDae, Residual};
 pub use options::{Aliases, Options};
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use singularities::Regularised;

@@ -8,7 +8,7 @@ use super::frames::Frames;
 use super::grid::{Grid, array_of, for_product};
 use super::model::{Index, Model};
 use crate::flow::{Flow, Graph};
-use crate::pantelides::{Dae, Differentiated};
+use crate::pantelides::{Differentiated, NodeDae};
 use crate::{Rows, VarId};
 
 /// An incidence: the cell of a variable that an access of the equation cell touches.
@@ -23,7 +23,7 @@ pub(super) struct Instance {
     pub(super) var_grids: Vec<Grid>,
     pub(super) eq_grids: Vec<Grid>,
     pub(super) entries: Rows<Entry>,
-    pub(super) dae: Dae,
+    pub(super) dae: NodeDae,
     /// Graph variable of each variable cell, `NONE` if the element does not exist.
     pub(super) node: Vec<u32>,
     pub(super) slot_of_node: Vec<u32>,
@@ -164,7 +164,7 @@ impl Instance {
             row.dedup();
             graph.incidence.push(row.iter().copied());
         }
-        let dae = Dae { graph, derivative };
+        let dae = NodeDae { graph, derivative };
         Instance {
             frames,
             var_grids,
