@@ -3,7 +3,7 @@
 #![allow(clippy::panic)]
 
 use acausal_bench::random::attempt::{CompilerForm, TrialLimits};
-use acausal_bench::random::case::Outcome;
+use acausal_bench::random::case::RandomOutcome;
 use acausal_bench::random::{RandomKind, count};
 
 /// Kind, form, number of models, and how many of them are known to be refused or wrong (docs/reliability.md says why). Where a
@@ -73,18 +73,18 @@ fn the_same_seed_gives_the_same_models() {
 fn what_failed_once_is_right() {
     for (kind, seed, index) in [
         // All flows of a network reverse at one instant, at which its enthalpies are ratios of rounding errors.
-        (Kind::Streams, 20261190, 141),
+        (RandomKind::Streams, 20261190, 141),
         // Without state selection right behind a restart.
-        (Kind::Language, 20261202, 1150),
+        (RandomKind::Language, 20261202, 1150),
         // Inductors in a ring, in nanoseconds.
-        (Kind::Scaled, 20261208, 2558),
+        (RandomKind::Scaled, 20261208, 2558),
     ] {
-        let limits = Limits {
+        let limits = TrialLimits {
             slow: 20.0,
-            ..Limits::default()
+            ..TrialLimits::default()
         };
         let outcome = kind.case(seed, index).attempt(&limits);
-        let right = matches!(outcome, Outcome::Right { .. });
+        let right = matches!(outcome, RandomOutcome::Right { .. });
         assert!(right, "{} {seed} {index}: {outcome}", kind.name());
     }
 }
