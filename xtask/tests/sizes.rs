@@ -22,8 +22,6 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[
     ("acausal-bench::Expr::value", 137),
     ("acausal-bench::main", 147),
     ("acausal-bench::supply", 123),
-    ("acausal-structure::Instance::new", 121),
-    ("acausal-structure::classify", 158),
 ];
 
 /// All sources of the workspace outside of tests, as paths below its root.
