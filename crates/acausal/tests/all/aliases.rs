@@ -176,3 +176,23 @@ fn states_starts_and_preferences_stay() {
         same(body, &a, &b, 1e-6);
     }
 }
+
+/// The last section of a ladder is a piece of its own. It is solved for like the others, at any length: 3,001 unknowns would have been one more than states, and no
+/// band of three diagonals.
+#[test]
+fn a_piece_of_one_element_is_solved_for_like_the_rest() {
+    let ladder = include_str!("../../../../examples/RCLadder.mo");
+    for n in [20, 600, 3000] {
+        let text = ladder.replace(
+            "parameter Integer N = 20",
+            &format!("parameter Integer N = {n}"),
+        );
+        let mut libraries = acausal_instance::class::Libraries::new();
+        libraries.load_text("RCLadder.mo", &text).unwrap();
+        for keep in [true, false] {
+            let (flat, _) = acausal_flatten::flatten(&mut libraries, "RCLadder", &[]).unwrap();
+            let (dae, _) = acausal_index1::transform_noted(flat, &options(keep)).unwrap();
+            assert_eq!(dae.len(), n, "{keep}");
+        }
+    }
+}
