@@ -5,9 +5,9 @@
 //! model of this kind (`cell.d1.p.v := cell.source.p.v`), those of variables that were taken out of the analysis as aliases included: nobody
 //! reads these but results and events, and a shared place is neither computed nor stored for them.
 
-use acausal_compiled::{Layout, Loc, Piece, Place};
+use acausal_compiled::{Layout, Loc, Place, PlacePiece};
 use acausal_expr::flat::{FlatModel, VarType};
-use acausal_expr::{Kind, Node};
+use acausal_expr::{Node, ValueKind};
 use acausal_index1::Dae;
 use acausal_jit::kernel::Bank;
 use acausal_symbolic::elements::{flat_affine, flatten_strides};
@@ -27,10 +27,10 @@ pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
             continue;
         }
         if var.is_parameter() {
-            layout.add_mem((id, Kind::Value), var.len());
+            layout.add_mem((id, ValueKind::Value), var.len());
         } else if var.is_discrete() {
-            layout.add_mem((id, Kind::Value), var.len());
-            layout.add_mem((id, Kind::Pre), var.len());
+            layout.add_mem((id, ValueKind::Value), var.len());
+            layout.add_mem((id, ValueKind::Pre), var.len());
         }
     }
     for u in &dae.unknowns {
@@ -45,7 +45,7 @@ pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
                 Some(elements) => {
                     let (first, len) = (elements.at(0), elements.len());
                     let at = Loc::new(bank, base);
-                    let piece = Piece { first, len, at };
+                    let piece = PlacePiece { first, len, at };
                     let consecutive = elements.at(len - 1) + 1 == first + len;
                     if consecutive && layout.add_piece(q, piece) {
                         continue;
@@ -117,7 +117,7 @@ fn add_local(
     if let Some((first, stride)) = along
         && (stride == 1 || covered == 1)
     {
-        let piece = Piece {
+        let piece = PlacePiece {
             first: first as usize,
             len: covered,
             at: Loc::new(Bank::Mem, base),
@@ -143,7 +143,8 @@ fn alias(layout: &Layout, dae: &Dae, local: &acausal_index1::Local) -> Option<Pl
         return None;
     };
     let var = dae.flat.var(source.var);
-    if local.target.kind != Kind::Value || source.kind != Kind::Value || var.is_discrete() {
+    if local.target.kind != ValueKind::Value || source.kind != ValueKind::Value || var.is_discrete()
+    {
         return None;
     }
     let (bank, base) = match layout.place((source.var, source.kind))? {

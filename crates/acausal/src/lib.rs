@@ -8,6 +8,7 @@
 //! | compiled models in files | `stored` |
 //! | which signals there are, which are stored | `signals`, `observe` |
 //! | from a running simulation to files and plots | `sink` |
+//! | messages for programs | `json` |
 //! | what the process is doing, for messages | `activity` |
 //!
 //! ```
@@ -23,6 +24,7 @@
 //! ```
 
 mod activity;
+mod json;
 mod load;
 mod observe;
 mod signals;
@@ -32,7 +34,8 @@ mod stored;
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
-pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
+pub use json::diagnostic_json;
+pub use load::{Failure, Load, Model, PhaseSeconds, experiment_settings, flatten_target};
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};
 pub use stored::{EXTENSION, is_stored};

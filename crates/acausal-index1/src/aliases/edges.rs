@@ -10,7 +10,7 @@
 //! variable is there a search.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, Exprs, Kind, Node, VarId};
+use acausal_expr::{Access, Exprs, Node, ValueKind, VarId};
 use acausal_structure::segments::Span;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -355,7 +355,9 @@ fn pair(x: &Exprs, unknown: &[bool], eq: &Equation) -> Option<[(Access, bool); 2
             _ => (e, false),
         };
         match x.node(e) {
-            Node::Var(a) if a.kind == Kind::Value && unknown[a.var.index()] => Some((a, negative)),
+            Node::Var(a) if a.kind == ValueKind::Value && unknown[a.var.index()] => {
+                Some((a, negative))
+            }
             _ => None,
         }
     };

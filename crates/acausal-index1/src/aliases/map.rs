@@ -228,7 +228,7 @@ pub(super) fn merged(mut sections: Vec<Section>) -> Vec<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acausal_expr::{IterId, Kind, Range, Ty, VarId};
+    use acausal_expr::{IterId, Range, Ty, ValueKind, VarId};
 
     /// `a[subs of i] = b[subs of i]` for `i` in a range, each as `factor*i + constant`.
     fn section(range: Range, of: (i64, i64), to: (i64, i64)) -> Option<Section> {
@@ -240,9 +240,9 @@ mod tests {
             let sub = x.add(&[scaled, c]);
             Access {
                 var: VarId(var),
-                kind: Kind::Value,
+                kind: ValueKind::Value,
                 subs: {
-                    let e = x.var(VarId(var), Kind::Value, &[sub], Ty::Real);
+                    let e = x.var(VarId(var), ValueKind::Value, &[sub], Ty::Real);
                     match x.node(e) {
                         acausal_expr::Node::Var(a) => a.subs,
                         _ => unreachable!("an access"),

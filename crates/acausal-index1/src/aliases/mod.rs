@@ -27,7 +27,7 @@ mod said;
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, OriginId};
-use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Range, Ty, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
@@ -251,7 +251,7 @@ impl Images {
     /// A side of an equation with the representatives.
     fn replace(&self, x: &mut Exprs, side: ExprId) -> ExprId {
         let new = |x: &mut Exprs, e: ExprId| match x.node(e) {
-            Node::Var(a) if a.kind == Kind::Value => self.of(x, a, x.ty(e)),
+            Node::Var(a) if a.kind == ValueKind::Value => self.of(x, a, x.ty(e)),
             _ => None,
         };
         match x.node(side) {
@@ -269,7 +269,7 @@ impl Images {
         let subs: Vec<ExprId> = domain.iter().map(|d| x.iter(d.0)).collect();
         let target = Access {
             var,
-            kind: Kind::Value,
+            kind: ValueKind::Value,
             subs: x.make_list(&subs),
         };
         Some(Local {

@@ -1,7 +1,7 @@
 //! What is said about variables beyond their equations: it decides which of those that equal each other stay.
 
 use acausal_expr::flat::{Action, Comprehension, FlatModel, StateSelect, Variable};
-use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
+use acausal_expr::{Builtin, ExprId, Node, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 
 use super::map::AccessMap;
@@ -12,7 +12,7 @@ pub(super) fn special(flat: &FlatModel) -> Vec<bool> {
     let mut special = vec![false; flat.vars.len()];
     for e in x.ids() {
         match x.node(e) {
-            Node::Var(a) if a.kind != Kind::Value => {
+            Node::Var(a) if a.kind != ValueKind::Value => {
                 // Shapes of values that were not needed in the end are accesses to no variable.
                 if let Some(s) = special.get_mut(a.var.index()) {
                     *s = true;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use acausal_base::Scale;
-use acausal_compiled::{Compiled, fixed};
+use acausal_compiled::{CompiledModel, fixed};
 use acausal_cpu::{LEAST_SHARED, Team};
 use acausal_jit::{BankLengths, Scratch};
 use acausal_solver::Pattern;
@@ -19,7 +19,7 @@ use crate::distribution::Distributions;
 impl Machine {
     /// Compiles the kernels with a backend and allocates memory; evaluates on one thread.
     pub fn new(
-        model: Arc<Compiled>,
+        model: Arc<CompiledModel>,
         backend: &dyn acausal_jit::Backend,
     ) -> Result<Machine, SimError> {
         Machine::with_threads(model, backend, 1, Scale::default())
@@ -28,7 +28,7 @@ impl Machine {
     /// The same with so many threads, which take parts of array equations that are long, and serve the integrator of a large
     /// model. The results are the same.
     pub fn with_threads(
-        model: Arc<Compiled>,
+        model: Arc<CompiledModel>,
         backend: &dyn acausal_jit::Backend,
         threads: usize,
         scale: Scale,
@@ -86,7 +86,7 @@ impl Machine {
             watched: (e.relations.iter().filter(|r| !r.by_time))
                 .flat_map(|r| r.first..r.first + r.len)
                 .collect(),
-            gaps: vec![0.0; e.cells],
+            differences: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
             watches_algebraic: e.relations.iter().any(|r| r.algebraic)
                 || e.delays.iter().any(|d| d.variable),

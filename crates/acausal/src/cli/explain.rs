@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use acausal::{Activity, Failure, flatten_target};
-use acausal_expr::unknown::{Role, RowKind};
+use acausal_expr::unknown::{RowKind, UnknownRole};
 use acausal_index1::{FinalForm, Regularised, Report, transform_with};
 use clap::Args;
 use serde_json::json;
@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::{Format, exit};
+use crate::{MessageFormat, exit};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
@@ -25,8 +25,8 @@ pub struct Options {
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// Blocks with one equation are counted, not listed, beyond this number of blocks.
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = (options.target.check()).and_then(|()| options.target.expect_text()) {
         return misuse(d, options.format);
     }
-    let progress = Progress::start(options.format == Format::Human);
+    let progress = Progress::start(options.format == MessageFormat::Human);
     let flattened = flatten_target(&options.target.target, &options.target.load());
     let (flat, mut warnings, sources) = match flattened {
         Ok(parts) => parts,
@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> u8 {
     warnings.extend(facts.notes.iter().cloned());
     let form = FinalForm::of(&dae);
     match options.format {
-        Format::Human => {
+        MessageFormat::Human => {
             print_diagnostics(&warnings, &sources);
             let mut text = dae.flat.name.clone();
             if !dae.flat.description.is_empty() {
@@ -75,7 +75,7 @@ pub fn run(options: &Options) -> u8 {
             write_form(&mut text, &facts, &form);
             out(&text);
         }
-        Format::Json => {
+        MessageFormat::Json => {
             let mut object = json_facts(&facts, &form);
             object["model"] = dae.flat.name.clone().into();
             object["diagnostics"] = json_diagnostics(&warnings, &sources);
@@ -245,10 +245,10 @@ fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
         f.mu
     );
     for (role, what) in [
-        (Role::State, "states"),
-        (Role::Algebraic, "algebraic"),
-        (Role::Lambda, "lambda"),
-        (Role::Mu, "mu"),
+        (UnknownRole::State, "states"),
+        (UnknownRole::Algebraic, "algebraic"),
+        (UnknownRole::Lambda, "lambda"),
+        (UnknownRole::Mu, "mu"),
     ] {
         let names: Vec<&str> = form
             .unknowns
@@ -290,12 +290,12 @@ fn kind_name(kind: RowKind) -> &'static str {
     }
 }
 
-fn role_name(role: Role) -> &'static str {
+fn role_name(role: UnknownRole) -> &'static str {
     match role {
-        Role::State => "state",
-        Role::Algebraic => "algebraic",
-        Role::Lambda => "lambda",
-        Role::Mu => "mu",
+        UnknownRole::State => "state",
+        UnknownRole::Algebraic => "algebraic",
+        UnknownRole::Lambda => "lambda",
+        UnknownRole::Mu => "mu",
     }
 }
 
