@@ -2,7 +2,8 @@
 //!
 //! **Aliases cost nothing**: a local assignment `x := y` whose right side is an unknown or another local assignment, element
 //! by element in the same order, gives `x` the place of `y`. Connections make half of the assignments of a component
-//! model of this kind (`cell.d1.p.v := cell.source.p.v`).
+//! model of this kind (`cell.d1.p.v := cell.source.p.v`), those of variables that were taken out of the analysis as aliases included: nobody
+//! reads these but results and events, and a shared place is neither computed nor stored for them.
 
 use acausal_compiled::{Layout, Loc, Place, PlacePiece};
 use acausal_expr::flat::{FlatModel, VarType};
