@@ -1,6 +1,7 @@
 //! Types and sizes: how they are named in messages, and whether a value fits where it is put.
 
 use acausal_base::Span;
+use acausal_expr::LARGEST_INTEGER;
 
 use super::{Context, Result, Tensor, Type, Value, error};
 use acausal_instance::instance::{InstId, InstanceKind, Primitive};
@@ -96,17 +97,23 @@ impl Context {
         Err(message)
     }
 
-    /// Integer arithmetic that leaves its range goes on with Reals (`acausal_expr::build`): such a value is no Integer.
+    /// Integers at run time are Reals, exact up to [`LARGEST_INTEGER`]; arithmetic of the compiler is exact further on, and then goes on with Reals
+    /// (`acausal_expr::build`). Neither is an Integer of the model.
     fn expect_no_overflow(&self, t: &Tensor, span: Span, what: &str) -> Result<()> {
-        const LIMIT: f64 = i64::MAX as f64;
-        let value = self.exprs.as_f64(t.body).unwrap_or(0.0);
-        if t.ty != Type::Integer || value.abs() < LIMIT || self.exprs.as_int(t.body).is_some() {
+        let (fits, value) = match (self.exprs.as_int(t.body), self.exprs.as_f64(t.body)) {
+            (Some(v), _) => (v.unsigned_abs() <= LARGEST_INTEGER as u64, v.to_string()),
+            (None, Some(v)) => (v.abs() <= LARGEST_INTEGER, v.to_string()),
+            (None, None) => return Ok(()),
+        };
+        if t.ty != Type::Integer || fits {
             return Ok(());
         }
         Err(error(
             "integer-overflow",
             span,
-            format!("{what} is Integer, but its value {value} is outside of the range of Integers"),
+            format!(
+                "{what} is Integer, but its value {value} is outside of the range of Integers, which are exact up to 2^53"
+            ),
         ))
     }
 }

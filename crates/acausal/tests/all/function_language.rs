@@ -137,6 +137,12 @@ fn integers_that_overflow() {
         for i in 1:n loop r := r*i; end for; end f; model M Integer n = integer(30*time); Integer r = f(n); end M;";
     let text = failure(function);
     assert!(text.contains("Integer arithmetic in function f"), "{text}");
+    // A literal that is no number of double precision.
+    let literal = failure("model M Integer i = 9007199254740993; end M;");
+    assert!(
+        literal.contains("integer-overflow") && literal.contains("9007199254740993"),
+        "{literal}"
+    );
     let inside = "model M Integer s(start = 12345, fixed = true); Integer a(start = 3037000500, fixed = true);
         equation when sample(0.1, 0.1) then a = pre(a); s = mod(pre(a)*pre(a), 1000); end when; end M;";
     let text = failure(inside);
