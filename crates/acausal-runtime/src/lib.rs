@@ -7,7 +7,7 @@
 //! | what | module |
 //! |---|---|
 //! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
-//! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`] |
+//! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`]; what simulations share: [`Prepared`] |
 //! | parameters, and other values for them | [`mod@parameters`] |
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
@@ -49,10 +49,10 @@ pub use statistics::Profile;
 pub use trace::Trace;
 
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
-pub use machine::Machine;
+pub use machine::{Machine, Prepared};
 pub use output::gather;
 pub use parameters::{Parameter, ParameterValue, SettingError, parameters};
-pub use simulate::{resume, simulate};
+pub use simulate::{prepare, resume, resume_prepared, simulate, simulate_prepared};
 
 use acausal_base::Scale;
 use acausal_compiled::Loc;
@@ -253,6 +253,12 @@ pub trait Sink {
     fn progress(&mut self, _t: f64) {}
     /// One line of a trace (see [`Settings::trace`]).
     fn trace(&mut self, _line: &str) {}
+    /// Whether [`Sink::event`] shall be called.
+    fn wants_events(&self) -> bool {
+        false
+    }
+    /// An event that was handled, with the relations that changed, in words.
+    fn event(&mut self, _t: f64, _changes: &[String]) {}
     /// One text that the model prints; false leaves it to [`Summary::printed`].
     fn print(&mut self, _text: &str) -> bool {
         false

@@ -9,6 +9,7 @@
 //! | which signals there are, which are stored | `signals`, `observe` |
 //! | from a running simulation to files and plots | `sink` |
 //! | what the process is doing, for messages | `activity` |
+//! | the command | [`command`]; its verbs: `cli`; an allocator with a limit: `memory_limit` |
 //!
 //! ```
 //! use acausal::{Load, Model};
@@ -22,8 +23,14 @@
 //! # Ok::<(), String>(())
 //! ```
 
+// The verbs call the library by the name that other programs know.
+extern crate self as acausal;
+
 mod activity;
+mod cli;
+pub mod command;
 mod load;
+mod memory_limit;
 mod observe;
 mod signals;
 mod sink;
@@ -32,7 +39,8 @@ mod stored;
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
-pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target};
+pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target, flatten_text};
+pub use memory_limit::Limited;
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};
 pub use stored::{EXTENSION, is_stored};

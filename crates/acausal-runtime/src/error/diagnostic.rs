@@ -2,6 +2,7 @@
 
 use acausal_base::{Diagnostic, Span};
 use acausal_compiled::Compiled;
+use acausal_expr::Value;
 use acausal_expr::flat::OriginId;
 use acausal_solver::SolverError;
 
@@ -130,7 +131,10 @@ impl SimError {
                 let d = in_component(d, *origin, model);
                 match values.is_empty() {
                     true => d,
-                    false => d.note(format!("with {}", values.join(", "))),
+                    false => {
+                        let shown: Vec<String> = values.iter().map(value_text).collect();
+                        d.note(format!("with {}", shown.join(", ")))
+                    }
                 }
             }
             other => internal(format!("{other:?} is no failure at an event")),
@@ -187,6 +191,16 @@ impl SimError {
             }
             other => internal(format!("{other:?} is no failure of a value")),
         }
+    }
+}
+
+/// `x = 1`.
+fn value_text((name, value): &(String, Value)) -> String {
+    match value {
+        Value::Real(v) => format!("{name} = {v}"),
+        Value::Int(v) => format!("{name} = {v}"),
+        Value::Bool(v) => format!("{name} = {v}"),
+        other => format!("{name} = {other:?}"),
     }
 }
 

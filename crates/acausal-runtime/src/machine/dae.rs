@@ -12,7 +12,7 @@ use super::{Machine, Update, Which, add_to};
 
 impl Dae for Machine {
     fn pattern(&self) -> &Pattern {
-        &self.pattern
+        &self.prepared.pattern
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
@@ -50,7 +50,7 @@ impl LargeDae for Machine {
         t: f64,
         point: Predicted<'_>,
     ) -> Option<Result<(), EvalError>> {
-        if !self.programs.have_tiles() || self.needs_point(t) {
+        if !self.prepared.programs.have_tiles() || self.needs_point(t) {
             return None;
         }
         let clock = self.profiles.then(Instant::now);
@@ -66,8 +66,8 @@ impl LargeDae for Machine {
         let done = unsafe {
             let predict =
                 |range: Range<usize>, places: [&mut [f64]; 2]| point.predict(range, places);
-            let team = self.team.as_mut();
-            (self.programs).run_tiles(team, places, &self.functions, &predict)
+            let team = (self.team.as_mut(), &self.workspaces);
+            (self.prepared.programs).run_tiles(team, places, &self.functions, &predict)
         };
         add_to(&mut self.seconds.predicted, clock);
         Some(self.checked(done))
@@ -82,7 +82,7 @@ impl LargeDae for Machine {
         values: &mut [f64],
     ) -> Result<(), EvalError> {
         let clock = self.profiles.then(Instant::now);
-        if self.programs.residuals_update == Update::ForPartials {
+        if self.prepared.programs.residuals_update == Update::ForPartials {
             self.update_for_residual(t, y, yp);
         }
         let mut partials = std::mem::take(&mut self.partials);
@@ -97,7 +97,7 @@ impl LargeDae for Machine {
     }
 
     fn jacobian_needs_point(&self) -> bool {
-        self.programs.partials_need_point
+        self.prepared.programs.partials_need_point
     }
 
     fn team(&mut self) -> Option<&mut Team> {

@@ -26,16 +26,17 @@ use acausal_compiled::{Compiled, Loc, fixed};
 use acausal_cpu::Team;
 use acausal_expr::flat::Variable;
 use acausal_jit::kernel::{Bank, Program};
-use acausal_jit::{BankLengths, Banks, BoundProgram, Code, RunError, Scratch};
-use acausal_solver::{EvalError, EvalReason, Pattern};
+use acausal_jit::{BankLengths, Banks, BoundProgram, RunError, Scratch};
+use acausal_solver::{EvalError, EvalReason};
 
 use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
+pub use build::Prepared;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
 pub(crate) use programs::Which;
-use programs::{Programs, Update};
+use programs::{Update, Workspaces};
 use timetable::Timetable;
 
 /// Instants that differ by less than this fraction are the same.
@@ -44,10 +45,10 @@ const NOW: f64 = 1e-13;
 /// A model in execution.
 pub struct Machine {
     pub(crate) model: Arc<Compiled>,
-    code: Box<dyn Code>,
-    programs: Programs,
+    prepared: Arc<Prepared>,
     functions: UserFunctions,
     scratch: Scratch,
+    workspaces: Workspaces,
     /// Threads, where there is work for them.
     team: Option<Team>,
     /// Bank `Mem`.
@@ -58,7 +59,6 @@ pub struct Machine {
     acc: Vec<f64>,
     /// Memory of the initial Jacobian.
     pub(crate) initial: InitialMemory,
-    pattern: Pattern,
     pub(crate) delays: DelayLines,
     /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
     time_unit: f64,
@@ -183,7 +183,7 @@ impl Machine {
 
     /// Does what the program of the residuals expects to be done.
     fn prepare_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        if self.programs.residuals_update == Update::Before {
+        if self.prepared.programs.residuals_update == Update::Before {
             self.update_for_residual(t, y, yp);
         } else {
             self.mem[fixed::TIME] = t;
@@ -271,8 +271,8 @@ impl Machine {
     ) -> Result<(), RunError> {
         let mem = &mut self.mem;
         let banks = Banks { y, yp, mem, out };
-        let (team, scratch) = (self.team.as_mut(), &mut self.scratch);
-        (self.programs).run(which, team, banks, &self.functions, scratch)
+        let (team, scratch) = ((self.team.as_mut(), &self.workspaces), &mut self.scratch);
+        (self.prepared.programs).run(which, team, banks, &self.functions, scratch)
     }
 
     /// A part of the local assignments, ready to be run.
@@ -283,7 +283,10 @@ impl Machine {
             mem: self.model.mem_len,
             out: 0,
         };
-        self.code.bind(program, lengths).map_err(SimError::Code)
+        self.prepared
+            .code
+            .bind(program, lengths)
+            .map_err(SimError::Code)
     }
 
     /// Brings a part of the local assignments up to date.

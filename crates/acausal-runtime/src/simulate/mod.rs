@@ -24,8 +24,8 @@ use crate::initial::{
 };
 use crate::interior::Interior;
 use crate::limits::check_samples;
-use crate::machine::{Machine, Which};
-use crate::parameters::{check_assumptions, resolve};
+use crate::machine::{Machine, Prepared, Which};
+use crate::parameters::check_assumptions;
 use crate::selected::SelectedSignals;
 use crate::trace::Tracer;
 use crate::{Seconds, Settings, SimError, Sink, Summary};
@@ -40,11 +40,26 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
     settings.check()?;
+    let clock = Instant::now();
+    let prepared = prepare(model, settings)?;
+    let codegen = clock.elapsed().as_secs_f64();
+    let mut summary = simulate_prepared(&prepared, settings, sink)?;
+    summary.seconds.codegen += codegen;
+    Ok(summary)
+}
+
+/// Simulates a model that has been prepared ([`prepare`]). Of the settings, `threads` and `scale` were decided then.
+pub fn simulate_prepared(
+    prepared: &Arc<Prepared>,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
+    settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, settings)?;
+    let (mut machine, mut summary) = machine(prepared)?;
     machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(&mut machine, settings)?;
+    set_parameters(prepared, &mut machine, settings)?;
     machine.check_objects()?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
@@ -70,16 +85,31 @@ pub fn resume(
     settings: &Settings,
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
+    let clock = Instant::now();
+    let prepared = prepare(model, settings)?;
+    let codegen = clock.elapsed().as_secs_f64();
+    let mut summary = resume_prepared(&prepared, checkpoint, settings, sink)?;
+    summary.seconds.codegen += codegen;
+    Ok(summary)
+}
+
+/// The same for a model that has been prepared ([`prepare`]).
+pub fn resume_prepared(
+    prepared: &Arc<Prepared>,
+    checkpoint: &Checkpoint,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
     let settings = Settings {
         start: checkpoint.t,
         ..settings.clone()
     };
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, &settings)?;
+    let (mut machine, mut summary) = machine(prepared)?;
     machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(&mut machine, &settings)?;
+    set_parameters(prepared, &mut machine, &settings)?;
     machine.check_objects()?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)
@@ -89,17 +119,8 @@ pub fn resume(
         .map_err(|e| e.because(failure.reason()))
 }
 
-fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<(Machine, Summary), SimError> {
-    let clock = Instant::now();
-    let mut summary = Summary {
-        unknowns: model.n - stand_in(&model),
-        states: roles(&model)
-            .iter()
-            .filter(|r| **r == acausal_expr::unknown::Role::State)
-            .count()
-            - stand_in(&model),
-        ..Summary::default()
-    };
+/// Makes a model ready to run with these settings (`threads` and `scale`), once for all simulations of it.
+pub fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<Arc<Prepared>, SimError> {
     let backend = acausal_jit::default_backend();
     // Two are what measurements speak for (docs/scale.md): more of them wait for the same memory.
     let some = || {
@@ -107,19 +128,38 @@ fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<(Machine, Summar
             .map_or(1, usize::from)
             .min(2)
     };
-    let machine = Machine::with_threads(
-        model,
-        &*backend,
-        settings.threads.unwrap_or_else(some),
-        settings.scale,
-    )?;
+    let threads = settings.threads.unwrap_or_else(some);
+    Prepared::new(model, &*backend, threads, settings.scale).map(Arc::new)
+}
+
+/// A machine for one simulation.
+fn machine(prepared: &Arc<Prepared>) -> Result<(Machine, Summary), SimError> {
+    let clock = Instant::now();
+    let model = prepared.model();
+    let mut summary = Summary {
+        unknowns: model.n - stand_in(model),
+        states: roles(model)
+            .iter()
+            .filter(|r| **r == acausal_expr::unknown::Role::State)
+            .count()
+            - stand_in(model),
+        ..Summary::default()
+    };
+    let machine = prepared.machine()?;
     summary.seconds.codegen = clock.elapsed().as_secs_f64();
     Ok((machine, summary))
 }
 
 /// Computes parameters and attributes, those that the settings give apart.
-fn set_parameters(machine: &mut Machine, settings: &Settings) -> Result<(), SimError> {
-    let given = resolve(&machine.model, &settings.parameters).map_err(SimError::Setting)?;
+fn set_parameters(
+    prepared: &Prepared,
+    machine: &mut Machine,
+    settings: &Settings,
+) -> Result<(), SimError> {
+    let given = match settings.parameters.is_empty() {
+        true => Vec::new(),
+        false => prepared.resolve(&settings.parameters)?,
+    };
     machine.set_parameters_to(&given)?;
     match given.is_empty() {
         true => Ok(()),

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::{Format, exit};
+use crate::command::{Format, exit};
 
 /// Options of `check`.
 #[derive(Args, Debug)]

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::progress::Progress;
 use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
-use crate::{Format, exit};
+use crate::command::{Format, exit};
 
 /// Options of `flatten`.
 #[derive(Args, Debug)]

@@ -9,7 +9,7 @@ use acausal_syntax::parse_file;
 use clap::Args;
 
 use super::{count, json_diagnostics, out, out_json, print_diagnostics, usage};
-use crate::{Format, exit};
+use crate::command::{Format, exit};
 
 /// Options of `parse`.
 #[derive(Args, Debug)]

@@ -19,7 +19,7 @@ use super::{
     file_stem, misuse, note, out, out_json, print_diagnostics, report, report_with, usage,
     write_out,
 };
-use crate::{Format, exit};
+use crate::command::{Format, exit};
 use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
 pub use options::Options;
 use options::{check_numbers, settings};

@@ -1,0 +1,125 @@
+//! Columns of a result as buffers, which numpy takes without a copy.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use acausal_results::{Kind, ResultSet, Signal, Source};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// One column of numbers, which nobody changes.
+#[pyclass(frozen, module = "acausal._acausal")]
+pub struct Column {
+    set: Arc<ResultSet>,
+    /// A signal, or the time.
+    signal: Option<Signal>,
+    /// Number of values and bytes of each, where a buffer can point to.
+    shape: [isize; 1],
+    strides: [isize; 1],
+}
+
+impl Column {
+    /// The time of a result.
+    pub fn time(set: Arc<ResultSet>) -> Column {
+        Column {
+            shape: [set.time().len() as isize],
+            strides: [size_of::<f64>() as isize],
+            signal: None,
+            set,
+        }
+    }
+
+    fn numbers(&self) -> Option<&[f64]> {
+        match &self.signal {
+            None => Some(self.set.time()),
+            Some(signal) => match self.set.values_of(signal) {
+                std::borrow::Cow::Borrowed(values) => Some(values),
+                std::borrow::Cow::Owned(_) => None,
+            },
+        }
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.shape[0] as usize
+    }
+
+    /// # Safety
+    /// Called by the interpreter with a view to fill in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("no view"));
+        }
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+            return Err(PyBufferError::new_err("results cannot be changed"));
+        }
+        let column = slf.get();
+        let Some(numbers) = column.numbers() else {
+            return Err(PyBufferError::new_err("the signal is no column"));
+        };
+        let wants = |what: c_int| flags & what == what;
+        // SAFETY: the view is ours to fill in. What it points to belongs to this object, which never changes and which the view keeps alive.
+        unsafe {
+            (*view).buf = numbers.as_ptr().cast_mut().cast::<c_void>();
+            (*view).len = size_of_val(numbers) as isize;
+            (*view).readonly = 1;
+            (*view).itemsize = size_of::<f64>() as isize;
+            (*view).format = match wants(ffi::PyBUF_FORMAT) {
+                true => c"d".as_ptr().cast_mut(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).ndim = 1;
+            (*view).shape = match wants(ffi::PyBUF_ND) {
+                true => column.shape.as_ptr().cast_mut(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).strides = match wants(ffi::PyBUF_STRIDES) {
+                true => column.strides.as_ptr().cast_mut(),
+                false => std::ptr::null_mut(),
+            };
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = std::ptr::null_mut();
+            (*view).obj = slf.into_any().into_ptr();
+        }
+        Ok(())
+    }
+}
+
+/// The values of a signal: a number if it is constant, else a buffer.
+pub fn values<'py>(
+    py: Python<'py>,
+    set: &Arc<ResultSet>,
+    signal: &Signal,
+) -> PyResult<Bound<'py, PyAny>> {
+    match signal.source {
+        Source::Constant(value) => Ok(value.into_pyobject(py)?.into_any()),
+        Source::Column { negated: false, .. } => {
+            let column = Column {
+                signal: Some(signal.clone()),
+                ..Column::time(set.clone())
+            };
+            Ok(Bound::new(py, column)?.into_any())
+        }
+        Source::Column { negated: true, .. } => {
+            let list = pyo3::types::PyList::new(py, set.values_of(signal).iter())?;
+            Ok(list.into_any())
+        }
+    }
+}
+
+/// The Modelica type of a signal.
+pub fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Real => "Real",
+        Kind::Integer => "Integer",
+        Kind::Boolean => "Boolean",
+        Kind::Enumeration => "enumeration",
+    }
+}
