@@ -10,13 +10,17 @@ What is imported here is the interface; modules whose names begin with an unders
 """
 
 from ._acausal import __version__
+from ._design import Distribution, linspace, normal, uniform
 from ._errors import CompileError, Diagnostic, Error, Interrupted, SettingError, SimulationError
 from ._model import Model, Parameter, Parameters, load, loads
 from ._result import Event, Result
+from ._sweep import CaseFailure, Sweep
 
 __all__ = [
+    "CaseFailure",
     "CompileError",
     "Diagnostic",
+    "Distribution",
     "Error",
     "Event",
     "Interrupted",
@@ -26,7 +30,11 @@ __all__ = [
     "Result",
     "SettingError",
     "SimulationError",
+    "Sweep",
     "__version__",
+    "linspace",
     "load",
     "loads",
+    "normal",
+    "uniform",
 ]

@@ -113,7 +113,8 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C; ``result`` has what was computed until then, if there is something."""
 
     def __init__(self, result: Any = None) -> None:
-        at = f" at time = {result.time[-1]:g}" if result is not None and len(result.time) else ""
+        reached = getattr(result, "reached", None)
+        at = f" at time = {reached:g}" if reached is not None else ""
         super().__init__(f"interrupted{at}")
         self.result = result
 

@@ -42,6 +42,7 @@ from typing import Any
 from . import _acausal
 from ._errors import Diagnostic, diagnostics
 from ._result import Result
+from ._sweep import Sweep
 
 #: A value of a parameter: a number, True or False, the name of a literal, or a sequence of these.
 Value = Any
@@ -237,6 +238,57 @@ class Model:
 
         with reporter(progress, self.name) as report:
             return Result(self._core.simulate(given, report))
+
+    def sweep(
+        self,
+        parameters: Any,
+        *,
+        design: str | None = None,
+        n: int | None = None,
+        seed: int = 0,
+        executor: Any = None,
+        threads: int | None = None,
+        reduce: Callable[[Result], Any] | None = None,
+        errors: str = "keep",
+        output: str | os.PathLike[str] | None = None,
+        chunk: int | None = None,
+        progress: bool | Callable[[int, int], Any] = False,
+        start: float | None = None,
+        stop: float | None = None,
+        interval: float | None = None,
+        tolerance: float | None = None,
+        set: Mapping[str, Value] | None = None,
+        observe: str | Sequence[str] | None = None,
+    ) -> Sweep:
+        """Simulates many cases, each with other values of parameters and start values.
+
+        ``parameters`` says what each name takes: a list (:func:`linspace`), a distribution (:func:`normal`, :func:`uniform`); or it is a table of cases, a DataFrame
+        or a list of dictionaries. ``design`` is ``"factorial"`` (all combinations; what lists mean without ``n``), ``"lhs"`` (a latin hypercube of ``n`` cases), ``"sobol"`` (needs scipy)
+        or ``"table"`` (lists of one length).
+
+        Cases are simulated in threads of this process, or by ``executor``: one of ``concurrent.futures``, a Dask ``Client``, ``"ray"`` or ``"joblib"``. Each case keeps its
+        own status; a failed one is in ``failures`` (``errors="raise"`` raises the first). What is kept are the signals at the output instants, as arrays of cases by
+        instants; or what ``reduce`` makes of each :class:`Result`; or, with ``output``, nothing but Parquet files in a directory, from which an interrupted
+        sweep goes on when it is called again. ``progress`` is True for a bar, or is called with the numbers of cases done and in all.
+        """
+        from ._sweep import sweep
+
+        given = _given(start, stop, interval, tolerance, set, observe)
+        return sweep(
+            self,
+            parameters,
+            design=design,
+            n=n,
+            seed=seed,
+            executor=executor,
+            threads=threads,
+            reduce=reduce,
+            errors=errors,
+            output=output,
+            chunk=chunk,
+            progress=progress,
+            given=given,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Stores the compiled model in a file ``.acm``, which :func:`load` and ``acausal simulate`` take without the sources and libraries."""

@@ -66,6 +66,11 @@ class Result:
         return self._time
 
     @property
+    def reached(self) -> float | None:
+        """The time of the last row."""
+        return float(self.time[-1]) if len(self.time) else None
+
+    @property
     def names(self) -> list[str]:
         """Names of all signals, without ``time``."""
         return list(self._info)

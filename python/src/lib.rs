@@ -7,6 +7,7 @@
 //! |---|---|
 //! | compiled models | `model`: [`model::Core`] |
 //! | one simulation | `simulation` |
+//! | many simulations | `sweep` |
 //! | trajectories as arrays | `table`; for other programs: `arrow` |
 //! | work that Python waits for | `work` |
 //! | failures | `error` |
@@ -16,6 +17,7 @@ mod arrow;
 mod error;
 mod model;
 mod simulation;
+mod sweep;
 mod table;
 mod value;
 mod work;
@@ -40,5 +42,11 @@ fn _acausal(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command, m)?)?;
     m.add_class::<model::Core>()?;
     m.add_class::<simulation::Run>()?;
-    m.add_class::<table::Column>()
+    m.add_class::<table::Column>()?;
+    m.add_class::<table::Numbers>()?;
+    m.add_class::<sweep::Directory>()?;
+    m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::sweep_check, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::sweep_grid, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::design, m)?)
 }

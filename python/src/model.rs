@@ -27,6 +27,8 @@ enum Source {
 pub struct Core {
     pub model: Arc<Model>,
     prepared: Mutex<Option<Arc<Prepared>>>,
+    /// The same for simulations with one thread each, where that makes a difference.
+    single: Mutex<Option<Arc<Prepared>>>,
 }
 
 impl Core {
@@ -34,21 +36,53 @@ impl Core {
         Core {
             model: Arc::new(model),
             prepared: Mutex::new(None),
+            single: Mutex::new(None),
         }
     }
 
     /// The model with its machine code, which is made when it is asked for the first time.
     pub fn prepared(&self, settings: &Settings) -> Result<Arc<Prepared>, SimError> {
-        let Ok(mut prepared) = self.prepared.lock() else {
-            return acausal_runtime::prepare(self.model.compiled.clone(), settings);
-        };
-        if let Some(prepared) = &*prepared {
-            return Ok(prepared.clone());
-        }
-        let new = acausal_runtime::prepare(self.model.compiled.clone(), settings)?;
-        *prepared = Some(new.clone());
-        Ok(new)
+        make_once(&self.prepared, || {
+            acausal_runtime::prepare(self.model.compiled.clone(), settings)
+        })
     }
+
+    /// The same for simulations that run beside others.
+    pub fn prepared_for_one_thread(&self, py: Python<'_>) -> PyResult<Arc<Prepared>> {
+        let settings = Settings {
+            threads: Some(1),
+            ..Settings::default()
+        };
+        let make = || {
+            let usual = self.prepared(&Settings::default())?;
+            match usual.uses_threads() {
+                false => Ok(usual),
+                true => make_once(&self.single, || {
+                    acausal_runtime::prepare(self.model.compiled.clone(), &settings)
+                }),
+            }
+        };
+        py.detach(make).map_err(|e| {
+            let failure = self.model.failed(&e);
+            exception(py, Kind::of(&e), &failure, Known::default(), None)
+        })
+    }
+}
+
+/// What is in the place; made now if there is nothing.
+fn make_once(
+    place: &Mutex<Option<Arc<Prepared>>>,
+    make: impl FnOnce() -> Result<Arc<Prepared>, SimError>,
+) -> Result<Arc<Prepared>, SimError> {
+    let Ok(mut place) = place.lock() else {
+        return make();
+    };
+    if let Some(prepared) = &*place {
+        return Ok(prepared.clone());
+    }
+    let new = make()?;
+    *place = Some(new.clone());
+    Ok(new)
 }
 
 /// Whether all errors are about what was set.

@@ -54,42 +54,95 @@ impl Column {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        if view.is_null() {
-            return Err(PyBufferError::new_err("no view"));
-        }
-        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return Err(PyBufferError::new_err("results cannot be changed"));
-        }
         let column = slf.get();
         let Some(numbers) = column.numbers() else {
             return Err(PyBufferError::new_err("the signal is no column"));
         };
-        let wants = |what: c_int| flags & what == what;
-        // SAFETY: the view is ours to fill in. What it points to belongs to this object, which never changes and which the view keeps alive.
-        unsafe {
-            (*view).buf = numbers.as_ptr().cast_mut().cast::<c_void>();
-            (*view).len = size_of_val(numbers) as isize;
-            (*view).readonly = 1;
-            (*view).itemsize = size_of::<f64>() as isize;
-            (*view).format = match wants(ffi::PyBUF_FORMAT) {
-                true => c"d".as_ptr().cast_mut(),
-                false => std::ptr::null_mut(),
-            };
-            (*view).ndim = 1;
-            (*view).shape = match wants(ffi::PyBUF_ND) {
-                true => column.shape.as_ptr().cast_mut(),
-                false => std::ptr::null_mut(),
-            };
-            (*view).strides = match wants(ffi::PyBUF_STRIDES) {
-                true => column.strides.as_ptr().cast_mut(),
-                false => std::ptr::null_mut(),
-            };
-            (*view).suboffsets = std::ptr::null_mut();
-            (*view).internal = std::ptr::null_mut();
-            (*view).obj = slf.into_any().into_ptr();
-        }
-        Ok(())
+        let sizes = (column.shape.as_ptr(), column.strides.as_ptr());
+        // SAFETY: what the view points to belongs to this object, which never changes and which the view keeps alive.
+        unsafe { fill(slf.as_any(), numbers, sizes, view, flags) }
     }
+}
+
+/// Numbers of their own, which nobody changes.
+#[pyclass(frozen, module = "acausal._acausal")]
+pub struct Numbers {
+    numbers: Vec<f64>,
+    shape: [isize; 1],
+    strides: [isize; 1],
+}
+
+impl Numbers {
+    /// These.
+    pub fn new(numbers: Vec<f64>) -> Numbers {
+        Numbers {
+            shape: [numbers.len() as isize],
+            strides: [size_of::<f64>() as isize],
+            numbers,
+        }
+    }
+}
+
+#[pymethods]
+impl Numbers {
+    fn __len__(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// # Safety
+    /// Called by the interpreter with a view to fill in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let own = slf.get();
+        let sizes = (own.shape.as_ptr(), own.strides.as_ptr());
+        // SAFETY: as for columns.
+        unsafe { fill(slf.as_any(), &own.numbers, sizes, view, flags) }
+    }
+}
+
+/// Fills a view in.
+///
+/// # Safety
+/// The view comes from the interpreter; `numbers`, shape and strides live as long as `owner` and never change.
+unsafe fn fill(
+    owner: &Bound<'_, PyAny>,
+    numbers: &[f64],
+    (shape, strides): (*const isize, *const isize),
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
+    if view.is_null() {
+        return Err(PyBufferError::new_err("no view"));
+    }
+    if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+        return Err(PyBufferError::new_err("results cannot be changed"));
+    }
+    let wants = |what: c_int| flags & what == what;
+    let unless = |wanted: bool, pointer: *const isize| match wanted {
+        true => pointer.cast_mut(),
+        false => std::ptr::null_mut(),
+    };
+    // SAFETY: the view is ours to fill in, and the rest is the caller's promise.
+    unsafe {
+        (*view).buf = numbers.as_ptr().cast_mut().cast::<c_void>();
+        (*view).len = size_of_val(numbers) as isize;
+        (*view).readonly = 1;
+        (*view).itemsize = size_of::<f64>() as isize;
+        (*view).format = match wants(ffi::PyBUF_FORMAT) {
+            true => c"d".as_ptr().cast_mut(),
+            false => std::ptr::null_mut(),
+        };
+        (*view).ndim = 1;
+        (*view).shape = unless(wants(ffi::PyBUF_ND), shape);
+        (*view).strides = unless(wants(ffi::PyBUF_STRIDES), strides);
+        (*view).suboffsets = std::ptr::null_mut();
+        (*view).internal = std::ptr::null_mut();
+        (*view).obj = owner.clone().into_ptr();
+    }
+    Ok(())
 }
 
 /// The values of a signal: a number if it is constant, else a buffer.

@@ -132,7 +132,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    fn check(&self) -> Result<(), SimError> {
+    /// Says what makes no sense about them, before anything is simulated.
+    pub fn check(&self) -> Result<(), SimError> {
         let complain = |m: String| Err(SimError::Settings(m));
         if !self.start.is_finite() || !self.stop.is_finite() {
             return complain("start and stop time must be finite numbers".into());

@@ -22,6 +22,8 @@ struct Arguments {
 enum Verb {
     /// Compile and simulate a model, show and store its trajectories.
     Simulate(Box<cli::simulate::Options>),
+    /// Simulate a model with many values of its parameters, on all cores, into a directory.
+    Sweep(Box<cli::sweep::Options>),
     /// Compile a model into a file that can be simulated anywhere, as often as needed.
     Compile(cli::compile::Options),
     /// Report every error of a model without simulating it.
@@ -111,6 +113,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let interruption = Interruption::install();
     let verb = move || match arguments.verb {
         Verb::Simulate(o) => cli::simulate::run(&o, &interruption),
+        Verb::Sweep(o) => cli::sweep::run(&o, &interruption),
         Verb::Compile(o) => cli::compile::run(&o),
         Verb::Check(o) => cli::check::run(&o),
         Verb::Flatten(o) => cli::flatten::run(&o),
@@ -143,6 +146,7 @@ impl Verb {
     fn memory(&self) -> u64 {
         let target = match self {
             Verb::Simulate(o) => &o.target,
+            Verb::Sweep(o) => &o.target,
             Verb::Compile(o) => &o.target,
             Verb::Check(o) => &o.target,
             Verb::Flatten(o) => &o.target,

@@ -9,6 +9,7 @@
 //! | which signals there are, which are stored | `signals`, `observe` |
 //! | from a running simulation to files and plots | `sink` |
 //! | what the process is doing, for messages | `activity` |
+//! | many simulations of one model | [`sweep`] |
 //! | the command | [`command`]; its verbs: `cli`; an allocator with a limit: `memory_limit` |
 //!
 //! ```
@@ -35,6 +36,7 @@ mod observe;
 mod signals;
 mod sink;
 mod stored;
+pub mod sweep;
 
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};

@@ -57,6 +57,11 @@ impl Prepared {
         &self.model
     }
 
+    /// Whether a simulation of it uses more than one thread.
+    pub fn uses_threads(&self) -> bool {
+        self.threads > 1 && (self.model.n >= LEAST_SHARED || self.programs.have_phases())
+    }
+
     /// The places that names of parameters and start attributes stand for, with their values, ascending.
     pub fn resolve(&self, settings: &[(String, ParameterValue)]) -> Result<Vec<Given>, SimError> {
         let index = self.names.get_or_init(|| NameIndex::new(&self.model));
@@ -94,8 +99,7 @@ impl Machine {
         let model = prepared.model.clone();
         let m = &*model;
         let (threads, scale) = (prepared.threads, prepared.scale);
-        let long = m.n >= LEAST_SHARED;
-        let team = match long || prepared.programs.have_phases() {
+        let team = match prepared.uses_threads() {
             true => Team::new(threads),
             false => None,
         };

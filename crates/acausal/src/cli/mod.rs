@@ -16,6 +16,7 @@ mod pending;
 mod progress;
 pub mod simulate;
 pub mod summary;
+pub mod sweep;
 
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Read, Write};

@@ -20,7 +20,8 @@ use super::{
     write_out,
 };
 use crate::command::{Format, exit};
-use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
+pub(super) use drawing::signal_names;
+use drawing::{elements, picture, promise_plot, render, terminal_options};
 pub use options::Options;
 use options::{check_numbers, settings};
 use statistics::statistics;
