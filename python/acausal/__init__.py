@@ -12,8 +12,10 @@ What is imported here is the interface; modules whose names begin with an unders
 from ._acausal import __version__
 from ._design import Distribution, linspace, normal, uniform
 from ._errors import CompileError, Diagnostic, Error, Interrupted, SettingError, SimulationError
+from ._inputs import hold
 from ._model import Model, Parameter, Parameters, load, loads
 from ._result import Event, Result
+from ._stepping import LinearModel, Simulation
 from ._sweep import CaseFailure, Sweep
 
 __all__ = [
@@ -24,14 +26,17 @@ __all__ = [
     "Error",
     "Event",
     "Interrupted",
+    "LinearModel",
     "Model",
     "Parameter",
     "Parameters",
     "Result",
     "SettingError",
+    "Simulation",
     "SimulationError",
     "Sweep",
     "__version__",
+    "hold",
     "linspace",
     "load",
     "loads",

@@ -42,6 +42,7 @@ from typing import Any
 from . import _acausal
 from ._errors import Diagnostic, diagnostics
 from ._result import Result
+from ._stepping import LinearModel, Simulation, linear_model
 from ._sweep import Sweep
 
 #: A value of a parameter: a number, True or False, the name of a literal, or a sequence of these.
@@ -206,6 +207,7 @@ class Model:
         interval: float | None = None,
         tolerance: float | None = None,
         set: Mapping[str, Value] | None = None,
+        inputs: Any = None,
         observe: str | Sequence[str] | None = None,
         progress: bool | Progress = False,
         steady_state: bool = False,
@@ -218,7 +220,8 @@ class Model:
 
         What is not given is as the ``experiment`` annotation says. ``set`` gives parameters and start values (``"x.start"``) other values; names that the model does not have
         are errors, and so are those that decide about its equations, unless ``recompile`` allows to compile it again. ``observe`` chooses signals by name or pattern
-        (``"*.v"``, ``"der(x)"``). ``progress`` is True for a bar, or is called with the time and the fraction done. Ctrl-C raises :class:`Interrupted`, which
+        (``"*.v"``, ``"der(x)"``). ``inputs`` says what top-level inputs are over time: a number, ``(times, values)`` with lines between them (two equal times are a jump),
+        :func:`hold`, a function of time, a Series over time; or a DataFrame with a column for each. ``progress`` is True for a bar, or is called with the time and the fraction done. Ctrl-C raises :class:`Interrupted`, which
         has the result so far.
         """
         if recompile and set:
@@ -227,10 +230,10 @@ class Model:
             if fixed:
                 rest = {name: set[name] for name in known}
                 again = self.recompile(fixed)
-                settings = dict(start=start, interval=interval, tolerance=tolerance, observe=observe, progress=progress)
+                settings = dict(start=start, interval=interval, tolerance=tolerance, inputs=inputs, observe=observe, progress=progress)
                 limits = dict(max_steps=max_steps, max_rows=max_rows, max_events=max_events)
                 return again.simulate(stop, set=rest, steady_state=steady_state, **settings, **limits)
-        given = _given(start, stop, interval, tolerance, set, observe)
+        given = self._given(start, stop, interval, tolerance, set, inputs, observe)
         given.update(steady_state=steady_state, max_steps=max_steps, max_rows=max_rows, max_events=max_events)
         if not progress:
             return Result(self._core.simulate(given, None))
@@ -258,6 +261,7 @@ class Model:
         interval: float | None = None,
         tolerance: float | None = None,
         set: Mapping[str, Value] | None = None,
+        inputs: Any = None,
         observe: str | Sequence[str] | None = None,
     ) -> Sweep:
         """Simulates many cases, each with other values of parameters and start values.
@@ -273,7 +277,7 @@ class Model:
         """
         from ._sweep import sweep
 
-        given = _given(start, stop, interval, tolerance, set, observe)
+        given = self._given(start, stop, interval, tolerance, set, inputs, observe)
         return sweep(
             self,
             parameters,
@@ -290,6 +294,69 @@ class Model:
             given=given,
         )
 
+    def start(
+        self,
+        time: float | None = None,
+        *,
+        tolerance: float | None = None,
+        set: Mapping[str, Value] | None = None,
+        inputs: Mapping[str, float] | None = None,
+        observe: str | Sequence[str] | None = None,
+    ) -> Simulation:
+        """A simulation at its start, which goes on step by step, with other inputs and parameters in between."""
+        return Simulation(self._core, self._given(time, None, None, tolerance, set, inputs, observe))
+
+    def linearize(
+        self,
+        t: float | None = None,
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        set: Mapping[str, Value] | None = None,
+        given: Any = None,
+        tolerance: float | None = None,
+    ) -> LinearModel:
+        """The linear model at time ``t`` (the start, if nothing is said) of a simulation with these parameters and ``given`` inputs.
+
+        Without ``inputs`` and ``outputs`` they are those that the model declares at its top level. The states come from the exact Jacobian; inputs and outputs
+        are differences that are exact up to rounding where the model is linear in them.
+        """
+        start = self.experiment["start"]
+        settings = self._given(start, start if t is None else t, None, tolerance, set, given, None)
+        names = None if inputs is None else list(inputs)
+        shown = None if outputs is None else list(outputs)
+        return linear_model(_acausal.linearize(self._core, settings, names, shown))
+
+    def _given(
+        self,
+        start: float | None,
+        stop: float | None,
+        interval: float | None,
+        tolerance: float | None,
+        set: Mapping[str, Value] | None,
+        inputs: Any,
+        observe: str | Sequence[str] | None,
+    ) -> dict[str, Any]:
+        """Settings as the Rust part wants them."""
+        if isinstance(observe, str):
+            observe = [observe]
+        given = {
+            "start": start,
+            "stop": stop,
+            "interval": interval,
+            "tolerance": tolerance,
+            "set": dict(set or {}),
+            "observe": None if observe is None else list(observe),
+        }
+        if inputs is not None:
+            from ._inputs import courses
+
+            usual = self.experiment
+            first = usual["start"] if start is None else start
+            last = max(usual["stop"], first) if stop is None else stop
+            given["inputs"] = courses(inputs, first, last, usual["tolerance"] if tolerance is None else tolerance)
+        return given
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Stores the compiled model in a file ``.acm``, which :func:`load` and ``acausal simulate`` take without the sources and libraries."""
         path = os.fspath(path)
@@ -303,27 +370,6 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {self._core.unknowns} unknowns, {len(self.parameters)} parameters>"
-
-
-def _given(
-    start: float | None,
-    stop: float | None,
-    interval: float | None,
-    tolerance: float | None,
-    set: Mapping[str, Value] | None,
-    observe: str | Sequence[str] | None,
-) -> dict[str, Any]:
-    """Settings as the Rust part wants them."""
-    if isinstance(observe, str):
-        observe = [observe]
-    return {
-        "start": start,
-        "stop": stop,
-        "interval": interval,
-        "tolerance": tolerance,
-        "set": dict(set or {}),
-        "observe": None if observe is None else list(observe),
-    }
 
 
 # Models that were unpickled, by what they were made from, so that their machine code is made once in a process.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | compiled models | `model`: [`model::Core`] |
 //! | one simulation | `simulation` |
+//! | step by step, the linear model | `stepping` |
 //! | many simulations | `sweep` |
 //! | trajectories as arrays | `table`; for other programs: `arrow` |
 //! | work that Python waits for | `work` |
@@ -17,6 +18,7 @@ mod arrow;
 mod error;
 mod model;
 mod simulation;
+mod stepping;
 mod sweep;
 mod table;
 mod value;
@@ -45,6 +47,9 @@ fn _acausal(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<table::Column>()?;
     m.add_class::<table::Numbers>()?;
     m.add_class::<sweep::Directory>()?;
+    m.add_class::<stepping::Stepper>()?;
+    m.add_class::<stepping::State>()?;
+    m.add_function(wrap_pyfunction!(stepping::linearize, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep_check, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep_grid, m)?)?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use acausal::{Observe, ResultSink, Settings};
 use acausal_results::ResultSet;
 use acausal_results::plot::Plot;
-use acausal_runtime::{SimError, Summary, simulate_prepared};
+use acausal_runtime::{Input, SimError, Summary, simulate_prepared};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -66,6 +66,17 @@ pub fn settings(core: &Core, given: &Bound<'_, PyDict>) -> PyResult<(Settings, O
             let value = parameter_value(&name, &value)?;
             s.parameters.push((name, value));
         }
+    }
+    if let Some(inputs) = given.get_item("inputs")? {
+        let inputs: Vec<(String, Vec<f64>, Vec<f64>, bool)> = inputs.extract()?;
+        s.inputs = (inputs.into_iter())
+            .map(|(name, times, values, hold)| Input {
+                name,
+                times: times.into(),
+                values: values.into(),
+                hold,
+            })
+            .collect();
     }
     let observe = match given.get_item("observe")?.filter(|o| !o.is_none()) {
         None => Observe::everything(),

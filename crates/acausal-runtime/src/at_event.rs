@@ -78,6 +78,7 @@ impl Run {
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
         let before = Before::new(&self.events, &self.machine, &self.y);
+        self.machine.inputs.pass(self.t);
         for &indicator in passed {
             self.machine.delays.pass(indicator);
         }

@@ -9,12 +9,14 @@
 //! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
 //! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`]; what simulations share: [`Prepared`] |
 //! | parameters, and other values for them | [`mod@parameters`] |
+//! | inputs over time | `inputs`: [`Input`] |
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
 //! | events | `event`, `at_event`; jumps of what was differentiated: `impulse`; of solutions: `jump` |
 //! | what the integrator sees | `watched`, `integrator` |
 //! | rows | `output`; points inside of a step: `interior`; chosen signals of large models: `selected` |
 //! | what was | `history`; `delay`, `distribution` |
+//! | the linear model at an instant | `linearise`: [`Linearisation`] |
 //! | to go on later | `checkpoint`: [`Checkpoint`] |
 //! | what was done | `statistics`, `trace`: [`Profile`], [`Trace`] |
 
@@ -29,10 +31,12 @@ mod event;
 mod history;
 mod impulse;
 mod initial;
+mod inputs;
 mod integrator;
 mod interior;
 mod jump;
 mod limits;
+mod linearise;
 mod machine;
 mod output;
 pub mod parameters;
@@ -49,6 +53,8 @@ pub use statistics::Profile;
 pub use trace::Trace;
 
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
+pub use inputs::Input;
+pub use linearise::{Linearisation, linearise};
 pub use machine::{Machine, Prepared};
 pub use output::gather;
 pub use parameters::{Parameter, ParameterValue, SettingError, parameters};
@@ -93,6 +99,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
     pub parameters: Vec<(String, ParameterValue)>,
+    /// What top-level inputs are over time; those that are not named are zero.
+    pub inputs: Vec<Input>,
     /// From which size on the same is done otherwise.
     pub scale: Scale,
 }
@@ -126,6 +134,7 @@ impl Default for Settings {
             profile: false,
             threads: None,
             parameters: Vec::new(),
+            inputs: Vec::new(),
             scale: Scale::default(),
         }
     }

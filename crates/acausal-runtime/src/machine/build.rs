@@ -1,8 +1,10 @@
 //! A machine from a compiled model: programs bound ([`Prepared`]), memory allocated.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use acausal_base::Scale;
+use acausal_base::similar::most_similar;
 use acausal_compiled::{Compiled, fixed};
 use acausal_cpu::{LEAST_SHARED, Team};
 use acausal_jit::{BankLengths, Code, Scratch};
@@ -15,7 +17,8 @@ use super::{EvaluationSeconds, InitialMemory, Machine};
 use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
-use crate::parameters::{Given, NameIndex, ParameterValue, resolve};
+use crate::inputs::{self, Inputs};
+use crate::parameters::{Given, NameIndex, ParameterValue, SettingError, resolve};
 
 /// A model that is ready to run: machine code, programs bound to the sizes of its memory, the pattern of its Jacobian. Nothing in it changes
 /// while it runs, so any number of simulations can share one, in any number of threads.
@@ -26,6 +29,8 @@ pub struct Prepared {
     pub(super) pattern: Pattern,
     /// Which parameters there are, by name; made when one is set for the first time.
     names: OnceLock<NameIndex>,
+    /// Inputs by name: place, whether they are discrete.
+    inputs: OnceLock<BTreeMap<String, (usize, bool)>>,
     threads: usize,
     scale: Scale,
 }
@@ -44,6 +49,7 @@ impl Prepared {
         Ok(Prepared {
             pattern: pattern.map_err(SimError::Pattern)?,
             names: OnceLock::new(),
+            inputs: OnceLock::new(),
             model,
             code,
             programs,
@@ -66,6 +72,33 @@ impl Prepared {
     pub fn resolve(&self, settings: &[(String, ParameterValue)]) -> Result<Vec<Given>, SimError> {
         let index = self.names.get_or_init(|| NameIndex::new(&self.model));
         resolve(&self.model, index, settings).map_err(SimError::Setting)
+    }
+
+    /// Names of the inputs that can be given.
+    pub fn input_names(&self) -> impl Iterator<Item = &str> {
+        self.inputs().keys().map(String::as_str)
+    }
+
+    /// The place of an input, and whether it is discrete.
+    pub(crate) fn input(&self, name: &str) -> Result<(usize, bool), SimError> {
+        let text: String = name.split_whitespace().collect();
+        self.inputs().get(&text).copied().ok_or_else(|| {
+            let names = self.inputs().keys().cloned();
+            let similar = most_similar(&text, names);
+            SimError::Setting(SettingError::NoInput {
+                name: text,
+                similar,
+            })
+        })
+    }
+
+    fn inputs(&self) -> &BTreeMap<String, (usize, bool)> {
+        self.inputs.get_or_init(|| {
+            let places = inputs::places(&self.model).into_iter();
+            places
+                .map(|(name, place, discrete)| (name, (place, discrete)))
+                .collect()
+        })
     }
 
     /// A machine with memory of its own.
@@ -133,6 +166,7 @@ impl Machine {
             delays: DelayLines::new(&e.delays),
             time_unit: 1.0,
             distributions: Distributions::new(&e.spatials),
+            inputs: Inputs::default(),
             timetable,
             scale,
             event_evaluations: 0,

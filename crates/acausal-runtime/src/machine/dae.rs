@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use acausal_compiled::fixed;
 use acausal_cpu::Team;
 use acausal_jit::Places;
 use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted};
@@ -44,6 +43,44 @@ impl Dae for Machine {
     }
 }
 
+impl Machine {
+    /// `a dF/dy + b dF/dy'`.
+    pub(crate) fn weighted_jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        factors: (f64, f64),
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.prepare_residual(t, y, yp);
+        self.weighted(t, (y, yp), factors, values)
+    }
+
+    /// The same right after a residual at the same point.
+    fn weighted(
+        &mut self,
+        t: f64,
+        (y, yp): (&[f64], &[f64]),
+        factors: (f64, f64),
+        values: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let clock = self.profiles.then(Instant::now);
+        if self.prepared.programs.residuals_update == Update::ForPartials {
+            self.update_for_residual(t, y, yp);
+        }
+        let mut partials = std::mem::take(&mut self.partials);
+        let done = self.execute(Which::Partials, y, yp, &mut partials);
+        self.partials = partials;
+        self.checked(done)?;
+        let s = self.model.jacobian.schedule();
+        let (team, acc) = (self.team.as_mut(), &mut self.acc);
+        s.accumulate(team, &self.partials, factors, acc, values);
+        add_to(&mut self.seconds.jacobian, clock);
+        Ok(())
+    }
+}
+
 impl LargeDae for Machine {
     fn predicted_residual(
         &mut self,
@@ -54,7 +91,7 @@ impl LargeDae for Machine {
             return None;
         }
         let clock = self.profiles.then(Instant::now);
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.delays.write(t, &mut self.mem);
         let places = Places {
             y: point.y,
@@ -81,19 +118,7 @@ impl LargeDae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), EvalError> {
-        let clock = self.profiles.then(Instant::now);
-        if self.prepared.programs.residuals_update == Update::ForPartials {
-            self.update_for_residual(t, y, yp);
-        }
-        let mut partials = std::mem::take(&mut self.partials);
-        let done = self.execute(Which::Partials, y, yp, &mut partials);
-        self.partials = partials;
-        self.checked(done)?;
-        let s = self.model.jacobian.schedule();
-        let (team, acc) = (self.team.as_mut(), &mut self.acc);
-        s.accumulate(team, &self.partials, (1.0, cj), acc, values);
-        add_to(&mut self.seconds.jacobian, clock);
-        Ok(())
+        self.weighted(t, (y, yp), (1.0, cj), values)
     }
 
     fn jacobian_needs_point(&self) -> bool {

@@ -32,6 +32,7 @@ use acausal_solver::{EvalError, EvalReason};
 use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
+use crate::inputs::Inputs;
 pub use build::Prepared;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
@@ -63,6 +64,7 @@ pub struct Machine {
     /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
     time_unit: f64,
     pub(crate) distributions: Distributions,
+    pub(crate) inputs: Inputs,
     pub(crate) timetable: Timetable,
     /// From which size on the same is done otherwise.
     pub(crate) scale: Scale,
@@ -173,9 +175,15 @@ impl Machine {
         Ok(())
     }
 
+    /// Sets time, and the inputs at that time; true if one of them is another than before.
+    pub(crate) fn set_time(&mut self, t: f64) -> bool {
+        self.mem[fixed::TIME] = t;
+        self.inputs.write(t, &mut self.mem)
+    }
+
     /// Brings local assignments up to date.
     pub fn update(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
         self.run(Which::OtherLocals, y, yp);
@@ -186,14 +194,14 @@ impl Machine {
         if self.prepared.programs.residuals_update == Update::Before {
             self.update_for_residual(t, y, yp);
         } else {
-            self.mem[fixed::TIME] = t;
+            self.set_time(t);
             self.write_delays(t, y, yp);
         }
     }
 
     /// Brings those local assignments up to date that the residuals need.
     pub(crate) fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.write_delays(t, y, yp);
         self.run(Which::Locals, y, yp);
     }
@@ -291,7 +299,7 @@ impl Machine {
 
     /// Brings a part of the local assignments up to date.
     pub(crate) fn update_part(&mut self, t: f64, part: &BoundProgram, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         let banks = Banks {
             y,
             yp,

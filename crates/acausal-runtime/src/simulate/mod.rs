@@ -22,6 +22,7 @@ use crate::history::Recent;
 use crate::initial::{
     check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
 };
+use crate::inputs::Inputs;
 use crate::interior::Interior;
 use crate::limits::check_samples;
 use crate::machine::{Machine, Prepared, Which};
@@ -56,11 +57,8 @@ pub fn simulate_prepared(
 ) -> Result<Summary, SimError> {
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = machine(prepared)?;
-    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(prepared, &mut machine, settings)?;
-    machine.check_objects()?;
+    let (machine, mut summary) = ready(prepared, settings)?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
     let given = !machine.model.initial.parameters_wait();
@@ -73,7 +71,7 @@ pub fn simulate_prepared(
     if !given {
         check_parameters(&run.machine).map_err(|e| e.because(failure.reason()))?;
     }
-    summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    summary.seconds.initialise = clock.elapsed().as_secs_f64() - summary.seconds.codegen;
     run.complete(settings, sink, summary)
         .map_err(|e| e.because(failure.reason()))
 }
@@ -106,15 +104,12 @@ pub fn resume_prepared(
     };
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = machine(prepared)?;
-    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(prepared, &mut machine, &settings)?;
-    machine.check_objects()?;
+    let (machine, mut summary) = ready(prepared, &settings)?;
     let failure = machine.function_failure();
     let run = Run::resume(machine, checkpoint, &settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
-    summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    summary.seconds.initialise = clock.elapsed().as_secs_f64() - summary.seconds.codegen;
     run.complete(&settings, sink, summary)
         .map_err(|e| e.because(failure.reason()))
 }
@@ -130,6 +125,19 @@ pub fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<Arc<Prepared
     };
     let threads = settings.threads.unwrap_or_else(some);
     Prepared::new(model, &*backend, threads, settings.scale).map(Arc::new)
+}
+
+/// A machine with the parameters and inputs of one simulation.
+pub(crate) fn ready(
+    prepared: &Arc<Prepared>,
+    settings: &Settings,
+) -> Result<(Machine, Summary), SimError> {
+    let (mut machine, summary) = machine(prepared)?;
+    machine.set_span(settings.start, settings.stop);
+    machine.inputs = Inputs::new(prepared, &settings.inputs, settings.start)?;
+    set_parameters(prepared, &mut machine, settings)?;
+    machine.check_objects()?;
+    Ok((machine, summary))
 }
 
 /// A machine for one simulation.
@@ -236,7 +244,7 @@ impl Run {
         let t = settings.start;
         let mut y = data.y.clone();
         let mut yp = data.yp.clone();
-        machine.mem[fixed::TIME] = t;
+        machine.set_time(t);
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
         machine.start_timetable(t);

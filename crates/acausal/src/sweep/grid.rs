@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use acausal_base::visible::visible;
 use acausal_compiled::{Compiled, Loc};
-use acausal_runtime::{Machine, Settings, Sink};
+use acausal_expr::flat::Causality;
+use acausal_runtime::{Machine, Settings, Sink, gather};
 
 use crate::Observe;
 
@@ -79,6 +80,30 @@ impl Grid {
             places,
             tolerance,
         }
+    }
+
+    /// Names and places of the signals.
+    pub fn places(&self) -> impl Iterator<Item = (String, Loc)> {
+        let names = self.signals.iter().map(|s| s.name.clone());
+        names.zip(self.places.iter().copied())
+    }
+
+    /// The values of all signals at one instant.
+    pub fn gather(&self, machine: &Machine, y: &[f64], yp: &[f64], values: &mut Vec<f64>) {
+        gather(machine, y, yp, &self.places, values);
+    }
+
+    /// Names and places of the outputs that the model declares.
+    pub fn outputs(model: &Compiled) -> Vec<(String, Loc)> {
+        let mut found = Vec::new();
+        for output in &model.outputs {
+            let var = model.symbols.var(output.var);
+            if var.causality == Causality::Output && !var.is_parameter() {
+                let element = |k| (model.element_name(output.var, output.kind, k), output.place.at(k));
+                found.extend((0..var.len()).map(element));
+            }
+        }
+        found
     }
 
     /// Numbers of one case.
