@@ -73,7 +73,7 @@ pub fn exception(
 /// All messages as a JSON array.
 pub fn diagnostics_json(failure: &Failure) -> String {
     let objects: Vec<String> = (failure.diagnostics.iter())
-        .map(|d| d.to_json(&failure.sources))
+        .map(|d| acausal::diagnostic_json(d, &failure.sources).to_string())
         .collect();
     format!("[{}]", objects.join(","))
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acausal::{Checkpoint, Model, Observe, Settings};
 use acausal::sweep::Grid;
+use acausal::{Checkpoint, Model, Observe, Settings};
 use acausal_runtime::{
     Input, Machine, Prepared, SimError, Sink, Summary, resume_prepared, simulate_prepared,
 };
@@ -145,7 +145,9 @@ impl Stepper {
         let prepared = core.prepared_for_one_thread(py)?;
         let grid = Arc::new(Grid::new(&core.model.compiled, &settings, &observe));
         let (p, g) = (prepared.clone(), grid.clone());
-        let now = wait_for(py, &core.model, move |stop| go(&p, &g, None, &settings, stop))?;
+        let now = wait_for(py, &core.model, move |stop| {
+            go(&p, &g, None, &settings, stop)
+        })?;
         Ok(Stepper {
             model: core.model.clone(),
             names: prepared.input_names().map(str::to_string).collect(),

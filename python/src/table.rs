@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use acausal_results::{Kind, ResultSet, Signal, Source};
+use acausal_results::{ResultSet, Signal, SignalKind, SignalSource};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -152,15 +152,15 @@ pub fn values<'py>(
     signal: &Signal,
 ) -> PyResult<Bound<'py, PyAny>> {
     match signal.source {
-        Source::Constant(value) => Ok(value.into_pyobject(py)?.into_any()),
-        Source::Column { negated: false, .. } => {
+        SignalSource::Constant(value) => Ok(value.into_pyobject(py)?.into_any()),
+        SignalSource::Column { negated: false, .. } => {
             let column = Column {
                 signal: Some(signal.clone()),
                 ..Column::time(set.clone())
             };
             Ok(Bound::new(py, column)?.into_any())
         }
-        Source::Column { negated: true, .. } => {
+        SignalSource::Column { negated: true, .. } => {
             let list = pyo3::types::PyList::new(py, set.values_of(signal).iter())?;
             Ok(list.into_any())
         }
@@ -168,11 +168,11 @@ pub fn values<'py>(
 }
 
 /// The Modelica type of a signal.
-pub fn kind_name(kind: Kind) -> &'static str {
+pub fn kind_name(kind: SignalKind) -> &'static str {
     match kind {
-        Kind::Real => "Real",
-        Kind::Integer => "Integer",
-        Kind::Boolean => "Boolean",
-        Kind::Enumeration => "enumeration",
+        SignalKind::Real => "Real",
+        SignalKind::Integer => "Integer",
+        SignalKind::Boolean => "Boolean",
+        SignalKind::Enumeration => "enumeration",
     }
 }

@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | messages with source excerpts | [`diagnostic`]: [`Diagnostic`] |
-//! | lists that are empty in most places | `few`: [`Few`] |
+//! | lists that are empty in most places | `thin_vec`: [`ThinVec`] |
 //! | checksums and fingerprints in files | `fnv`: [`Fnv`] |
 //! | identifiers | [`name`]: interned [`Name`] |
 //! | from which size on the same is done otherwise | `scale`: [`Scale`] |
@@ -11,21 +11,21 @@
 //! | the name that was probably meant | [`similar`] |
 //! | control characters made visible | [`visible`] |
 //!
-//! The crate depends on nothing and knows nothing of Modelica, so that a compiled model can say where its equations stand
+//! The crate depends on no other of ours and knows nothing of Modelica, so that a compiled model can say where its equations stand
 //! without the parser.
 
 pub mod diagnostic;
-mod few;
 mod fnv;
 pub mod name;
 mod scale;
 pub mod similar;
 pub mod span;
+mod thin_vec;
 pub mod visible;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
-pub use few::Few;
 pub use fnv::Fnv;
 pub use name::Name;
 pub use scale::Scale;
 pub use span::{FileId, LineColumn, SourceFile, SourceMap, Span};
+pub use thin_vec::ThinVec;

@@ -1,24 +1,8 @@
 //! The name that was probably meant.
 
-/// Edit distance (Levenshtein 1966): as many characters are added, left out or replaced. Quadratic in the length of names.
-pub fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y))
-                .min(row[j] + 1)
-                .min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
-}
+use strsim::levenshtein;
 
-/// The most similar of some names, if it is similar at all; of several the first in the alphabet.
+/// The most similar of some names, by edit distance, if it is similar at all; of several the first in the alphabet.
 ///
 /// ```
 /// use acausal_base::similar::most_similar;
@@ -27,7 +11,7 @@ pub fn distance(a: &str, b: &str) -> usize {
 /// assert_eq!(most_similar("temperature", names()), None);
 /// ```
 pub fn most_similar(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
-    let best = names.map(|n| (distance(&n, name), n)).min();
+    let best = names.map(|n| (levenshtein(&n, name), n)).min();
     best.filter(|(d, _)| *d <= name.len() / 2 + 1)
         .map(|(_, n)| n)
 }

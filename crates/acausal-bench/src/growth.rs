@@ -13,27 +13,36 @@
 //! Where the memory of a step grows out of a cache the factor is above ten: then memory sets the pace, and the better the loops
 //! use the cache, the larger is the step. The rod written by hand in C for IDA, measured in the same run, shows what the machine does.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::programs::Programs;
 use crate::scale;
 use crate::scale::case::Measured;
 use crate::speed;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// Numbers of cells.
-    pub sizes: Vec<usize>,
-    /// Rounds over all sizes.
-    pub repeats: usize,
-    /// Largest factor per decade.
-    pub limit: f64,
+    #[arg(long, value_delimiter = ',', default_values_t = [100usize, 1000, 10_000, 100_000, 1_000_000])]
+    sizes: Vec<usize>,
+    /// Rounds over all sizes; the median counts. A round takes a quarter of a minute.
+    #[arg(long, default_value_t = 23)]
+    repeats: usize,
+    /// Fail when a factor per decade exceeds this.
+    #[arg(long, default_value_t = 12.0)]
+    limit: f64,
     /// Seconds after which a size is ended.
-    pub time: f64,
-    /// Threads of the integration.
-    pub threads: Option<usize>,
-    /// The directories of the C programs and of their builds, to show the growth of the rod written by hand in C too.
-    pub yardstick: Option<(PathBuf, PathBuf)>,
+    #[arg(long, default_value_t = 600.0)]
+    time: f64,
+    /// Threads of the integration; one for each core if not given, at most two.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Show the growth of the rod as a C program too.
+    #[arg(long)]
+    yardstick: bool,
+    #[command(flatten)]
+    programs: Programs,
 }
 
 /// Bytes of an entry of a factor: its number and its row.
@@ -66,8 +75,8 @@ fn by_hand(options: &Options, program: &Path) -> Result<(), String> {
     let measure = |&n: &usize| speed::run_c(program, &format!("{n} 0 1e-6 1 1"));
     let all = |_| options.sizes.iter().map(measure).collect();
     let rounds = (0..options.repeats.max(1)).map(all);
-    let rounds = rounds.collect::<Result<Vec<Vec<speed::Side>>, String>>()?;
-    let per_step = |s: &speed::Side| s.seconds / s.steps.max(1) as f64;
+    let rounds = rounds.collect::<Result<Vec<Vec<speed::SpeedSide>>, String>>()?;
+    let per_step = |s: &speed::SpeedSide| s.seconds / s.steps.max(1) as f64;
     for (k, &n) in options.sizes.iter().enumerate() {
         let growth = k.checked_sub(1).map_or(String::new(), |b| {
             let decades = (n as f64 / options.sizes[b] as f64).log10();
@@ -97,6 +106,7 @@ pub fn run(options: &Options) -> Result<(), String> {
             stop: stop(family),
             threads: options.threads,
             repeats: 1,
+            check: false,
         };
         // In turns: a machine that is slow for a while is so for all sizes.
         let measure = |&n: &usize| scale::measure(family, n, &how);
@@ -130,9 +140,9 @@ pub fn run(options: &Options) -> Result<(), String> {
             );
         }
     }
-    if let Some((baseline, build)) = &options.yardstick {
-        speed::build(baseline, build)?;
-        by_hand(options, &build.join("heat"))?;
+    if options.yardstick {
+        speed::build(&options.programs)?;
+        by_hand(options, &options.programs.build.join("heat"))?;
     }
     if worst > options.limit {
         return Err(format!(

@@ -12,7 +12,7 @@
 //! Example: at tolerance 1e-6 a problem that may lose 1.5 digits must reach 4.5, unless its reference has fewer.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acausal::{Load, Model, Settings, Solver, Summary};
 use acausal_compiled::Loc;
@@ -86,25 +86,27 @@ pub const PROBLEMS: &[Problem] = &[
 const IDA_GRACE: f64 = 1.0;
 
 /// What to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Directory with the problems.
-    pub problems: PathBuf,
-    /// Names of problems; empty means all.
-    pub only: Vec<String>,
+    /// Names of problems; all without any.
+    only: Vec<String>,
     /// Relative tolerances.
-    pub tolerances: Vec<f64>,
-    /// Run IDA as well (needs the feature `sundials`).
-    pub ida: bool,
+    #[arg(long, value_delimiter = ',', default_values_t = [1e-4, 1e-6, 1e-8, 1e-10])]
+    tolerances: Vec<f64>,
+    /// Run SUNDIALS IDA on the same compiled functions as well.
+    #[arg(long)]
+    ida: bool,
     /// Steps after which a run is given up.
-    pub max_steps: u64,
+    #[arg(long, default_value_t = 2_000_000)]
+    max_steps: u64,
     /// Print every compared value.
-    pub verbose: bool,
+    #[arg(long)]
+    verbose: bool,
 }
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct IvpRun {
     /// Digits reached.
     pub digits: f64,
     /// Steps.
@@ -136,7 +138,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         if !options.only.is_empty() && !options.only.iter().any(|n| n == p.name) {
             continue;
         }
-        let (model, reference) = match prepare(options, p) {
+        let (model, reference) = match prepare(p) {
             Ok(both) => both,
             Err(e) => {
                 println!("| {} | cannot be loaded: {e} |", p.name);
@@ -177,10 +179,10 @@ pub fn run(options: &Options) -> Result<(), String> {
     ))
 }
 
-fn prepare(options: &Options, p: &Problem) -> Result<(Model, Vec<(String, f64)>), String> {
-    let file = options.problems.join(p.name).with_extension("mo");
-    let reference = options
-        .problems
+fn prepare(p: &Problem) -> Result<(Model, Vec<(String, f64)>), String> {
+    let problems = crate::root().join("examples/ivp");
+    let file = problems.join(p.name).with_extension("mo");
+    let reference = problems
         .join("reference")
         .join(p.name)
         .with_extension("csv");
@@ -227,7 +229,7 @@ impl Sink for Last<'_> {
         let mut all = BTreeMap::new();
         for output in &model.outputs {
             for k in 0..model.symbols.var(output.var).len() {
-                let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
+                let name = model.element_name(output.var, acausal_expr::ValueKind::Value, k);
                 let nominal = model.nominal_of.get(&output.var).map(|b| {
                     let place = Loc::new(acausal_jit::kernel::Bank::Mem, b + k);
                     machine.value(place, y, yp)
@@ -261,7 +263,7 @@ fn solve(
     options: &Options,
     tolerance: f64,
     solver: Solver,
-) -> Result<Run, String> {
+) -> Result<IvpRun, String> {
     let settings = model.settings();
     let settings = Settings {
         interval: settings.stop - settings.start,
@@ -288,7 +290,7 @@ fn solve(
         }
         error = if e.is_nan() { f64::NAN } else { error.max(e) };
     }
-    Ok(Run {
+    Ok(IvpRun {
         digits: -error.max(f64::EPSILON).log10(),
         steps: summary.steps,
         residuals: summary.residual_evaluations,
@@ -320,8 +322,8 @@ fn print_row(
     p: &Problem,
     unknowns: usize,
     tolerance: f64,
-    ours: &Result<Run, String>,
-    ida: Option<&Result<Run, String>>,
+    ours: &Result<IvpRun, String>,
+    ida: Option<&Result<IvpRun, String>>,
 ) {
     print!("| {} | {} | {unknowns} | {tolerance:e} |", p.name, p.index);
     match ours {

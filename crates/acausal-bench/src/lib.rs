@@ -15,6 +15,7 @@
 //! | which answers to the Modelica compliance suite are right | [`compliance`] |
 //! | random models against independent answers | [`random`] |
 //! | how much of a library compiles, simulates and matches its reference trajectories | [`msl`] |
+//! | where the C programs of the baseline are | `programs` |
 //! | the clock of a thread | `cpu` |
 
 pub mod compliance;
@@ -22,6 +23,7 @@ mod cpu;
 pub mod growth;
 pub mod ivp;
 pub mod msl;
+mod programs;
 pub mod random;
 pub mod ready;
 pub mod scale;

@@ -10,16 +10,19 @@ use crate::scale::case::Measured;
 use crate::scale::family;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Names of families, or parts of them; without any those that are measured at a million elements.
-    pub families: Vec<String>,
+    /// Families, by a part of their name [default: all of arrays in one direction]
+    families: Vec<String>,
     /// The large size.
-    pub n: usize,
+    #[arg(long, default_value_t = 1_000_000)]
+    n: usize,
     /// Runs of each size; the fastest of each phase counts.
-    pub repeats: usize,
-    /// Seconds for filling memory.
-    pub limit: f64,
+    #[arg(long, default_value_t = 3)]
+    repeats: usize,
+    /// Fail when it takes so many seconds more than 1.5 times the time of the small size.
+    #[arg(long, default_value_t = 2.0)]
+    limit: f64,
 }
 
 const SMALL: usize = 100;
@@ -51,6 +54,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         stop: Some(START),
         threads: None,
         repeats: options.repeats,
+        check: false,
     };
     let mut slow = Vec::new();
     for family in family::all() {

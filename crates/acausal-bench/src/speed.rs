@@ -8,13 +8,14 @@
 //! the compilation and without the initial values. Tolerances are equal: our absolute tolerance is a tenth of the
 //! relative one times the nominal value, so the nominal values are set to match the C programs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use acausal::{Load, Model, Settings};
 use acausal_compiled::Loc;
 use acausal_runtime::{Machine, Sink, simulate};
 
+use crate::programs::Programs;
 use crate::{cpu, root};
 
 /// Relative tolerance of both sides.
@@ -24,18 +25,18 @@ const TOLERANCE: f64 = 1e-6;
 const LONG: f64 = 20.0;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Directory of the baseline, with `build.sh`.
-    pub baseline: PathBuf,
-    /// Where the C programs are built.
-    pub build: PathBuf,
-    /// Runs of each side.
-    pub repeats: usize,
-    /// Parts of the names of cases; empty means all.
-    pub only: Vec<String>,
-    /// Ratio that counts as a failure.
-    pub limit: f64,
+    /// Parts of the names of cases; all without any.
+    only: Vec<String>,
+    #[command(flatten)]
+    programs: Programs,
+    /// Runs of each side; the fastest counts.
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+    /// Fail when a ratio exceeds this.
+    #[arg(long, default_value_t = 1.0)]
+    limit: f64,
 }
 
 /// One comparison.
@@ -157,7 +158,7 @@ fn cases() -> Vec<Case> {
 
 /// The fastest of the runs of one side.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Side {
+pub(crate) struct SpeedSide {
     pub seconds: f64,
     unknowns: usize,
     pub steps: u64,
@@ -168,7 +169,7 @@ pub(crate) struct Side {
 
 /// Builds the C programs, runs the cases, prints the table and fails where the limit is exceeded.
 pub fn run(options: &Options) -> Result<(), String> {
-    build(&options.baseline, &options.build)?;
+    build(&options.programs)?;
     println!(
         "| case | N | unknowns | steps | residuals | Jacobians | CPU s | C: unknowns | steps | residuals | Jacobians | CPU s | ratio | difference |"
     );
@@ -217,7 +218,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-pub(crate) fn build(baseline: &Path, build: &Path) -> Result<(), String> {
+pub(crate) fn build(programs: &Programs) -> Result<(), String> {
+    let Programs { baseline, build } = programs;
     let script = root().join("benches/yardstick/build.sh");
     if build.join("chain").is_file() && build.join("heat").is_file() {
         return Ok(());
@@ -243,7 +245,7 @@ pub(crate) fn build(baseline: &Path, build: &Path) -> Result<(), String> {
     }
 }
 
-fn compare(case: &Case, options: &Options) -> Result<(Side, Side), String> {
+fn compare(case: &Case, options: &Options) -> Result<(SpeedSide, SpeedSide), String> {
     let fill = |text: &str| text.replace("{N}", &case.size.to_string());
     let load = Load {
         class: case.class.map(str::to_string),
@@ -252,9 +254,9 @@ fn compare(case: &Case, options: &Options) -> Result<(Side, Side), String> {
     };
     let file = root().join(case.file);
     let model = Model::load(&file.to_string_lossy(), &load).map_err(|f| f.to_string())?;
-    let program = options.build.join(case.program);
+    let program = options.programs.build.join(case.program);
     let arguments = fill(case.arguments).replace("{E}", &case.stop.to_string());
-    let mut best: Option<(Side, Side)> = None;
+    let mut best: Option<(SpeedSide, SpeedSide)> = None;
     for _ in 0..options.repeats.max(1) {
         let ours = run_ours(&model, case)?;
         let theirs = run_c(&program, &arguments)?;
@@ -286,13 +288,13 @@ impl Sink for Watch {
         // Only the variable's own elements are named: a model may have millions of others.
         let stem = self.name.split('[').next().unwrap_or_default();
         for output in &model.outputs {
-            let first = model.element_name(output.var, acausal_expr::Kind::Value, 0);
+            let first = model.element_name(output.var, acausal_expr::ValueKind::Value, 0);
             if !first.starts_with(stem) || self.place.is_some() {
                 continue;
             }
             self.place = (0..model.symbols.var(output.var).len())
                 .find(|&k| {
-                    model.element_name(output.var, acausal_expr::Kind::Value, k) == self.name
+                    model.element_name(output.var, acausal_expr::ValueKind::Value, k) == self.name
                 })
                 .map(|k| output.place.at(k));
         }
@@ -311,7 +313,7 @@ impl Sink for Watch {
     }
 }
 
-fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
+fn run_ours(model: &Model, case: &Case) -> Result<SpeedSide, String> {
     let settings = Settings {
         start: 0.0,
         stop: case.stop,
@@ -329,7 +331,7 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
     };
     let summary = simulate(model.compiled.clone(), &settings, &mut watch)
         .map_err(|e| format!("{}: {}", case.name, model.failed(&e)))?;
-    Ok(Side {
+    Ok(SpeedSide {
         seconds: cpu::seconds() - watch.start,
         unknowns: summary.unknowns,
         steps: summary.steps,
@@ -339,7 +341,7 @@ fn run_ours(model: &Model, case: &Case) -> Result<Side, String> {
     })
 }
 
-pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
+pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<SpeedSide, String> {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .output()
@@ -354,7 +356,7 @@ pub(crate) fn run_c(program: &Path, arguments: &str) -> Result<Side, String> {
         let value = value.and_then(|v| v.trim_end_matches('s').parse().ok());
         value.ok_or_else(|| format!("{} printed no `{name}`: {text}", program.display()))
     };
-    Ok(Side {
+    Ok(SpeedSide {
         seconds: field("cpu=")?,
         unknowns: field("neq=")? as usize,
         steps: field("steps=")? as u64,

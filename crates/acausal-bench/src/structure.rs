@@ -14,16 +14,20 @@ use acausal_instance::class::Libraries;
 use crate::scale::written;
 
 /// What to measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Lengths of the arrays.
-    pub lengths: Vec<usize>,
-    /// Numbers of components of written-out networks; none to leave them out.
-    pub components: Vec<usize>,
-    /// Runs of each length.
-    pub repeats: usize,
-    /// Fail when a ratio over the length of arrays exceeds this.
-    pub limit: f64,
+    /// Lengths.
+    #[arg(long, value_delimiter = ',', default_values_t = [10usize, 1000, 1_000_000])]
+    lengths: Vec<usize>,
+    /// Numbers of components of written-out networks.
+    #[arg(long, value_delimiter = ',', default_values_t = [1000usize, 10_000, 100_000])]
+    components: Vec<usize>,
+    /// Runs of each length; the fastest of each pass counts.
+    #[arg(long, default_value_t = 200)]
+    repeats: usize,
+    /// Fail when a ratio exceeds this.
+    #[arg(long, default_value_t = f64::INFINITY)]
+    limit: f64,
 }
 
 /// Name, and file below the root of the workspace.

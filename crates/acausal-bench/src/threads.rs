@@ -37,7 +37,7 @@ pub fn run(classes: &[String], n: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn compiled(class: &str, n: usize) -> Result<acausal_compiled::Compiled, String> {
+fn compiled(class: &str, n: usize) -> Result<acausal_compiled::CompiledModel, String> {
     let file = class.split('.').next().unwrap_or(class);
     let path = crate::root().join(format!("benches/models/{file}.mo"));
     let failed = |_| format!("{class} is refused");
@@ -53,7 +53,7 @@ fn compiled(class: &str, n: usize) -> Result<acausal_compiled::Compiled, String>
 
 /// Shortest seconds of a residual, and its bits.
 fn times(
-    model: &Arc<acausal_compiled::Compiled>,
+    model: &Arc<acausal_compiled::CompiledModel>,
     threads: usize,
 ) -> Result<(f64, Vec<u64>), String> {
     let backend = acausal_jit::default_backend();

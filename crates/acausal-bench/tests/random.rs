@@ -2,27 +2,27 @@
 //! other seeds and more models: `cargo run --release -p acausal-bench -- random --kind KIND --count N --seed S`.
 #![allow(clippy::panic)]
 
-use acausal_bench::random::attempt::{Form, Limits};
-use acausal_bench::random::{Kind, count};
+use acausal_bench::random::attempt::{CompilerForm, TrialLimits};
+use acausal_bench::random::{RandomKind, count};
 
 /// Kind, form, number of models, and how many of them are known to be refused or wrong (docs/reliability.md says why). Where a
 /// defect is mended the number goes down; it never goes up.
-const TABLE: [(Kind, Form, usize, usize); 15] = [
-    (Kind::Loops, Form::Default, 40, 0),
-    (Kind::Loops, Form::Scalarise, 20, 0),
-    (Kind::Loops, Form::NoStateSelection, 20, 0),
-    (Kind::Loops, Form::NoTearing, 20, 0),
-    (Kind::Sampled, Form::Default, 20, 0),
-    (Kind::Circuit, Form::Default, 45, 0),
-    (Kind::Ungrounded, Form::Default, 20, 0),
-    (Kind::Mechanics, Form::Default, 40, 0),
-    (Kind::Hybrid, Form::Default, 40, 0),
-    (Kind::Arrays, Form::Default, 40, 0),
-    (Kind::Functions, Form::Default, 40, 0),
-    (Kind::Language, Form::Default, 30, 0),
-    (Kind::Initial, Form::Default, 40, 0),
-    (Kind::Streams, Form::Default, 20, 0),
-    (Kind::Impulse, Form::Default, 300, 0),
+const TABLE: [(RandomKind, CompilerForm, usize, usize); 15] = [
+    (RandomKind::Loops, CompilerForm::Default, 40, 0),
+    (RandomKind::Loops, CompilerForm::Scalarise, 20, 0),
+    (RandomKind::Loops, CompilerForm::NoStateSelection, 20, 0),
+    (RandomKind::Loops, CompilerForm::NoTearing, 20, 0),
+    (RandomKind::Sampled, CompilerForm::Default, 20, 0),
+    (RandomKind::Circuit, CompilerForm::Default, 45, 0),
+    (RandomKind::Ungrounded, CompilerForm::Default, 20, 0),
+    (RandomKind::Mechanics, CompilerForm::Default, 40, 0),
+    (RandomKind::Hybrid, CompilerForm::Default, 40, 0),
+    (RandomKind::Arrays, CompilerForm::Default, 40, 0),
+    (RandomKind::Functions, CompilerForm::Default, 40, 0),
+    (RandomKind::Language, CompilerForm::Default, 30, 0),
+    (RandomKind::Initial, CompilerForm::Default, 40, 0),
+    (RandomKind::Streams, CompilerForm::Default, 20, 0),
+    (RandomKind::Impulse, CompilerForm::Default, 300, 0),
 ];
 
 const SEED: u64 = 17;
@@ -33,10 +33,10 @@ fn random_models_agree_with_their_answers() {
     let mut bad = false;
     for (kind, form, number, known) in TABLE {
         // A test machine may be slow and busy, and this is not optimised: time is looked at by hand.
-        let limits = Limits {
+        let limits = TrialLimits {
             form,
             slow: 20.0,
-            ..Limits::default()
+            ..TrialLimits::default()
         };
         let (counts, failures) = count(kind, SEED, number, known, &limits);
         assert_eq!(counts.models, number);

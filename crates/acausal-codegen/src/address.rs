@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use acausal_compiled::{Loc, Locations, Piece, Place, Run};
+use acausal_compiled::{Loc, Locations, Place, PlacePiece, StridedRun};
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::{Access, Exprs, Node};
 use acausal_jit::kernel::{Address, Bank};
@@ -121,7 +121,7 @@ pub(crate) fn check_table(
 
 /// The runs of the elements `start + j*stride` of an array in pieces; nothing where an element lies in none of them, or where
 /// the runs are short.
-fn through(pieces: &[Piece], start: i64, stride: i64, count: usize) -> Option<Locations> {
+fn through(pieces: &[PlacePiece], start: i64, stride: i64, count: usize) -> Option<Locations> {
     let mut runs = Vec::new();
     let mut j = 0;
     while j < count {
@@ -138,7 +138,7 @@ fn through(pieces: &[Piece], start: i64, stride: i64, count: usize) -> Option<Lo
             s => (element - p.first) / s.unsigned_abs() as usize + 1,
         };
         let points = left.min(count - j);
-        runs.push(Run {
+        runs.push(StridedRun {
             first: j,
             count: points,
             bank: p.at.bank(),
@@ -150,7 +150,7 @@ fn through(pieces: &[Piece], start: i64, stride: i64, count: usize) -> Option<Lo
     match runs[..] {
         [] => None,
         [
-            Run {
+            StridedRun {
                 bank, base, stride, ..
             },
         ] => Some(Locations::Strided { bank, base, stride }),

@@ -15,8 +15,8 @@
 //! Example: with `der(v) = a; a*m = f; s := a + v` the relation `s > 0` is algebraic, `v > 0` is not.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::unknown::{Role, Unknown};
-use acausal_expr::{ExprId, Kind, VarId};
+use acausal_expr::unknown::{Unknown, UnknownRole};
+use acausal_expr::{ExprId, ValueKind, VarId};
 use acausal_index1::Local;
 use rustc_hash::FxHashSet;
 
@@ -34,13 +34,13 @@ pub(crate) fn mark_relations(
         return;
     }
     let coupled = coupled(unknowns, jacobian.sparsity());
-    let mut algebraic: FxHashSet<(VarId, Kind)> = FxHashSet::default();
-    let mut slopes: FxHashSet<(VarId, Kind)> = FxHashSet::default();
+    let mut algebraic: FxHashSet<(VarId, ValueKind)> = FxHashSet::default();
+    let mut slopes: FxHashSet<(VarId, ValueKind)> = FxHashSet::default();
     let mut first = 0;
     for u in unknowns {
         algebraic.extend(u.derivative);
         slopes.extend(u.derivative);
-        if u.role != Role::State {
+        if u.role != UnknownRole::State {
             algebraic.extend(u.value);
             if coupled[first..first + u.len].contains(&true) {
                 slopes.extend(u.value);
@@ -62,7 +62,7 @@ pub(crate) fn mark_relations(
     }
 }
 
-fn reads(flat: &FlatModel, set: &FxHashSet<(VarId, Kind)>, e: ExprId) -> bool {
+fn reads(flat: &FlatModel, set: &FxHashSet<(VarId, ValueKind)>, e: ExprId) -> bool {
     let accesses = flat.exprs.accesses(e);
     accesses.iter().any(|(_, a)| set.contains(&(a.var, a.kind)))
 }
@@ -104,13 +104,13 @@ fn coupled(unknowns: &[Unknown], pattern: &Sparsity) -> Vec<bool> {
     let has_slope = |r: usize| by_row[r].iter().any(|&c| c as usize >= n);
     let mut work: Vec<usize> = (0..n).filter(|&r| !seen[r] && has_slope(r)).collect();
     work.iter().for_each(|&r| seen[r] = true);
-    let role: Vec<Role> = (unknowns.iter())
+    let role: Vec<UnknownRole> = (unknowns.iter())
         .flat_map(|u| std::iter::repeat_n(u.role, u.len))
         .collect();
     while let Some(r) = work.pop() {
         for &c in by_row[r].iter().filter(|&&c| (c as usize) < n) {
             let c = c as usize;
-            if role[c] == Role::State || std::mem::replace(&mut marked[c], true) {
+            if role[c] == UnknownRole::State || std::mem::replace(&mut marked[c], true) {
                 continue;
             }
             for row in column(c) {

@@ -1,7 +1,7 @@
 //! The body of a kernel: straight-line operations, children before parents, each subexpression once.
 
 use acausal_expr::flat::OriginId;
-use acausal_expr::{Builtin, ExprId, Kind, Node, RelOp};
+use acausal_expr::{Builtin, ExprId, Node, RelOp, ValueKind};
 use acausal_jit::kernel::{Binary, Kernel, Op, Unary};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -78,34 +78,34 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
     /// Children first, with an explicit stack: expressions may be deep.
     fn emit(&mut self, root: ExprId) -> Result<u32, CodegenError> {
         let mut stack = vec![(root, false, false)];
-        while let Some((e, quiet, ready)) = stack.pop() {
-            if self.done.contains_key(&(e, quiet)) {
+        while let Some((e, no_event, ready)) = stack.pop() {
+            if self.done.contains_key(&(e, no_event)) {
                 continue;
             }
-            if let Some(node) = self.leaf(e, quiet)? {
-                self.done.insert((e, quiet), node);
+            if let Some(node) = self.leaf(e, no_event)? {
+                self.done.insert((e, no_event), node);
                 continue;
             }
-            let inner_quiet = quiet
+            let inner_no_event = no_event
                 || matches!(
                     self.ctx.flat.exprs.node(e),
                     Node::NoEvent(_) | Node::Smooth(..)
                 );
             if !ready {
-                stack.push((e, quiet, true));
+                stack.push((e, no_event, true));
                 self.ctx
                     .flat
                     .exprs
-                    .for_each_child(e, |c| stack.push((c, inner_quiet, false)));
+                    .for_each_child(e, |c| stack.push((c, inner_no_event, false)));
                 continue;
             }
-            let node = self.operation(e, inner_quiet)?;
-            self.done.insert((e, quiet), node);
+            let node = self.operation(e, inner_no_event)?;
+            self.done.insert((e, no_event), node);
         }
         Ok(self.done[&(root, false)])
     }
 
-    fn leaf(&mut self, e: ExprId, quiet: bool) -> Result<Option<u32>, CodegenError> {
+    fn leaf(&mut self, e: ExprId, no_event: bool) -> Result<Option<u32>, CodegenError> {
         let node = self.ctx.flat.exprs.node(e);
         Ok(Some(match node {
             Node::Real(bits) => self.constant(f64::from_bits(bits)),
@@ -124,11 +124,11 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
             Node::Call(Builtin::Terminal, _) => self.slot(Leaf::Fixed(fixed::TERMINAL)),
             Node::Select(index, list) => return self.literal_table(index, list),
             _ => {
-                if self.ctx.defined == Some(e) && !quiet {
+                if self.ctx.defined == Some(e) && !no_event {
                     return Ok(None);
                 }
                 let watches = self.ctx.watches;
-                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, quiet, watches) else {
+                let Some(key) = self.ctx.cells.key_of(self.ctx.flat, e, no_event, watches) else {
                     return Ok(None);
                 };
                 let known =
@@ -177,13 +177,13 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
         Ok(Some(self.slot(Leaf::Table(base, index))))
     }
 
-    fn operation(&mut self, e: ExprId, quiet: bool) -> Result<u32, CodegenError> {
-        let get = |b: &Self, c: ExprId| b.done[&(c, quiet)];
+    fn operation(&mut self, e: ExprId, no_event: bool) -> Result<u32, CodegenError> {
+        let get = |b: &Self, c: ExprId| b.done[&(c, no_event)];
         let node = self.ctx.flat.exprs.node(e);
         Ok(match node {
             Node::Add(l) => {
                 let terms = self.ctx.flat.exprs.list(l).to_vec();
-                self.sum(&terms, quiet)
+                self.sum(&terms, no_event)
             }
             Node::Mul(l) => {
                 let factors = self.ctx.flat.exprs.list(l).to_vec();
@@ -272,10 +272,10 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
     /// A sum in the order it is written, derivatives last. With `der(y) = a - b - c` and a close to b, as in chemistry near
     /// equilibrium, `der(y) - (a - b - c)` has the digits of the difference; `(der(y) + b + c) - a` has lost them. Measured
     /// on Robertson's problem at 1e-11: 9.7 digits against 7.9.
-    fn sum(&mut self, terms: &[ExprId], quiet: bool) -> u32 {
+    fn sum(&mut self, terms: &[ExprId], no_event: bool) -> u32 {
         let x = &self.ctx.flat.exprs;
         let is_slope = |e: ExprId| match x.node(e) {
-            Node::Var(a) => matches!(a.kind, Kind::Der(_)),
+            Node::Var(a) => matches!(a.kind, ValueKind::Der(_)),
             _ => false,
         };
         let has_slope = |&t: &ExprId| match x.node(t) {
@@ -287,7 +287,7 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
         let mut sum: Option<(u32, bool)> = None;
         for t in others.into_iter().chain(slopes) {
             let x = &self.ctx.flat.exprs;
-            let node = self.done[&(t, quiet)];
+            let node = self.done[&(t, no_event)];
             let (term, negative) = match (x.node(t), self.kernel.nodes.get(node as usize)) {
                 (Node::Mul(l), Some(Op::Unary(Unary::Neg, inner)))
                     if x.as_f64(x.list(l)[0]) == Some(-1.0) =>
@@ -372,7 +372,7 @@ impl<'c, 'a, 'd> Builder<'c, 'a, 'd> {
                         origin: self.origin,
                     });
                 };
-                access.kind = Kind::Pre;
+                access.kind = ValueKind::Pre;
                 let before = self.slot(Leaf::Access(access));
                 if f == Builtin::Change {
                     self.binary(Binary::Ne, a[0], before)

@@ -47,7 +47,7 @@ impl Lowering<'_> {
                         Node::Iter(i) => domain
                             .iter()
                             .position(|(j, _)| *j == i)
-                            .map(|k| acausal_expr::Value::Int(values[k])),
+                            .map(|k| acausal_expr::ScalarValue::Int(values[k])),
                         _ => None,
                     });
                     let k = v.ok().and_then(|v| v.as_f64());

@@ -8,7 +8,7 @@
 //! event. A relation in an array equation is one group of cells.
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Builtin, ExprId, IterId, Kind, List, Node, Range, RelOp, Ty};
+use acausal_expr::{Builtin, ExprId, IterId, List, Node, Range, RelOp, Ty, ValueKind};
 use acausal_jit::kernel::Bank;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -71,7 +71,7 @@ pub struct Cells {
 pub fn is_continuous(flat: &FlatModel, e: ExprId) -> bool {
     flat.exprs.any(e, |x, n| match x.node(n) {
         Node::Time | Node::Call(Builtin::Delay | Builtin::Spatial, _) => true,
-        Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
+        Node::Var(a) => a.kind != ValueKind::Pre && !flat.var(a.var).is_discrete(),
         _ => false,
     })
 }
@@ -93,18 +93,18 @@ impl Cells {
         &self,
         flat: &FlatModel,
         e: ExprId,
-        quiet: bool,
+        no_event: bool,
         watches: bool,
     ) -> Option<CellKey> {
         let x = &flat.exprs;
         let kind = match x.node(e) {
             Node::Rel(op @ (RelOp::Lt | RelOp::Le | RelOp::Gt | RelOp::Ge), a, b)
-                if !quiet && (is_continuous(flat, a) || is_continuous(flat, b)) =>
+                if !no_event && (is_continuous(flat, a) || is_continuous(flat, b)) =>
             {
                 CellKind::Relation(op, a, b)
             }
             Node::Call(Builtin::Floor | Builtin::Integer, l)
-                if !quiet && is_continuous(flat, x.list(l)[0]) =>
+                if !no_event && is_continuous(flat, x.list(l)[0]) =>
             {
                 CellKind::Floor(x.list(l)[0])
             }
@@ -113,7 +113,7 @@ impl Cells {
             | Node::Call(Builtin::Sign, _)
             | Node::Rel(RelOp::Eq | RelOp::Ne, ..)
                 if watches
-                    && !quiet
+                    && !no_event
                     && matches!(x.ty(e), Ty::Bool | Ty::Int)
                     && is_continuous(flat, e) =>
             {

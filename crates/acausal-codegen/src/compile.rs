@@ -1,24 +1,26 @@
 //! The whole compilation, and what it gives.
 
 use acausal_base::Diagnostic;
-use acausal_compiled::{ActionCode, Columns, Compiled, EventCode, Layout, Loc, Output, RowGroup};
+use acausal_compiled::{
+    ActionCode, CompiledModel, EventCode, JacobianColumns, Layout, Loc, Output, RowGroup,
+};
 use acausal_expr::flat::{Assert, Causality, FlatModel, OriginId, VarType, When};
-use acausal_expr::unknown::{Role, RowKind, Unknown};
-use acausal_expr::{Kind, VarId, memory};
+use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
+use acausal_expr::{ValueKind, VarId, memory};
 use acausal_index1::{Dae, Residual};
 use acausal_jit::kernel::{Bank, Program};
 use rustc_hash::FxHashMap;
 
 use crate::CodegenError;
 use crate::initial::Parts;
-use crate::items::{Item, Target, merge};
+use crate::items::{Item, ItemTarget, merge};
 use crate::layout::check_size;
 use crate::lower::Lowering;
 use crate::needed::split_locals;
-use crate::plan::Order;
+use crate::plan::GroupOrder;
 
 /// Compiles a DAE. The error is the message for the user.
-pub fn compile(mut dae: Dae) -> Result<Compiled, Box<Diagnostic>> {
+pub fn compile(mut dae: Dae) -> Result<CompiledModel, Box<Diagnostic>> {
     let layout = crate::layout::lay_out(&dae);
     let mut flat = std::mem::take(&mut dae.flat);
     let compiled = layout.and_then(|layout| compile_dae(dae, &mut flat, layout));
@@ -37,7 +39,7 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
         place.bank() == Bank::Y
             && unknowns
                 .get(ends.partition_point(|&e| e <= place.index()))
-                .is_some_and(|u| u.role == Role::State)
+                .is_some_and(|u| u.role == UnknownRole::State)
     };
     for when in &events.whens {
         for action in when.branches.iter().flat_map(|b| &b.actions) {
@@ -59,7 +61,11 @@ fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), Codegen
     Ok(())
 }
 
-fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compiled, CodegenError> {
+fn compile_dae(
+    dae: Dae,
+    flat: &mut FlatModel,
+    layout: Layout,
+) -> Result<CompiledModel, CodegenError> {
     let n = layout.n;
     let whens = flat.whens.clone();
     let asserts = flat.asserts.clone();
@@ -69,18 +75,18 @@ fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compile
     let continuous_pre = left_limits(&mut low);
 
     let parameter_items = low.parameter_items(NO_ORIGIN)?;
-    let parameter_plan = low.plan(&parameter_items, Order::Dependent)?;
+    let parameter_plan = low.plan(&parameter_items, GroupOrder::Dependent)?;
     let parameters = low.program(&parameter_plan)?;
     let attributes = Attributes::new(&mut low)?;
     let rows = ResidualRows::new(&dae.residuals);
     let (core, rest) = split_locals(low.flat, &low.layout, &dae.locals, &rows.items);
-    let local_plan = low.plan(&core, Order::Dependent)?;
+    let local_plan = low.plan(&core, GroupOrder::Dependent)?;
     let locals = low.program(&local_plan)?;
-    let residual_plan = low.plan(&rows.items, Order::Free)?;
+    let residual_plan = low.plan(&rows.items, GroupOrder::Free)?;
     let residuals = merge(low.program(&residual_plan)?);
-    let columns = Columns::Combined;
+    let columns = JacobianColumns::Combined;
     let jacobian = low.jacobian(&[&local_plan], &[&residual_plan], rows.len, columns)?;
-    let rest_plan = low.plan(&rest, Order::Dependent)?;
+    let rest_plan = low.plan(&rest, GroupOrder::Dependent)?;
     let other_locals = low.program(&rest_plan)?;
     let evaluated: Vec<Item> = core.into_iter().chain(rest).collect();
 
@@ -131,7 +137,7 @@ fn compile_dae(dae: Dae, flat: &mut FlatModel, layout: Layout) -> Result<Compile
     let layout = std::mem::take(&mut low.layout);
     events.prints = std::mem::take(&mut low.flat.prints);
     let symbols = std::mem::take(low.flat).into();
-    let mut compiled = Compiled {
+    let mut compiled = CompiledModel {
         symbols,
         assumptions: dae.assumptions,
         unknowns: dae.unknowns,
@@ -221,7 +227,7 @@ impl ResidualRows {
             rows.items.push(Item {
                 domain: r.domain.clone(),
                 value: r.value,
-                target: Target::Consecutive(Bank::Out, first),
+                target: ItemTarget::Consecutive(Bank::Out, first),
                 origin: r.origin,
             });
             rows.len += len;
@@ -245,7 +251,7 @@ fn event_code(
         .map(|d| Item {
             domain: d.domain.clone(),
             value: d.value,
-            target: Target::Access(d.target),
+            target: ItemTarget::Access(d.target),
             origin: d.origin,
         })
         .collect();
@@ -302,8 +308,8 @@ fn inputs(low: &mut Lowering<'_>) {
         .map(|(id, v)| (id, v.len()))
         .collect();
     for (id, len) in ids {
-        if low.layout.place((id, Kind::Value)).is_none() {
-            low.layout.add_mem((id, Kind::Value), len);
+        if low.layout.place((id, ValueKind::Value)).is_none() {
+            low.layout.add_mem((id, ValueKind::Value), len);
         }
     }
 }
@@ -316,7 +322,7 @@ fn left_limits(low: &mut Lowering<'_>) -> Vec<(VarId, usize)> {
         .ids()
         .filter_map(|e| match low.flat.exprs.node(e) {
             acausal_expr::Node::Var(a)
-                if a.kind == Kind::Pre && !low.flat.var(a.var).is_discrete() =>
+                if a.kind == ValueKind::Pre && !low.flat.var(a.var).is_discrete() =>
             {
                 Some(a.var)
             }
@@ -328,7 +334,7 @@ fn left_limits(low: &mut Lowering<'_>) -> Vec<(VarId, usize)> {
     let mut bases = Vec::new();
     for v in vars {
         let len = low.flat.var(v).len();
-        bases.push((v, low.layout.add_mem((v, Kind::Pre), len)));
+        bases.push((v, low.layout.add_mem((v, ValueKind::Pre), len)));
     }
     bases
 }
@@ -340,8 +346,8 @@ fn outputs(low: &Lowering<'_>) -> Vec<Output> {
         .filter_map(|(var, _)| {
             Some(Output {
                 var,
-                kind: Kind::Value,
-                place: low.layout.place((var, Kind::Value))?.clone(),
+                kind: ValueKind::Value,
+                place: low.layout.place((var, ValueKind::Value))?.clone(),
             })
         })
         .collect()
@@ -354,7 +360,7 @@ fn derivatives(low: &Lowering<'_>) -> Vec<Output> {
         if v.auxiliary || v.is_parameter() || v.ty != VarType::Real {
             continue;
         }
-        let kinds = (1..=u8::MAX).map(Kind::Der);
+        let kinds = (1..=u8::MAX).map(ValueKind::Der);
         let places = kinds.map_while(|kind| Some((kind, low.layout.place((var, kind))?)));
         found.extend(places.map(|(kind, place)| Output {
             var,

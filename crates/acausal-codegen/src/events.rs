@@ -5,7 +5,7 @@ use acausal_compiled::{
     RelationCode, SampleCode, SpatialCode, SpatialOutput, TimeEventCode, WhenCode,
 };
 use acausal_expr::flat::{Action, Assert, OriginId, Variability, When};
-use acausal_expr::{Access, ExprId, IterId, Kind, List, Node, Range, RelOp, VarId};
+use acausal_expr::{Access, ExprId, IterId, List, Node, Range, RelOp, ValueKind, VarId};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_symbolic::elements::overlap;
 use acausal_symbolic::{Solve, Substitute, hoist_reductions};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::CodegenError;
 use crate::address::domain_len;
 use crate::cells::{CellKind, is_continuous};
-use crate::items::{Item, Target, merge};
+use crate::items::{Item, ItemTarget, merge};
 use crate::lower::Lowering;
 use acausal_compiled::Loc;
 
@@ -41,20 +41,20 @@ impl Lowering<'_> {
         let mut items = Vec::new();
         for l in locals {
             self.layout.add_mem(
-                (l.target.var, Kind::Value),
+                (l.target.var, ValueKind::Value),
                 self.flat.var(l.target.var).len(),
             );
             items.push(Item {
                 domain: l.domain.into(),
                 value: l.value,
-                target: Target::Access(l.target),
+                target: ItemTarget::Access(l.target),
                 origin,
             });
         }
         items.push(Item {
             domain: domain.to_vec(),
             value,
-            target: Target::Consecutive(Bank::Out, first),
+            target: ItemTarget::Consecutive(Bank::Out, first),
             origin,
         });
         self.ordered_program(&items)
@@ -68,8 +68,8 @@ impl Lowering<'_> {
             k += 1;
             match g.key.kind {
                 CellKind::Relation(op, a, b) => {
-                    let gap = self.flat.exprs.sub(a, b);
-                    self.relation(code, &g, Some(op), gap)?;
+                    let difference = self.flat.exprs.sub(a, b);
+                    self.relation(code, &g, Some(op), difference)?;
                 }
                 CellKind::Floor(arg) => {
                     // Positive inside of the current unit interval, negative outside.
@@ -78,8 +78,8 @@ impl Lowering<'_> {
                     let one = x.int(1);
                     let next = x.add(&[g.key.expr, one]);
                     let above = x.sub(next, arg);
-                    let gap = x.mul(&[below, above]);
-                    self.relation(code, &g, None, gap)?;
+                    let difference = x.mul(&[below, above]);
+                    self.relation(code, &g, None, difference)?;
                 }
                 CellKind::Value => self.watched_value(code, &g)?,
                 CellKind::Sample(start, interval) => {
@@ -148,9 +148,9 @@ impl Lowering<'_> {
         code: &mut EventCode,
         g: &crate::cells::CellGroup,
         op: Option<RelOp>,
-        gap: ExprId,
+        difference: ExprId,
     ) -> Result<(), CodegenError> {
-        let instant = op.and_then(|_| self.event_instant(gap));
+        let instant = op.and_then(|_| self.event_instant(difference));
         if let (Some(op), Some(instant)) = (op, instant)
             && self.is_known_before(g.key.expr)
         {
@@ -170,7 +170,7 @@ impl Lowering<'_> {
                 .extend(self.out_program(&g.domain, one, first, g.origin)?);
         } else {
             code.indicators
-                .extend(self.out_program(&g.domain, gap, first, g.origin)?);
+                .extend(self.out_program(&g.domain, difference, first, g.origin)?);
         }
         let relation = RelationCode {
             base: g.base,
@@ -226,10 +226,10 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The instant at which `gap` is zero, if it is linear in time and otherwise constant between events.
-    fn event_instant(&mut self, gap: ExprId) -> Option<ExprId> {
+    /// The instant at which `difference` is zero, if it is linear in time and otherwise constant between events.
+    fn event_instant(&mut self, difference: ExprId) -> Option<ExprId> {
         let time = self.flat.exprs.time();
-        let (coefficient, rest) = self.flat.exprs.linear_in(gap, time)?;
+        let (coefficient, rest) = self.flat.exprs.linear_in(difference, time)?;
         if self.flat.exprs.is_zero(coefficient)
             || is_continuous(self.flat, coefficient)
             || is_continuous(self.flat, rest)
@@ -305,7 +305,7 @@ impl Lowering<'_> {
         for condition in before.branches.iter_mut().flat_map(|b| &mut b.conditions) {
             let own: Vec<ExprId> = (self.flat.exprs.accesses(*condition).into_iter())
                 .filter(|(_, a)| {
-                    a.kind == Kind::Value
+                    a.kind == ValueKind::Value
                         && targets.iter().any(|(t, domain)| {
                             t.var == a.var && overlap(self.flat, (*t, domain), (*a, &when.domain))
                         })
@@ -317,7 +317,7 @@ impl Lowering<'_> {
             }
             *condition = self.flat.exprs.rewrite(*condition, |x, e| match x.node(e) {
                 Node::Var(a) if own.contains(&e) => {
-                    let (kind, ty) = (Kind::Pre, x.ty(e));
+                    let (kind, ty) = (ValueKind::Pre, x.ty(e));
                     Some(x.access(Access { kind, ..a }, ty))
                 }
                 _ => None,
@@ -432,9 +432,9 @@ impl Lowering<'_> {
         &mut self,
         a: &Assert,
         domain: &DomainVec,
-        quiet: bool,
+        no_event: bool,
     ) -> Result<AssertCode, CodegenError> {
-        let condition = match quiet {
+        let condition = match no_event {
             true => self.flat.exprs.no_event(a.condition),
             false => a.condition,
         };

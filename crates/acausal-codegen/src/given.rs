@@ -9,15 +9,15 @@
 
 use acausal_compiled::{GivenStart, GivenValues};
 use acausal_expr::flat::Equation;
-use acausal_expr::{Access, Builtin, ExprId, Kind, Node};
+use acausal_expr::{Access, Builtin, ExprId, Node, ValueKind};
 use acausal_jit::kernel::Bank;
 
 use crate::CodegenError;
 use crate::address::{domain_len, locate};
-use crate::items::{Item, Target};
+use crate::items::{Item, ItemTarget};
 use crate::lower::Lowering;
 use acausal_compiled::InitialCode;
-use acausal_compiled::Run;
+use acausal_compiled::StridedRun;
 
 impl Lowering<'_> {
     /// Adds the given values of an initial equation whose rows are the next group, if it is of this kind.
@@ -32,7 +32,7 @@ impl Lowering<'_> {
             let Node::Var(access) = self.flat.exprs.node(unknown) else {
                 return None;
             };
-            (access.kind == Kind::Value && self.is_known(value)).then_some((access, value))
+            (access.kind == ValueKind::Value && self.is_known(value)).then_some((access, value))
         });
         let Some((access, value)) = found else {
             return Ok(());
@@ -47,7 +47,7 @@ impl Lowering<'_> {
                 items.push(Item {
                     domain: eq.domain.clone().into(),
                     value,
-                    target: Target::Consecutive(Bank::Mem, base),
+                    target: ItemTarget::Consecutive(Bank::Mem, base),
                     origin: eq.origin,
                 });
                 GivenValues::Mem(base)
@@ -66,11 +66,11 @@ impl Lowering<'_> {
         &self,
         eq: &Equation,
         access: Access,
-    ) -> Result<Option<Vec<Run>>, CodegenError> {
+    ) -> Result<Option<Vec<StridedRun>>, CodegenError> {
         if !crate::address::is_static(&self.flat.exprs, access) {
             return Ok(None);
         }
-        let Some(place) = self.layout.place((access.var, Kind::Value)) else {
+        let Some(place) = self.layout.place((access.var, ValueKind::Value)) else {
             return Ok(None);
         };
         let locations = locate(self.flat, place, &eq.domain, access, eq.origin)?;

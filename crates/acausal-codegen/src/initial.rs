@@ -23,7 +23,7 @@
 
 use acausal_compiled::{FreeParameter, InitialCode, InitialRow};
 use acausal_expr::flat::{Causality, Equation, Origin, OriginId, OriginKind, Variability};
-use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Node, Range, Ty, ValueKind, VarId};
 use acausal_index1::{DiscreteEquation, Local};
 use acausal_jit::kernel::Bank;
 use acausal_symbolic::{auxiliary, hoist_reductions};
@@ -31,12 +31,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
 use crate::address::domain_len;
-use crate::items::{Item, Target};
+use crate::items::{Item, ItemTarget};
 use crate::lower::Lowering;
-use crate::plan::{Order, Plan};
+use crate::plan::{GroupOrder, Plan};
 use acausal_compiled::Place;
 use acausal_compiled::RowGroup;
-use acausal_compiled::{Columns, Jacobian};
+use acausal_compiled::{Jacobian, JacobianColumns};
 
 /// What the initial system is made of.
 pub(crate) struct Parts<'a> {
@@ -71,7 +71,8 @@ impl Lowering<'_> {
     ) -> Result<InitialCode, CodegenError> {
         let mut code = InitialCode::default();
         for &var in parts.free_parameters {
-            if let Some(&Place::Whole(Bank::Mem, base)) = self.layout.place((var, Kind::Value)) {
+            if let Some(&Place::Whole(Bank::Mem, base)) = self.layout.place((var, ValueKind::Value))
+            {
                 let len = self.flat.var(var).len();
                 code.free.push(FreeParameter { var, base, len });
                 self.active.insert(var);
@@ -119,13 +120,13 @@ impl Lowering<'_> {
         let mut assignments = self.discrete_items(assignments);
         assignments.extend(self.reading(parts.parameters, found));
         code.discrete = self.ordered_program(&assignments)?;
-        let dependent = self.plan(&dependent, Order::Dependent)?;
-        let hoisted = self.plan(&rows.hoisted, Order::Dependent)?;
-        let own = self.plan(&rows.items, Order::Free)?;
+        let dependent = self.plan(&dependent, GroupOrder::Dependent)?;
+        let hoisted = self.plan(&rows.hoisted, GroupOrder::Dependent)?;
+        let own = self.plan(&rows.items, GroupOrder::Free)?;
         code.dependent = self.program(&dependent)?;
         code.residuals = self.program(&hoisted)?;
         code.residuals.extend(self.program(&own)?);
-        let columns = Columns::Separate {
+        let columns = JacobianColumns::Separate {
             n: self.layout.n,
             units: code.free.iter().map(|f| (f.base, f.len)).collect(),
         };
@@ -134,8 +135,8 @@ impl Lowering<'_> {
             self.jacobian_beyond(base, &[rest, &hoisted], &[&own], rows.next, columns)?
         } else {
             // Derivatives with respect to free parameters make other shapes.
-            let locals = self.plan(parts.locals, Order::Dependent)?;
-            let residuals = self.plan(parts.residuals, Order::Free)?;
+            let locals = self.plan(parts.locals, GroupOrder::Dependent)?;
+            let residuals = self.plan(parts.residuals, GroupOrder::Free)?;
             self.jacobian(
                 &[&dependent, &locals, &hoisted],
                 &[&residuals, &own],
@@ -159,7 +160,7 @@ impl Lowering<'_> {
     fn dependent_items(&mut self, items: &[Item]) -> Vec<Item> {
         let dependent = self.reading(items, self.active.clone());
         let targets = dependent.iter().filter_map(|i| match i.target {
-            Target::Access(target) => Some(target.var),
+            ItemTarget::Access(target) => Some(target.var),
             _ => None,
         });
         self.active.extend(targets);
@@ -174,7 +175,7 @@ impl Lowering<'_> {
         }
         let mut read = unknown.clone();
         for item in items {
-            let Target::Access(target) = item.target else {
+            let ItemTarget::Access(target) = item.target else {
                 continue;
             };
             let accesses = self.flat.exprs.accesses(item.value);
@@ -200,11 +201,11 @@ impl Lowering<'_> {
         let value = hoist_reductions(self.flat, domain, value, origin, kind, &mut locals);
         for l in locals {
             let len = self.flat.var(l.target.var).len();
-            self.layout.add_mem((l.target.var, Kind::Value), len);
+            self.layout.add_mem((l.target.var, ValueKind::Value), len);
             items.push(Item {
                 domain: l.domain.into(),
                 value: l.value,
-                target: Target::Access(l.target),
+                target: ItemTarget::Access(l.target),
                 origin: l.origin,
             });
         }
@@ -222,7 +223,7 @@ impl Lowering<'_> {
             items.push(Item {
                 domain: a.domain.clone(),
                 value,
-                target: Target::Access(a.target),
+                target: ItemTarget::Access(a.target),
                 origin: a.origin,
             });
         }
@@ -238,7 +239,7 @@ impl Lowering<'_> {
             if v.is_discrete() || v.auxiliary || v.is_empty() || !may_be_fixed {
                 continue;
             }
-            let Some(place) = self.layout.place((id, Kind::Value)) else {
+            let Some(place) = self.layout.place((id, ValueKind::Value)) else {
                 continue;
             };
             let component = matches!(place, Place::Whole(Bank::Y, _)) && !self.layout.is_alias(id);
@@ -289,7 +290,7 @@ impl Lowering<'_> {
         let value = match place {
             Some(base) => {
                 let stored = auxiliary(self.flat, &domain, Variability::Parameter);
-                let q = (stored.var, Kind::Value);
+                let q = (stored.var, ValueKind::Value);
                 self.layout.set(q, Place::Whole(Bank::Mem, base));
                 self.flat.exprs.access(stored, Ty::Real)
             }
@@ -300,7 +301,7 @@ impl Lowering<'_> {
         let subs = x.make_list(&subs);
         let access = Access {
             var,
-            kind: Kind::Value,
+            kind: ValueKind::Value,
             subs,
         };
         let access = x.access(access, Ty::Real);
@@ -337,7 +338,7 @@ impl Rows {
         self.items.push(Item {
             domain: domain.to_vec(),
             value,
-            target: Target::Consecutive(Bank::Out, self.next),
+            target: ItemTarget::Consecutive(Bank::Out, self.next),
             origin,
         });
         self.next += len;

@@ -14,7 +14,7 @@ use acausal_compiled::Place;
 
 /// Where the value of an item goes.
 #[derive(Clone, Copy, Debug)]
-pub enum Target {
+pub enum ItemTarget {
     /// An element of a variable.
     Access(Access),
     /// Consecutive places of a bank, one per point of the domain.
@@ -31,7 +31,7 @@ pub struct Item {
     /// The value.
     pub value: ExprId,
     /// Its place.
-    pub target: Target,
+    pub target: ItemTarget,
     /// Where it came from.
     pub origin: OriginId,
 }
@@ -52,24 +52,24 @@ impl Lowering<'_> {
     /// Where the values of an item go, over its expanded domain.
     pub fn locate_target(
         &self,
-        target: Target,
+        target: ItemTarget,
         domain: &[(IterId, Range)],
         origin: OriginId,
     ) -> Result<Locations, CodegenError> {
         match target {
-            Target::Access(access) => {
+            ItemTarget::Access(access) => {
                 let place = self
                     .layout
                     .place((access.var, access.kind))
                     .ok_or(CodegenError::Unassigned { access, origin })?;
                 locate(self.flat, place, domain, access, origin)
             }
-            Target::Consecutive(bank, base) => Ok(Locations::Strided {
+            ItemTarget::Consecutive(bank, base) => Ok(Locations::Strided {
                 bank,
                 base,
                 stride: 1,
             }),
-            Target::Elements(bank, base, access) => {
+            ItemTarget::Elements(bank, base, access) => {
                 locate(self.flat, &Place::Whole(bank, base), domain, access, origin)
             }
         }
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         }
         let lowered = self.lower(&x.domain, &[x.body], item.origin)?;
         let out = match item.target {
-            Target::Consecutive(bank, base) if x.neutral.is_some() => {
+            ItemTarget::Consecutive(bank, base) if x.neutral.is_some() => {
                 let inner = x.domain.last().map_or(1, |(_, r)| r.count as usize);
                 let list = (0..domain_len(&x.domain))
                     .map(|k| acausal_compiled::Loc::new(bank, base + k / inner))

@@ -3,16 +3,16 @@
 //! Each item (residual or local assignment) has a *partial kernel* that computes its derivatives with respect to the
 //! accesses in it. The Jacobian row of a residual is the sum over its accesses of partial × row of what is accessed:
 //! a unit vector for an unknown, `cj` times a unit vector for a derivative, and for a local assignment the row that was
-//! put together before. All of this is multiply-adds `acc[dst] += partial[p] * acc[src]`, made once ([`crate::schedule`]);
+//! put together before. All of this is multiply-adds `acc[dst] += partial[p] * acc[src]`, made once (`acausal-compiled`, `schedule`);
 //! `acc[0] = 1` and `acc[1] = cj` stand for the unit vectors. An array equation gives a few long runs of them. A partial
 //! derivative that is the same for all points of an array equation (a literal, a parameter) is kept and computed once. The
 //! pattern is exact and the cost of an evaluation is the number of these operations.
 
-use acausal_compiled::{Columns, ItemRows, Jacobian};
+use acausal_compiled::{ItemRows, Jacobian, JacobianColumns};
 use std::sync::Arc;
 
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, ValueKind};
 use acausal_jit::kernel::{Address, Bank, Call, Store};
 use acausal_symbolic::Gradient;
 
@@ -20,9 +20,9 @@ use crate::CodegenError;
 use crate::address::domain_len;
 use crate::items::{Item, merge};
 use crate::lower::Lowering;
-use crate::plan::{Batch, Plan, Work};
+use crate::plan::{Plan, ShapeGroup, Work};
 use acausal_compiled::Locations;
-use acausal_compiled::Size;
+use acausal_compiled::MatrixSize;
 
 impl Lowering<'_> {
     /// The Jacobian of residual items (targets in bank `Out`, rows from 0) through the local items.
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         locals: &[&Plan],
         residuals: &[&Plan],
         rows: usize,
-        columns: Columns,
+        columns: JacobianColumns,
     ) -> Result<Jacobian, CodegenError> {
         self.jacobian_beyond(&Jacobian::default(), locals, residuals, rows, columns)
     }
@@ -43,9 +43,9 @@ impl Lowering<'_> {
         locals: &[&Plan],
         residuals: &[&Plan],
         rows: usize,
-        columns: Columns,
+        columns: JacobianColumns,
     ) -> Result<Jacobian, CodegenError> {
-        let size = Size {
+        let size = MatrixSize {
             n: self.layout.n,
             rows,
         };
@@ -83,7 +83,7 @@ impl Lowering<'_> {
 
     fn batch_partials(
         &mut self,
-        batch: &Batch,
+        batch: &ShapeGroup,
         jac: &mut Jacobian,
     ) -> Result<ItemRows, CodegenError> {
         let partials = self.shape_partials(batch.shape)?;
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             });
         }
         let target = if x.neutral.is_some()
-            && matches!(item.target, crate::items::Target::Consecutive(..))
+            && matches!(item.target, crate::items::ItemTarget::Consecutive(..))
         {
             return Err(CodegenError::Expression {
                 expr: item.value,
@@ -218,7 +218,8 @@ impl Lowering<'_> {
         let vars = &flat.vars;
         let unknown = &self.active;
         let active = |a: Access| {
-            a.kind != Kind::Pre && (!vars[a.var.index()].is_discrete() || unknown.contains(&a.var))
+            a.kind != ValueKind::Pre
+                && (!vars[a.var.index()].is_discrete() || unknown.contains(&a.var))
         };
         let mut exprs = std::mem::take(&mut flat.exprs);
         let gradient = exprs.gradient(body, |e, n| matches!(e.node(n), Node::Var(_)));
@@ -232,7 +233,7 @@ impl Lowering<'_> {
             }
             match (x.store, item.target) {
                 (Store::Add | Store::Set, _) => {}
-                (Store::Min | Store::Max, crate::items::Target::Access(result)) => {
+                (Store::Min | Store::Max, crate::items::ItemTarget::Access(result)) => {
                     // The extremum moves with the member that attains it.
                     let result = exprs.access(result, acausal_expr::Ty::Real);
                     let hit = exprs.rel(acausal_expr::RelOp::Eq, body, result);
@@ -240,7 +241,7 @@ impl Lowering<'_> {
                     let zero = exprs.real(0.0);
                     partial = exprs.if_(hit, partial, zero);
                 }
-                (Store::Mul, crate::items::Target::Access(result)) => {
+                (Store::Mul, crate::items::ItemTarget::Access(result)) => {
                     let result = exprs.access(result, acausal_expr::Ty::Real);
                     let rest = exprs.div(result, body);
                     partial = exprs.mul(&[rest, partial]);

@@ -4,9 +4,9 @@
 //! by element in the same order, gives `x` the place of `y`. Connections make half of the assignments of a component
 //! model of this kind (`cell.d1.p.v := cell.source.p.v`).
 
-use acausal_compiled::{Layout, Loc, Piece, Place};
+use acausal_compiled::{Layout, Loc, Place, PlacePiece};
 use acausal_expr::flat::{FlatModel, VarType};
-use acausal_expr::{Kind, Node};
+use acausal_expr::{Node, ValueKind};
 use acausal_index1::Dae;
 use acausal_jit::kernel::Bank;
 use acausal_symbolic::elements::{flat_affine, flatten_strides};
@@ -26,10 +26,10 @@ pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
             continue;
         }
         if var.is_parameter() {
-            layout.add_mem((id, Kind::Value), var.len());
+            layout.add_mem((id, ValueKind::Value), var.len());
         } else if var.is_discrete() {
-            layout.add_mem((id, Kind::Value), var.len());
-            layout.add_mem((id, Kind::Pre), var.len());
+            layout.add_mem((id, ValueKind::Value), var.len());
+            layout.add_mem((id, ValueKind::Pre), var.len());
         }
     }
     for u in &dae.unknowns {
@@ -44,7 +44,7 @@ pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
                 Some(elements) => {
                     let (first, len) = (elements.at(0), elements.len());
                     let at = Loc::new(bank, base);
-                    let piece = Piece { first, len, at };
+                    let piece = PlacePiece { first, len, at };
                     let consecutive = elements.at(len - 1) + 1 == first + len;
                     if consecutive && layout.add_piece(q, piece) {
                         continue;
@@ -116,7 +116,7 @@ fn add_local(
     if let Some((first, stride)) = along
         && (stride == 1 || covered == 1)
     {
-        let piece = Piece {
+        let piece = PlacePiece {
             first: first as usize,
             len: covered,
             at: Loc::new(Bank::Mem, base),
@@ -142,7 +142,8 @@ fn alias(layout: &Layout, dae: &Dae, local: &acausal_index1::Local) -> Option<Pl
         return None;
     };
     let var = dae.flat.var(source.var);
-    if local.target.kind != Kind::Value || source.kind != Kind::Value || var.is_discrete() {
+    if local.target.kind != ValueKind::Value || source.kind != ValueKind::Value || var.is_discrete()
+    {
         return None;
     }
     let (bank, base) = match layout.place((source.var, source.kind))? {

@@ -1,4 +1,4 @@
-//! From the index-one DAE to the compiled model ([`Compiled`](acausal_compiled::Compiled)): kernels, memory layout, sparsity.
+//! From the index-one DAE to the compiled model ([`Compiled`](acausal_compiled::CompiledModel)): kernels, memory layout, sparsity.
 //!
 //! | step | module |
 //! |---|---|

@@ -11,11 +11,11 @@
 
 use acausal_expr::flat::FlatModel;
 use acausal_expr::unknown::Quantity;
-use acausal_expr::{ExprId, Kind};
+use acausal_expr::{ExprId, ValueKind};
 use acausal_index1::Local;
 use rustc_hash::FxHashSet;
 
-use crate::items::{Item, Target};
+use crate::items::{Item, ItemTarget};
 use acausal_compiled::Layout;
 
 /// The assignments that the residuals need, and the others.
@@ -52,7 +52,7 @@ pub(crate) fn split_locals(
         list.push(Item {
             domain: local.domain.clone().into(),
             value: local.value,
-            target: Target::Access(local.target),
+            target: ItemTarget::Access(local.target),
             origin: local.origin,
         });
     }
@@ -70,7 +70,7 @@ impl Needed {
     fn read(&mut self, flat: &FlatModel, e: ExprId) {
         flat.exprs.for_each_access(&[e], |_, a| {
             match (a.kind, self.values.get_mut(a.var.index())) {
-                (Kind::Value, Some(needed)) => *needed = true,
+                (ValueKind::Value, Some(needed)) => *needed = true,
                 _ => {
                     self.others.insert((a.var, a.kind));
                 }
@@ -80,7 +80,7 @@ impl Needed {
 
     fn contains(&self, q: Quantity) -> bool {
         match (q.1, self.values.get(q.0.index())) {
-            (Kind::Value, Some(needed)) => *needed,
+            (ValueKind::Value, Some(needed)) => *needed,
             _ => self.others.contains(&q),
         }
     }

@@ -1,15 +1,15 @@
 //! Values of parameters and start attributes: programs that run before the simulation.
 
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, VarId};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, ValueKind, VarId};
 use acausal_jit::kernel::{Bank, Program};
 use acausal_symbolic::{hoist_reductions, split_equation};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::CodegenError;
-use crate::items::{Item, Target};
+use crate::items::{Item, ItemTarget};
 use crate::lower::Lowering;
-use crate::plan::Order;
+use crate::plan::GroupOrder;
 use acausal_compiled::Place;
 
 impl Lowering<'_> {
@@ -24,14 +24,14 @@ impl Lowering<'_> {
             }
             if let Some(value) = var.binding.clone().or(var.start.clone()) {
                 let bound = var.binding.is_some();
-                let place = self.layout.place((id, Kind::Value));
+                let place = self.layout.place((id, ValueKind::Value));
                 // Every parameter lies in `Mem` in one piece. The guess of a free one is evaluated with the others.
                 if let (true, Some(&Place::Whole(Bank::Mem, base))) = (bound, place)
                     && self.write_literal(id, &value, base)
                 {
                     continue;
                 }
-                self.array_items(id, &value, Target::Access, origin, &mut items)?;
+                self.array_items(id, &value, ItemTarget::Access, origin, &mut items)?;
             }
         }
         Ok(items)
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         &mut self,
         id: VarId,
         value: &Comprehension,
-        target: impl Fn(Access) -> Target,
+        target: impl Fn(Access) -> ItemTarget,
         origin: OriginId,
         items: &mut Vec<Item>,
     ) -> Result<(), CodegenError> {
@@ -77,13 +77,13 @@ impl Lowering<'_> {
         );
         for local in locals {
             self.layout.add_mem(
-                (local.target.var, Kind::Value),
+                (local.target.var, ValueKind::Value),
                 self.flat.var(local.target.var).len(),
             );
             items.push(Item {
                 domain: local.domain.into(),
                 value: local.value,
-                target: Target::Access(local.target),
+                target: ItemTarget::Access(local.target),
                 origin,
             });
         }
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         let ty = self.flat.exprs.ty(body);
         let whole = Equation {
             domain: domain.into(),
-            lhs: self.flat.exprs.var(id, Kind::Value, &subs, ty),
+            lhs: self.flat.exprs.var(id, ValueKind::Value, &subs, ty),
             rhs: body,
             origin,
         };
@@ -136,11 +136,11 @@ impl Lowering<'_> {
             let base = self.layout.reserve(self.flat.var(id).len());
             bases.insert(id, base);
             if !self.write_literal(id, &value, base) {
-                let target = |access| Target::Elements(Bank::Mem, base, access);
+                let target = |access| ItemTarget::Elements(Bank::Mem, base, access);
                 self.array_items(id, &value, target, origin, &mut items)?;
             }
         }
-        let plan = self.plan(&items, Order::Dependent)?;
+        let plan = self.plan(&items, GroupOrder::Dependent)?;
         Ok((self.program(&plan)?, bases))
     }
 

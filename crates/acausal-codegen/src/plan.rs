@@ -1,7 +1,7 @@
 //! The order of items, with scalar items of one shape taken together.
 //!
 //! In: items (assignments or residuals). Out: a [`Plan`], work in an order in which every item comes after those whose
-//! results it reads. Scalar items of the same shape ([`crate::shape`]) become one [`Batch`]: a kernel and a table of
+//! results it reads. Scalar items of the same shape ([`crate::shape`]) become one [`ShapeGroup`]: a kernel and a table of
 //! places, so that ten thousand resistors written one by one cost one call.
 //!
 //! Assignments depend on each other. Between two array items, each scalar assignment has a *level*: one more than the
@@ -20,7 +20,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::CodegenError;
 use crate::address::compress;
-use crate::items::{Item, Target};
+use crate::items::{Item, ItemTarget};
 use crate::lower::{Leaf, Lowering};
 use crate::shape::{ShapeLeaf, Shaped};
 use acausal_compiled::{Loc, fixed};
@@ -38,12 +38,12 @@ pub enum Work {
     /// An item by itself.
     One(Item),
     /// Scalar items of one shape.
-    Batch(Batch),
+    Batch(ShapeGroup),
 }
 
 /// Scalar items of one shape whose leaves lie in the same banks.
 #[derive(Clone, Debug)]
-pub struct Batch {
+pub struct ShapeGroup {
     /// Number of the shape in [`Shapes`].
     pub shape: usize,
     /// Per leaf of the shape: its place in every item.
@@ -54,7 +54,7 @@ pub struct Batch {
 
 /// Whether the items of a plan read each other's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum GroupOrder {
     /// They do; the given order is one in which they can be evaluated.
     Dependent,
     /// They do not.
@@ -89,11 +89,11 @@ pub struct ShapePartials {
 }
 
 /// Batches that are being filled: level, shape and banks of leaves and target.
-type Open = IndexMap<(u32, usize, Vec<u8>), Batch, FxBuildHasher>;
+type Open = IndexMap<(u32, usize, Vec<u8>), ShapeGroup, FxBuildHasher>;
 
 impl Lowering<'_> {
     /// Puts items in order.
-    pub fn plan(&mut self, items: &[Item], order: Order) -> Result<Plan, CodegenError> {
+    pub fn plan(&mut self, items: &[Item], order: GroupOrder) -> Result<Plan, CodegenError> {
         let mut plan = Plan::default();
         let mut shaped = Shaped::default();
         let mut open = Open::default();
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         for item in items {
             let varies = |v| self.varies(v);
             if !item.domain.is_empty() || !shaped.read(&self.flat.exprs, varies, item.value) {
-                if order == Order::Dependent {
+                if order == GroupOrder::Dependent {
                     close(&mut open, &mut plan);
                     levels.clear();
                 }
@@ -116,18 +116,20 @@ impl Lowering<'_> {
             }
             let target = self.locate_target(item.target, &[], item.origin)?.at(0);
             let mut level = 0;
-            if order == Order::Dependent {
+            if order == GroupOrder::Dependent {
                 let read = places.iter().filter(|l| l.bank() == Bank::Mem);
                 level = read.map(|l| levels.above(l.index())).max().unwrap_or(0);
                 levels.set(target.index(), level);
             }
             let mut banks: Vec<u8> = places.iter().map(|l| l.bank() as u8).collect();
             banks.push(target.bank() as u8);
-            let batch = open.entry((level, shape, banks)).or_insert_with(|| Batch {
-                shape,
-                leaves: vec![Vec::new(); shaped.leaves.len()],
-                targets: Vec::new(),
-            });
+            let batch = open
+                .entry((level, shape, banks))
+                .or_insert_with(|| ShapeGroup {
+                    shape,
+                    leaves: vec![Vec::new(); shaped.leaves.len()],
+                    targets: Vec::new(),
+                });
             for (column, &place) in batch.leaves.iter_mut().zip(&places) {
                 column.push(place);
             }
@@ -198,7 +200,7 @@ impl Lowering<'_> {
         let item = Item {
             domain: Vec::new(),
             value,
-            target: Target::Consecutive(Bank::Out, 0),
+            target: ItemTarget::Consecutive(Bank::Out, 0),
             origin,
         };
         let mut shaped = Shaped::default();
@@ -224,7 +226,7 @@ impl Lowering<'_> {
     }
 }
 
-impl Batch {
+impl ShapeGroup {
     /// Slots that read the given leaves.
     pub fn slots(&self, leaves: &[u32]) -> Vec<acausal_jit::kernel::Address> {
         leaves
@@ -265,7 +267,7 @@ impl Levels {
 }
 
 fn close(open: &mut Open, plan: &mut Plan) {
-    let mut batches: Vec<(u32, Batch)> = open.drain(..).map(|(key, b)| (key.0, b)).collect();
+    let mut batches: Vec<(u32, ShapeGroup)> = open.drain(..).map(|(key, b)| (key.0, b)).collect();
     // Stable: batches of one level stay in the order of their first items.
     batches.sort_by_key(|(level, _)| *level);
     plan.works

@@ -10,7 +10,7 @@
 //! Only ordinary arithmetic has a shape here: relations, conditions and user functions have state or cells of their own and
 //! take the general way. Complexity: linear in the expression written as a tree, which is bounded by [`MOST_WORDS`].
 
-use acausal_expr::{Access, Builtin, ExprId, Exprs, Kind, Node, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Exprs, Node, ValueKind, VarId};
 
 /// Longer expressions take the general way; they are rare, and their subexpressions may be shared.
 const MOST_WORDS: usize = 400;
@@ -54,7 +54,7 @@ impl Shaped {
                     if x.list(a.subs).iter().any(|&s| x.as_int(s).is_none()) {
                         return false;
                     }
-                    let active = a.kind != Kind::Pre && varies(a.var);
+                    let active = a.kind != ValueKind::Pre && varies(a.var);
                     self.leaf(ShapeLeaf::Access(a), active);
                 }
                 Node::Add(l) => self.list(5, 0, x.list(l)),

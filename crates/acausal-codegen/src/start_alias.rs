@@ -7,7 +7,7 @@
 //! the number of these elements.
 
 use acausal_compiled::StartAlias;
-use acausal_expr::{Kind, Node};
+use acausal_expr::{Node, ValueKind};
 use acausal_index1::Local;
 use acausal_jit::kernel::Bank;
 
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         for item in locals {
             let target = item.target;
             let v = self.flat.var(target.var);
-            if target.kind != Kind::Value || v.start.is_none() || v.auxiliary {
+            if target.kind != ValueKind::Value || v.start.is_none() || v.auxiliary {
                 continue;
             }
             let x = &self.flat.exprs;
@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let Node::Var(source) = x.node(value) else {
                 continue;
             };
-            if !matches!(source.kind, Kind::Value | Kind::Der(_)) {
+            if !matches!(source.kind, ValueKind::Value | ValueKind::Der(_)) {
                 continue;
             }
             let Some(place) = self.layout.place((source.var, source.kind)) else {

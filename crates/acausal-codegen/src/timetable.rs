@@ -24,14 +24,14 @@ use acausal_compiled::TimetableCode;
 use std::collections::VecDeque;
 
 use acausal_expr::flat::OriginId;
-use acausal_expr::{Builtin, ExprId, Kind, Node, RelOp};
+use acausal_expr::{Builtin, ExprId, Node, RelOp, ValueKind};
 use acausal_jit::kernel::{Address, Bank, Call, Program, Store};
 use acausal_jit::points;
 
 use crate::CodegenError;
 use crate::cells::CellGroup;
 use crate::lower::Lowering;
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_compiled::Place;
 use acausal_compiled::{ActionCode, RelationCode};
 
@@ -45,7 +45,9 @@ impl Lowering<'_> {
         let flat = &self.flat;
         !flat.exprs.any(relation, |x, n| match x.node(n) {
             Node::Var(a) => {
-                a.kind != Kind::Value || !flat.var(a.var).is_parameter() || self.parameters_wait
+                a.kind != ValueKind::Value
+                    || !flat.var(a.var).is_parameter()
+                    || self.parameters_wait
             }
             // A sum has places of its own that something else would have to fill.
             Node::Reduce { .. } | Node::NoEvent(_) => true,
@@ -93,7 +95,7 @@ impl Lowering<'_> {
 }
 
 /// Takes what follows from the timetable out of the programs of a model.
-pub(crate) fn take_out(c: &mut Compiled) {
+pub(crate) fn take_out(c: &mut CompiledModel) {
     if c.events.timetable.relations.is_empty() {
         return;
     }
@@ -114,7 +116,7 @@ pub(crate) fn take_out(c: &mut Compiled) {
             .flat_map(|(call, k)| without(call, &sorted.moved[k]))
             .collect()
     });
-    let mut next = || rest.next().unwrap_or_default();
+    let mut next = || rest.next().expect("as many programs as were sorted");
     (c.locals, c.other_locals, c.events.discrete) = (next(), next(), next());
     let values = std::mem::take(&mut c.events.timetable.values);
     c.events.timetable.values = values.iter().flat_map(pieces).collect();
@@ -130,7 +132,7 @@ pub(crate) fn take_out(c: &mut Compiled) {
 }
 
 /// Places that hold the same value from the start to the end, and the cells of the timetable.
-fn constants(c: &Compiled) -> Vec<bool> {
+fn constants(c: &CompiledModel) -> Vec<bool> {
     let mut known = vec![false; c.mem_len];
     for (base, values) in &c.tables {
         known[*base..base + values.len()].fill(true);
@@ -140,7 +142,7 @@ fn constants(c: &Compiled) -> Vec<bool> {
     }
     let before = !c.initial.parameters_wait();
     for (id, var) in c.symbols.var_ids().filter(|(_, v)| v.is_parameter()) {
-        if let Some(Place::Whole(Bank::Mem, base)) = c.layout.place((id, Kind::Value)) {
+        if let Some(Place::Whole(Bank::Mem, base)) = c.layout.place((id, ValueKind::Value)) {
             known[*base..base + var.len()].fill(before);
         }
     }
@@ -158,7 +160,7 @@ fn constants(c: &Compiled) -> Vec<bool> {
 }
 
 /// Places that other programs write as well, and discrete variables whose left limit somebody reads.
-fn taken(c: &Compiled) -> Vec<bool> {
+fn taken(c: &CompiledModel) -> Vec<bool> {
     let mut taken = vec![false; c.mem_len];
     for program in [
         &c.initial.discrete,
@@ -179,8 +181,8 @@ fn taken(c: &Compiled) -> Vec<bool> {
         .filter(|(_, v)| v.is_discrete() && !v.is_parameter() && !v.is_empty())
         .filter_map(|(id, v)| {
             Some((
-                c.region(id, Kind::Pre)?,
-                c.region(id, Kind::Value)?,
+                c.region(id, ValueKind::Pre)?,
+                c.region(id, ValueKind::Value)?,
                 v.len(),
             ))
         })
@@ -213,7 +215,7 @@ fn taken(c: &Compiled) -> Vec<bool> {
 }
 
 /// All programs that run after the parameters are known.
-fn programs(c: &Compiled) -> Vec<&Program> {
+fn programs(c: &CompiledModel) -> Vec<&Program> {
     let (i, e) = (&c.initial, &c.events);
     let mut all = vec![
         &c.locals,

@@ -3,22 +3,22 @@
 use acausal_expr::Symbols;
 use acausal_expr::assumption::Assumptions;
 use acausal_expr::flat::OriginId;
-use acausal_expr::unknown::{Role, RowKind, Unknown};
-use acausal_expr::{ExprId, IterId, Kind, Range, VarId};
+use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
+use acausal_expr::{ExprId, IterId, Range, ValueKind, VarId};
 use acausal_jit::kernel::{Address, Bank, Kernel, Program};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::events::EventCode;
 use crate::initial::InitialCode;
-use crate::jacobian::{Columns, Jacobian};
+use crate::jacobian::{Jacobian, JacobianColumns};
 use crate::layout::Layout;
 use crate::location::{Loc, Place};
 use crate::schedule::Schedule;
 
 /// A compiled model: programs, layout and sparsity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Compiled {
+pub struct CompiledModel {
     /// Names, declarations and origins.
     pub symbols: Symbols,
     /// What was taken for granted about the values of parameters.
@@ -102,12 +102,12 @@ pub struct Output {
     /// The variable.
     pub var: VarId,
     /// Its value, or a derivative of it.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The places of its elements.
     pub place: Place,
 }
 
-impl Compiled {
+impl CompiledModel {
     /// Length of `Out` that every program fits into.
     pub fn longest_out(&self) -> usize {
         let e = &self.events;
@@ -188,7 +188,7 @@ impl Compiled {
     }
 
     /// The first place in `Mem` of a quantity that lies there in one piece.
-    pub fn region(&self, var: VarId, kind: Kind) -> Option<usize> {
+    pub fn region(&self, var: VarId, kind: ValueKind) -> Option<usize> {
         match self.layout.place((var, kind)) {
             Some(Place::Whole(Bank::Mem, base)) => Some(*base),
             _ => None,
@@ -200,20 +200,20 @@ impl Compiled {
         for output in &self.outputs {
             let len = self.symbols.var(output.var).len();
             if let Some(k) = (0..len).find(|&k| output.place.at(k) == loc) {
-                return self.element_name(output.var, Kind::Value, k);
+                return self.element_name(output.var, ValueKind::Value, k);
             }
         }
         format!("{loc:?}")
     }
 
     /// Name of one element of a variable or its derivative.
-    pub fn element_name(&self, var: VarId, kind: Kind, element: usize) -> String {
+    pub fn element_name(&self, var: VarId, kind: ValueKind, element: usize) -> String {
         let v = self.symbols.var(var);
         let name = v.name.element(&subscripts(&v.dims, element));
         match kind {
-            Kind::Value => name,
-            Kind::Pre => format!("pre({name})"),
-            Kind::Der(order) => format!(
+            ValueKind::Value => name,
+            ValueKind::Pre => format!("pre({name})"),
+            ValueKind::Der(order) => format!(
                 "{}{name}{}",
                 "der(".repeat(order as usize),
                 ")".repeat(order as usize)
@@ -221,14 +221,14 @@ impl Compiled {
         }
     }
 
-    /// How the matrix of consistent values is made of the partial derivatives of [`Compiled::jacobian`]: the states are known,
+    /// How the matrix of consistent values is made of the partial derivatives of [`CompiledModel::jacobian`]: the states are known,
     /// column `k` is that of `x'[k]` for those and of `x[k]` for the others.
     pub fn consistent(&self) -> Schedule {
         let mut known: Vec<(usize, usize)> = Vec::new();
         let mut first = 0;
         for u in self.unknowns.iter().filter(|u| u.len > 0) {
             let end = first + u.len;
-            if u.role != Role::Algebraic {
+            if u.role != UnknownRole::Algebraic {
                 match known.last_mut() {
                     Some(last) if last.1 == first => last.1 = end,
                     _ => known.push((first, end)),
@@ -236,7 +236,8 @@ impl Compiled {
             }
             first = end;
         }
-        self.jacobian.schedule_of(&Columns::Consistent { known })
+        self.jacobian
+            .schedule_of(&JacobianColumns::Consistent { known })
     }
 
     /// The group of a residual or initial row, and the number of the row in it.
@@ -276,7 +277,7 @@ impl Compiled {
     }
 
     /// The role of component `i` of `x`.
-    pub fn role(&self, i: usize) -> Option<Role> {
+    pub fn role(&self, i: usize) -> Option<UnknownRole> {
         let mut first = 0;
         for u in &self.unknowns {
             if i < first + u.len {

@@ -21,7 +21,7 @@ use std::fmt;
 use acausal_base::{SourceMap, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::Compiled;
+use crate::CompiledModel;
 use crate::shared_rows::SharedRows;
 
 /// First bytes of a file. The last one ends the output of a file that is shown as text on some systems.
@@ -78,20 +78,20 @@ impl std::error::Error for FileError {}
 
 #[derive(Serialize)]
 struct Written<'a> {
-    model: &'a Compiled,
+    model: &'a CompiledModel,
     rows: SharedRows,
     sources: SourceMap,
 }
 
 #[derive(Deserialize)]
 struct Read {
-    model: Compiled,
+    model: CompiledModel,
     rows: SharedRows,
     sources: SourceMap,
 }
 
 /// The bytes of a model with those sources that its messages may show.
-pub fn write(model: &Compiled, sources: &SourceMap) -> Result<Vec<u8>, FileError> {
+pub fn write(model: &CompiledModel, sources: &SourceMap) -> Result<Vec<u8>, FileError> {
     let written = Written {
         model,
         rows: SharedRows::new(model),
@@ -109,7 +109,7 @@ pub fn write(model: &Compiled, sources: &SourceMap) -> Result<Vec<u8>, FileError
 }
 
 /// The model of a file, and the sources for its messages.
-pub fn read(bytes: &[u8]) -> Result<(Compiled, SourceMap), FileError> {
+pub fn read(bytes: &[u8]) -> Result<(CompiledModel, SourceMap), FileError> {
     if !bytes.starts_with(MAGIC) {
         return Err(FileError::NotAModel);
     }
@@ -150,7 +150,7 @@ pub fn read(bytes: &[u8]) -> Result<(Compiled, SourceMap), FileError> {
 }
 
 /// Where declarations, equations and functions stand.
-fn places(model: &Compiled) -> impl Iterator<Item = Span> + '_ {
+fn places(model: &CompiledModel) -> impl Iterator<Item = Span> + '_ {
     let symbols = &model.symbols;
     let vars = symbols.vars.iter().map(|v| v.span);
     let origins = symbols.origins.iter().map(|o| o.span);

@@ -1,11 +1,11 @@
 //! The system that holds at the start (MLS 3.6 §8.6): rows that follow the residual rows, columns that follow `x` and `x'`.
 
 use acausal_base::Span;
-use acausal_expr::{Kind, VarId};
+use acausal_expr::{ValueKind, VarId};
 use acausal_jit::kernel::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::compiled::{Compiled, RowGroup};
+use crate::compiled::{CompiledModel, RowGroup};
 use crate::jacobian::Jacobian;
 use crate::location::Loc;
 
@@ -125,11 +125,11 @@ pub struct StartAlias {
     pub places: Vec<Loc>,
 }
 
-impl Compiled {
+impl CompiledModel {
     /// The name of a scalar free parameter, by its column (from 0).
     pub fn free_name(&self, column: usize) -> String {
         match self.initial.free_at(column) {
-            Some((f, k)) => self.element_name(f.var, Kind::Value, k),
+            Some((f, k)) => self.element_name(f.var, ValueKind::Value, k),
             None => format!("parameter {}", column + 1),
         }
     }
@@ -152,7 +152,7 @@ impl Compiled {
         let InitialRow::Start(var) = kind else {
             return None;
         };
-        let name = self.element_name(*var, Kind::Value, row - group.first);
+        let name = self.element_name(*var, ValueKind::Value, row - group.first);
         let place = self.start_of.get(var).map(|b| b + row - group.first);
         Some(match mem.zip(place).and_then(|(m, k)| m.get(k)) {
             Some(value) => format!("{name} = {value}"),

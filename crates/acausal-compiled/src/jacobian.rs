@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use acausal_jit::kernel::{Bank, Program};
 
 use crate::locations::Locations;
-use crate::schedule::{Schedule, Size, schedule};
+use crate::schedule::{MatrixSize, Schedule, schedule};
 
 /// Compressed sparse columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,9 +51,9 @@ pub struct Jacobian {
     /// Number of items that are local assignments.
     pub locals: usize,
     /// Rows and columns.
-    pub size: Size,
+    pub size: MatrixSize,
     /// What the columns are.
-    pub columns: Columns,
+    pub columns: JacobianColumns,
     /// Place of a partial derivative that is 1, where there are unknowns in `Mem`.
     pub one: usize,
     /// Made when it is first asked for.
@@ -86,7 +86,7 @@ pub struct MulAdds {
 
 /// What the columns of a Jacobian are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Columns {
+pub enum JacobianColumns {
     /// `dF/dx + cj*dF/dx'`: n columns.
     #[default]
     Combined,
@@ -104,12 +104,14 @@ pub enum Columns {
     },
 }
 
-impl Columns {
+impl JacobianColumns {
     /// Number of columns for `n` unknowns.
     pub fn count(&self, n: usize) -> usize {
         match self {
-            Columns::Combined | Columns::Consistent { .. } => n,
-            Columns::Separate { units, .. } => 2 * n + units.iter().map(|u| u.1).sum::<usize>(),
+            JacobianColumns::Combined | JacobianColumns::Consistent { .. } => n,
+            JacobianColumns::Separate { units, .. } => {
+                2 * n + units.iter().map(|u| u.1).sum::<usize>()
+            }
         }
     }
 
@@ -119,8 +121,8 @@ impl Columns {
     pub(crate) fn of(&self, bank: Bank, index: usize) -> (Option<(usize, u32)>, (usize, usize)) {
         let all = (0, usize::MAX);
         match (self, bank) {
-            (Columns::Combined, Bank::Yp) => (Some((index, 1)), all),
-            (Columns::Consistent { known }, Bank::Y) => {
+            (JacobianColumns::Combined, Bank::Yp) => (Some((index, 1)), all),
+            (JacobianColumns::Consistent { known }, Bank::Y) => {
                 let after = known.partition_point(|r| r.0 <= index);
                 let end = known.get(after).map_or(usize::MAX, |r| r.0);
                 match after.checked_sub(1).map(|k| known[k]) {
@@ -128,7 +130,7 @@ impl Columns {
                     before => (Some((index, 0)), (before.map_or(0, |r| r.1), end)),
                 }
             }
-            (Columns::Separate { n, .. }, Bank::Yp) => (Some((n + index, 0)), all),
+            (JacobianColumns::Separate { n, .. }, Bank::Yp) => (Some((n + index, 0)), all),
             _ => (Some((index, 0)), all),
         }
     }
@@ -158,7 +160,7 @@ pub struct Partials {
 
 impl Jacobian {
     /// A Jacobian without items yet.
-    pub fn new(size: Size, columns: Columns) -> Jacobian {
+    pub fn new(size: MatrixSize, columns: JacobianColumns) -> Jacobian {
         Jacobian {
             size,
             columns,
@@ -178,7 +180,7 @@ impl Jacobian {
 impl Jacobian {
     /// A partial derivative that is 1, for the rows of unknowns in `Mem`.
     pub fn add_unit(&mut self) {
-        if matches!(&self.columns, Columns::Separate { units, .. } if !units.is_empty()) {
+        if matches!(&self.columns, JacobianColumns::Separate { units, .. } if !units.is_empty()) {
             self.one = self.partials_len;
             self.constants.push((self.one, 1.0));
             self.partials_len += 1;
@@ -192,7 +194,7 @@ impl Jacobian {
     }
 
     /// Those of the same rows with other columns.
-    pub fn schedule_of(&self, columns: &Columns) -> Schedule {
+    pub fn schedule_of(&self, columns: &JacobianColumns) -> Schedule {
         let items = self.items.iter().map(|i| &**i);
         schedule(items, self.size, columns, self.one)
     }

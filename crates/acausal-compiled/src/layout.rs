@@ -5,7 +5,7 @@ use acausal_expr::unknown::Quantity;
 use acausal_jit::kernel::Bank;
 use serde::{Deserialize, Serialize};
 
-use crate::location::{Loc, Piece, Place, fixed};
+use crate::location::{Loc, Place, PlacePiece, fixed};
 use crate::places::Places;
 
 /// Arrays in more pieces have a table.
@@ -73,7 +73,7 @@ impl Layout {
     }
 
     /// Adds a run of elements to a quantity that lies in pieces, or has no place yet; false if it needs a table.
-    pub fn add_piece(&mut self, q: Quantity, piece: Piece) -> bool {
+    pub fn add_piece(&mut self, q: Quantity, piece: PlacePiece) -> bool {
         let new = || Place::Pieces(Box::default());
         let place = self.places.get_or_insert_with(q, new);
         let Place::Pieces(pieces) = place else {

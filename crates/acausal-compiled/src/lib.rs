@@ -4,7 +4,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | the model, names of its unknowns and rows | [`compiled`]: [`Compiled`] |
+//! | the model, names of its unknowns and rows | [`compiled`]: [`CompiledModel`] |
 //! | events | [`events`]: [`EventCode`] |
 //! | the model as bytes | [`mod@file`] |
 //! | the start | [`initial`]: [`InitialCode`] |
@@ -30,14 +30,14 @@ pub mod schedule;
 mod shared_rows;
 mod sorted;
 
-pub use compiled::{Compiled, Output, RowGroup, subscripts};
+pub use compiled::{CompiledModel, Output, RowGroup, subscripts};
 pub use events::{
     ActionCode, AssertCode, BranchCode, ContinuityCode, DelayCode, EventCode, IndexCode,
     RelationCode, SampleCode, SpatialCode, SpatialOutput, TimeEventCode, TimetableCode, WhenCode,
 };
 pub use initial::{FreeParameter, GivenStart, GivenValues, InitialCode, InitialRow, StartAlias};
-pub use jacobian::{Columns, ItemRows, Jacobian, MulAdds, Partials, Sparsity};
+pub use jacobian::{ItemRows, Jacobian, JacobianColumns, MulAdds, Partials, Sparsity};
 pub use layout::Layout;
-pub use location::{Loc, Piece, Place, fixed};
-pub use locations::{Locations, Run};
-pub use schedule::{Grouped, Schedule, Size};
+pub use location::{Loc, Place, PlacePiece, fixed};
+pub use locations::{Locations, StridedRun};
+pub use schedule::{GroupedMulAdds, MatrixSize, Schedule};

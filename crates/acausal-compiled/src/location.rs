@@ -69,14 +69,14 @@ pub enum Place {
     /// Consecutive in one bank.
     Whole(Bank, usize),
     /// Runs of elements, ascending.
-    Pieces(Box<Vec<Piece>>),
+    Pieces(Box<Vec<PlacePiece>>),
     /// Element by element.
     Table(Box<Vec<Loc>>),
 }
 
 /// Elements `first..first + len` lie side by side from `at` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct PlacePiece {
     /// The first element.
     pub first: usize,
     /// Number of elements.

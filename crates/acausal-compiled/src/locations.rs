@@ -18,14 +18,14 @@ pub enum Locations {
         stride: isize,
     },
     /// Some runs of points with a stride each; they cover all points.
-    Runs(Vec<Run>),
+    Runs(Vec<StridedRun>),
     /// Point by point.
     List(Vec<Loc>),
 }
 
 /// Points `first..first + count` lie in one bank with a constant stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct StridedRun {
     /// The first point.
     pub first: usize,
     /// Number of points.
@@ -38,7 +38,7 @@ pub struct Run {
     pub stride: isize,
 }
 
-impl Run {
+impl StridedRun {
     /// The location at point `j`.
     pub fn at(&self, j: usize) -> Loc {
         let steps = j as isize - self.first as isize;
@@ -51,9 +51,9 @@ impl Run {
 
 impl Locations {
     /// The runs of the first `count` points, if there are such.
-    pub fn runs(&self, count: usize) -> Option<Vec<Run>> {
+    pub fn runs(&self, count: usize) -> Option<Vec<StridedRun>> {
         match self {
-            Locations::Strided { bank, base, stride } => Some(vec![Run {
+            Locations::Strided { bank, base, stride } => Some(vec![StridedRun {
                 first: 0,
                 count,
                 bank: *bank,

@@ -5,7 +5,7 @@
 //! (v7, der 1)   ->  second table
 //! ```
 
-use acausal_expr::Kind;
+use acausal_expr::ValueKind;
 use acausal_expr::unknown::Quantity;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl Places {
     /// Where a quantity lies.
     pub(crate) fn get(&self, q: Quantity) -> Option<&Place> {
         match q.1 {
-            Kind::Value => self.values.get(q.0.index())?.as_ref(),
+            ValueKind::Value => self.values.get(q.0.index())?.as_ref(),
             _ => self.others.get(&q),
         }
     }
@@ -40,7 +40,7 @@ impl Places {
     /// Gives a quantity a place.
     pub(crate) fn insert(&mut self, q: Quantity, place: Place) {
         match q.1 {
-            Kind::Value => *self.value_mut(q) = Some(place),
+            ValueKind::Value => *self.value_mut(q) = Some(place),
             _ => {
                 self.others.insert(q, place);
             }
@@ -54,7 +54,7 @@ impl Places {
         new: impl FnOnce() -> Place,
     ) -> &mut Place {
         match q.1 {
-            Kind::Value => self.value_mut(q).get_or_insert_with(new),
+            ValueKind::Value => self.value_mut(q).get_or_insert_with(new),
             _ => self.others.entry(q).or_insert_with(new),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::Compiled;
+use crate::CompiledModel;
 use crate::jacobian::ItemRows;
 
 /// All rows, and which of them each Jacobian consists of.
@@ -18,7 +18,7 @@ pub(crate) struct SharedRows {
 
 impl SharedRows {
     /// Rows are the same if they lie at the same place.
-    pub(crate) fn new(model: &Compiled) -> SharedRows {
+    pub(crate) fn new(model: &CompiledModel) -> SharedRows {
         let mut rows: Vec<Arc<ItemRows>> = Vec::new();
         let mut number: FxHashMap<*const ItemRows, u32> = FxHashMap::default();
         let of = [&model.jacobian, &model.initial.jacobian].map(|jacobian| {
@@ -34,7 +34,7 @@ impl SharedRows {
     }
 
     /// Gives the Jacobians their rows; an error for a number without rows.
-    pub(crate) fn restore(self, model: &mut Compiled) -> Result<(), &'static str> {
+    pub(crate) fn restore(self, model: &mut CompiledModel) -> Result<(), &'static str> {
         let jacobians = [&mut model.jacobian, &mut model.initial.jacobian];
         for (jacobian, numbers) in jacobians.into_iter().zip(&self.of) {
             let items = numbers.iter().map(|&k| self.rows.get(k as usize).cloned());

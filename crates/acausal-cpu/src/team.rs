@@ -41,14 +41,14 @@ const QUIT: u32 = 3;
 
 /// Looks at the state before a thread sleeps: about a millisecond. To wake it takes up to half of that on a virtual machine, and what lies
 /// between two parts of a step is mostly shorter.
-const LOOKS: u32 = 50_000;
+const SPINS: u32 = 50_000;
 
 /// The same where there are more threads than cores, so that who waits takes the core from who works.
-const LOOKS_WHEN_CROWDED: u32 = 50;
+const SPINS_WHEN_CROWDED: u32 = 50;
 
 struct Turn {
     state: AtomicU32,
-    looks: u32,
+    spins: u32,
     /// Written by the caller when the state is `IDLE`, read by the helper when it is `WORK`.
     work: UnsafeCell<Option<Work>>,
     /// Written by the helper before `DONE`.
@@ -73,11 +73,11 @@ impl Team {
     /// A team of so many, with the caller; of fewer if the system gives no more threads, and nothing if there would be one only.
     pub fn new(size: usize) -> Option<Team> {
         let cores = available_parallelism().map_or(1, usize::from);
-        let looks = match size <= cores {
-            true => LOOKS,
-            false => LOOKS_WHEN_CROWDED,
+        let spins = match size <= cores {
+            true => SPINS,
+            false => SPINS_WHEN_CROWDED,
         };
-        let helpers: Vec<Helper> = (1..size).map_while(|k| Helper::start(k, looks)).collect();
+        let helpers: Vec<Helper> = (1..size).map_while(|k| Helper::start(k, spins)).collect();
         (!helpers.is_empty()).then_some(Team { helpers })
     }
 
@@ -185,10 +185,10 @@ impl<F: FnOnce() -> R, R> Once<F, R> {
 }
 
 impl Helper {
-    fn start(number: usize, looks: u32) -> Option<Helper> {
+    fn start(number: usize, spins: u32) -> Option<Helper> {
         let turn = Arc::new(Turn {
             state: AtomicU32::new(IDLE),
-            looks,
+            spins,
             work: UnsafeCell::new(None),
             panic: UnsafeCell::new(None),
             caller: UnsafeCell::new(None),
@@ -241,10 +241,10 @@ impl Drop for Helper {
 impl Turn {
     /// Returns when the state is as wanted.
     fn wait(&self, wanted: u32) {
-        let mut looks = 0;
+        let mut spins = 0;
         while self.state.load(Ordering::Acquire) != wanted {
-            looks += 1;
-            match looks < self.looks {
+            spins += 1;
+            match spins < self.spins {
                 true => std::hint::spin_loop(),
                 false => std::thread::park(),
             }
@@ -253,12 +253,12 @@ impl Turn {
 
     /// What a helper does.
     fn serve(&self) {
-        let mut looks = 0;
+        let mut spins = 0;
         loop {
             match self.state.load(Ordering::Acquire) {
                 QUIT => return,
                 WORK => {
-                    looks = 0;
+                    spins = 0;
                     // SAFETY: the caller waits for `DONE` and leaves the cells alone until then; the function lives as long.
                     let caller = unsafe {
                         if let Some(work) = (*self.work.get()).take() {
@@ -273,8 +273,8 @@ impl Turn {
                         caller.unpark();
                     }
                 }
-                _ if looks < self.looks => {
-                    looks += 1;
+                _ if spins < self.spins => {
+                    spins += 1;
                     std::hint::spin_loop();
                 }
                 _ => std::thread::park(),

@@ -7,8 +7,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::packed::{Packed, Rare};
-use crate::table::{Home, Mix, Table};
+use crate::packed::{Packed, PackedParts};
+use crate::table::{HashKey, Mix, Table};
 use crate::{Access, ExprId, IterId, Limits, List, Node, StrId, Ty};
 
 /// All expressions of one model. Read from a file it needs `restore_tables`.
@@ -16,7 +16,7 @@ use crate::{Access, ExprId, IterId, Limits, List, Node, StrId, Ty};
 pub struct Exprs {
     nodes: Vec<Packed>,
     types: Vec<Ty>,
-    rare: Rare,
+    rare: PackedParts,
     #[serde(skip)]
     node_table: Table,
     /// The members of all lists, one list after the other.
@@ -38,7 +38,7 @@ impl Default for Exprs {
         Exprs {
             nodes: Vec::new(),
             types: Vec::new(),
-            rare: Rare::default(),
+            rare: PackedParts::default(),
             node_table: Table::default(),
             members: Vec::new(),
             ends: vec![0],
@@ -227,12 +227,12 @@ fn members<'a>(all: &'a [ExprId], ends: &[u32], list: u32) -> &'a [ExprId] {
 }
 
 /// A list is looked for near its newest member.
-fn list_home(list: &[ExprId]) -> Home {
+fn list_home(list: &[ExprId]) -> HashKey {
     let newest = list.iter().map(|e| e.index()).max();
     let mix = list
         .iter()
         .fold(Mix::default(), |m, e| m.add(u64::from(e.0)));
-    Home {
+    HashKey {
         near: newest.map(|e| 2 * e),
         hash: mix.finish(),
     }

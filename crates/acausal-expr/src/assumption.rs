@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::flat::OriginId;
-use crate::{ExprId, Few, IterId, Range};
+use crate::{ExprId, IterId, Range, ThinVec};
 
 /// All of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ impl Assumptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Points {
     /// The iterators.
-    pub domain: Few<(IterId, Range)>,
+    pub domain: ThinVec<(IterId, Range)>,
     /// The value depends on the iterators in another way than through elements of parameters: all points are looked at.
     pub every: bool,
 }

@@ -6,8 +6,8 @@
 
 use crate::arithmetic::Num;
 use crate::{
-    Access, Builtin, ExprId, Exprs, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, Ty,
-    VarId,
+    Access, Builtin, ExprId, Exprs, FuncId, IterId, List, Node, Range, ReduceOp, RelOp, Ty,
+    ValueKind, VarId,
 };
 
 /// Built-in functions of Integers, exactly; `None` where they overflow or are no functions of Integers.
@@ -63,13 +63,13 @@ impl Exprs {
     }
 
     /// An element of a variable.
-    pub fn var(&mut self, var: VarId, kind: Kind, subs: &[ExprId], ty: Ty) -> ExprId {
+    pub fn var(&mut self, var: VarId, kind: ValueKind, subs: &[ExprId], ty: Ty) -> ExprId {
         let subs = self.make_list(subs);
         self.intern(Node::Var(Access { var, kind, subs }), ty)
     }
 
     /// A scalar variable.
-    pub fn scalar_var(&mut self, var: VarId, kind: Kind, ty: Ty) -> ExprId {
+    pub fn scalar_var(&mut self, var: VarId, kind: ValueKind, ty: Ty) -> ExprId {
         self.var(var, kind, &[], ty)
     }
 

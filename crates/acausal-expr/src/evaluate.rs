@@ -9,21 +9,21 @@ use crate::{Builtin, ExprId, Exprs, IterId, Node, RelOp, StrId};
 /// A scalar value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Value {
+pub enum ScalarValue {
     Real(f64),
     Int(i64),
     Bool(bool),
     Str(StrId),
 }
 
-impl Value {
+impl ScalarValue {
     /// The value as a number; Booleans are 0 and 1, Strings have none.
     pub fn as_f64(self) -> Option<f64> {
         match self {
-            Value::Real(r) => Some(r),
-            Value::Int(i) => Some(i as f64),
-            Value::Bool(b) => Some(b as u8 as f64),
-            Value::Str(_) => None,
+            ScalarValue::Real(r) => Some(r),
+            ScalarValue::Int(i) => Some(i as f64),
+            ScalarValue::Bool(b) => Some(b as u8 as f64),
+            ScalarValue::Str(_) => None,
         }
     }
 }
@@ -43,7 +43,7 @@ pub enum EvalError {
 const STEP: u64 = 16;
 
 /// Gives leaves their values: the leaf and, for a variable access, its evaluated subscripts.
-type Leaf<'a> = dyn FnMut(&Exprs, ExprId, &[i64]) -> Option<Value> + 'a;
+type Leaf<'a> = dyn FnMut(&Exprs, ExprId, &[i64]) -> Option<ScalarValue> + 'a;
 
 /// Compares numbers.
 pub fn compare(op: RelOp, a: f64, b: f64) -> bool {
@@ -101,8 +101,8 @@ impl Exprs {
     pub fn evaluate(
         &self,
         root: ExprId,
-        mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>,
-    ) -> Result<Value, EvalError> {
+        mut leaf: impl FnMut(&Exprs, ExprId, &[i64]) -> Option<ScalarValue>,
+    ) -> Result<ScalarValue, EvalError> {
         let mut left = self.limits.evaluation_steps / STEP;
         self.evaluate_in(root, &mut Vec::new(), &mut leaf, &mut left)
     }
@@ -115,8 +115,8 @@ impl Exprs {
         iters: &mut Vec<(IterId, i64)>,
         leaf: &mut Leaf<'_>,
         left: &mut u64,
-    ) -> Result<Value, EvalError> {
-        let mut done: FxHashMap<ExprId, Value> = FxHashMap::default();
+    ) -> Result<ScalarValue, EvalError> {
+        let mut done: FxHashMap<ExprId, ScalarValue> = FxHashMap::default();
         let mut stack = vec![(root, false)];
         while let Some((e, ready)) = stack.pop() {
             *left = left.checked_sub(1).ok_or(EvalError::TooLong(root))?;
@@ -155,14 +155,14 @@ impl Exprs {
         iters: &mut Vec<(IterId, i64)>,
         leaf: &mut Leaf<'_>,
         left: &mut u64,
-    ) -> Result<Value, EvalError> {
+    ) -> Result<ScalarValue, EvalError> {
         let truth = |v| as_truth(v, e);
         Ok(match node {
             Node::Var(access) => {
                 let mut subs = Vec::new();
                 for &s in self.list(access.subs) {
                     match self.evaluate_in(s, iters, leaf, left)? {
-                        Value::Int(k) => subs.push(k),
+                        ScalarValue::Int(k) => subs.push(k),
                         _ => return Err(EvalError::Undefined(s)),
                     }
                 }
@@ -170,11 +170,11 @@ impl Exprs {
             }
             Node::And(a, b) => {
                 let first = truth(self.evaluate_in(a, iters, leaf, left)?)?;
-                Value::Bool(first && truth(self.evaluate_in(b, iters, leaf, left)?)?)
+                ScalarValue::Bool(first && truth(self.evaluate_in(b, iters, leaf, left)?)?)
             }
             Node::Or(a, b) => {
                 let first = truth(self.evaluate_in(a, iters, leaf, left)?)?;
-                Value::Bool(first || truth(self.evaluate_in(b, iters, leaf, left)?)?)
+                ScalarValue::Bool(first || truth(self.evaluate_in(b, iters, leaf, left)?)?)
             }
             Node::If(c, a, b) => {
                 let branch = if truth(self.evaluate_in(c, iters, leaf, left)?)? {
@@ -196,17 +196,17 @@ impl Exprs {
                     let v = self.evaluate_in(body, iters, leaf, left);
                     iters.pop();
                     let v = v?;
-                    int &= matches!(v, Value::Int(_));
+                    int &= matches!(v, ScalarValue::Int(_));
                     let v = v.as_f64().ok_or(EvalError::Undefined(body))?;
                     acc = Some(acc.map_or(v, |a| op.apply(a, v)));
                 }
                 match acc {
-                    Some(v) if int => Value::Int(v as i64),
-                    other => Value::Real(other.unwrap_or(op.of_nothing())),
+                    Some(v) if int => ScalarValue::Int(v as i64),
+                    other => ScalarValue::Real(other.unwrap_or(op.of_nothing())),
                 }
             }
             Node::Select(i, l) => match self.evaluate_in(i, iters, leaf, left)? {
-                Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
+                ScalarValue::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
                     self.evaluate_in(self.list(l)[k as usize - 1], iters, leaf, left)?
                 }
                 _ => return Err(EvalError::Undefined(e)),
@@ -220,22 +220,22 @@ impl Exprs {
         &self,
         e: ExprId,
         node: Node,
-        done: &FxHashMap<ExprId, Value>,
+        done: &FxHashMap<ExprId, ScalarValue>,
         iters: &[(IterId, i64)],
         leaf: &mut Leaf<'_>,
-    ) -> Result<Value, EvalError> {
+    ) -> Result<ScalarValue, EvalError> {
         let num = |c: ExprId| {
             done.get(&c)
                 .and_then(|v| v.as_f64())
                 .ok_or(EvalError::Undefined(c))
         };
         Ok(match node {
-            Node::Real(bits) => Value::Real(f64::from_bits(bits)),
-            Node::Int(i) => Value::Int(i),
-            Node::Bool(b) => Value::Bool(b),
-            Node::Str(s) => Value::Str(s),
+            Node::Real(bits) => ScalarValue::Real(f64::from_bits(bits)),
+            Node::Int(i) => ScalarValue::Int(i),
+            Node::Bool(b) => ScalarValue::Bool(b),
+            Node::Str(s) => ScalarValue::Str(s),
             Node::Iter(i) => match iters.iter().rev().find(|(j, _)| *j == i) {
-                Some((_, v)) => Value::Int(*v),
+                Some((_, v)) => ScalarValue::Int(*v),
                 None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
             },
             Node::Time | Node::Apply { .. } | Node::Local { .. } => {
@@ -249,24 +249,24 @@ impl Exprs {
                 if b == 0.0 {
                     return Err(EvalError::Undefined(e));
                 }
-                Value::Real(num(a)? / b)
+                ScalarValue::Real(num(a)? / b)
             }
-            Node::Pow(a, b) => Value::Real(num(a)?.powf(num(b)?)),
+            Node::Pow(a, b) => ScalarValue::Real(num(a)?.powf(num(b)?)),
             Node::Rel(op, a, b) => match (done[&a], done[&b]) {
-                (Value::Str(x), Value::Str(y)) => Value::Bool(compare(
+                (ScalarValue::Str(x), ScalarValue::Str(y)) => ScalarValue::Bool(compare(
                     op,
                     self.string(x).cmp(self.string(y)) as i8 as f64,
                     0.0,
                 )),
-                _ => Value::Bool(compare(op, num(a)?, num(b)?)),
+                _ => ScalarValue::Bool(compare(op, num(a)?, num(b)?)),
             },
-            Node::Not(a) => Value::Bool(!as_truth(done[&a], e)?),
+            Node::Not(a) => ScalarValue::Bool(!as_truth(done[&a], e)?),
             Node::Call(f, l) => {
                 let args: Result<Vec<f64>, EvalError> =
                     self.list(l).iter().map(|&c| num(c)).collect();
                 match apply_builtin(f, &args?) {
-                    Some(v) if self.ty(e) == crate::Ty::Int => Value::Int(v as i64),
-                    Some(v) => Value::Real(v),
+                    Some(v) if self.ty(e) == crate::Ty::Int => ScalarValue::Int(v as i64),
+                    Some(v) => ScalarValue::Real(v),
                     None => leaf(self, e, &[]).ok_or(EvalError::Unknown(e))?,
                 }
             }
@@ -281,9 +281,9 @@ impl Exprs {
 }
 
 /// The truth of an operand of `e`.
-fn as_truth(value: Value, e: ExprId) -> Result<bool, EvalError> {
+fn as_truth(value: ScalarValue, e: ExprId) -> Result<bool, EvalError> {
     match value {
-        Value::Bool(b) => Ok(b),
+        ScalarValue::Bool(b) => Ok(b),
         _ => Err(EvalError::Undefined(e)),
     }
 }
@@ -292,19 +292,19 @@ fn as_truth(value: Value, e: ExprId) -> Result<bool, EvalError> {
 fn folded(
     sum: bool,
     operands: &[ExprId],
-    done: &FxHashMap<ExprId, Value>,
-) -> Result<Value, EvalError> {
+    done: &FxHashMap<ExprId, ScalarValue>,
+) -> Result<ScalarValue, EvalError> {
     let mut int = Some(if sum { 0i64 } else { 1 });
     let mut real = if sum { 0.0 } else { 1.0 };
     for c in operands {
         let value = done.get(c).ok_or(EvalError::Undefined(*c))?;
         let v = value.as_f64().ok_or(EvalError::Undefined(*c))?;
         int = match *value {
-            Value::Int(i) if sum => int.and_then(|a| a.checked_add(i)),
-            Value::Int(i) => int.and_then(|a| a.checked_mul(i)),
+            ScalarValue::Int(i) if sum => int.and_then(|a| a.checked_add(i)),
+            ScalarValue::Int(i) => int.and_then(|a| a.checked_mul(i)),
             _ => None,
         };
         real = if sum { real + v } else { real * v };
     }
-    Ok(int.map_or(Value::Real(real), Value::Int))
+    Ok(int.map_or(ScalarValue::Real(real), ScalarValue::Int))
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use acausal_base::{Diagnostic, Name, Span};
 
 pub use crate::var_name::{NameTree, VarName};
-use crate::{Access, ExprId, Exprs, Few, FuncId, IterId, Range, VarId};
+use crate::{Access, ExprId, Exprs, FuncId, IterId, Range, ThinVec, VarId};
 
 /// A model after instantiation, modification and connection.
 #[derive(Clone, Debug, Default)]
@@ -141,7 +141,7 @@ pub enum StateSelect {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Comprehension {
     /// One iterator per dimension.
-    pub iters: Few<IterId>,
+    pub iters: ThinVec<IterId>,
     /// The scalar body.
     pub body: ExprId,
 }
@@ -150,7 +150,7 @@ impl Comprehension {
     /// A scalar.
     pub fn scalar(body: ExprId) -> Comprehension {
         Comprehension {
-            iters: Few::default(),
+            iters: ThinVec::default(),
             body,
         }
     }
@@ -335,7 +335,7 @@ pub enum OriginKind {
 #[derive(Clone, Debug)]
 pub struct Equation {
     /// The iterators and their values; the last one varies fastest.
-    pub domain: Few<(IterId, Range)>,
+    pub domain: ThinVec<(IterId, Range)>,
     /// Left side.
     pub lhs: ExprId,
     /// Right side.
@@ -386,7 +386,7 @@ pub enum Action {
     Assign {
         /// Inner iterators.
         domain: Vec<(IterId, Range)>,
-        /// The assigned element (always [`crate::Kind::Value`]).
+        /// The assigned element (always [`crate::ValueKind::Value`]).
         target: Access,
         /// The new value.
         value: ExprId,

@@ -19,16 +19,16 @@
 //! | what is left of it when it is compiled | `symbols`: [`Symbols`] |
 //! | what the compiler took for granted about parameters | [`assumption`] |
 //! | printing | `print`: [`Printer`]; names and literals: `literal`; numbers: `text` |
-//! | values of expressions | `evaluate`: [`Value`]; exact Integers: `integer` |
+//! | values of expressions | `evaluate`: [`ScalarValue`]; exact Integers: `integer` |
 //! | bounds of partial derivatives | `derivative_bounds`: [`derivative_bound`] |
 //! | functions of the model, interpreted | `run_function`: [`Functions`] |
 //! | external functions and objects | [`native`] |
 //! | what a model may cost | [`limits`]: [`Limits`], [`memory`] |
 //!
 //! ```
-//! use acausal_expr::{Exprs, Kind, Ty, VarId};
+//! use acausal_expr::{Exprs, ValueKind, Ty, VarId};
 //! let mut e = Exprs::default();
-//! let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+//! let x = e.scalar_var(VarId(0), ValueKind::Value, Ty::Real);
 //! let two = e.int(2);
 //! let square = e.pow(x, two);
 //! let sum = e.add(&[square, square]);
@@ -61,20 +61,20 @@ pub mod unknown;
 mod var_name;
 pub mod visit;
 
-pub use acausal_base::Few;
+pub use acausal_base::ThinVec;
 pub use affine::Affine;
 pub use arena::Exprs;
 pub use arithmetic::Num;
 pub use derivative_bounds::{Interval, derivative_bound, magnitude};
-pub use evaluate::{EvalError, Value, apply_builtin, compare};
+pub use evaluate::{EvalError, ScalarValue, apply_builtin, compare};
 pub use integer::LARGEST_INTEGER;
 pub use limits::Limits;
 pub use literal::{identifier, print_real, string_literal};
 pub use node::{
-    Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
-    VarId,
+    Access, Builtin, ExprId, FuncId, IterId, List, Node, Range, ReduceOp, RelOp, StrId, Ty,
+    ValueKind, VarId,
 };
-pub use print::{Printer, Scope};
+pub use print::{Declarations, Printer};
 pub use run_function::{FunctionError, Functions, run_function};
 pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

@@ -58,7 +58,7 @@ pub enum Ty {
 
 /// Which value of a variable is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum ValueKind {
     /// The value now.
     Value,
     /// The n-th time derivative, n >= 1.
@@ -73,7 +73,7 @@ pub struct Access {
     /// The variable.
     pub var: VarId,
     /// Value, derivative or left limit.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// One integer expression per dimension, counted from 1. Empty for scalars.
     pub subs: List,
 }

@@ -8,8 +8,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::table::{Home, Mix};
-use crate::{Access, Builtin, ExprId, FuncId, IterId, Kind, List, Node, Range, ReduceOp};
+use crate::table::{HashKey, Mix};
+use crate::{Access, Builtin, ExprId, FuncId, IterId, List, Node, Range, ReduceOp, ValueKind};
 use crate::{RelOp, StrId, VarId};
 
 /// A node; see [`Node`] for what the variants mean. 64-bit numbers are in two halves, so that four bytes are all the alignment needed.
@@ -21,7 +21,7 @@ pub(crate) enum Packed {
     Str(StrId),
     Time,
     Iter(IterId),
-    Var(Kind, VarId, List),
+    Var(ValueKind, VarId, List),
     Add(List),
     Mul(List),
     Div(ExprId, ExprId),
@@ -42,7 +42,7 @@ pub(crate) enum Packed {
 
 /// What packed nodes keep a number of.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Rare {
+pub(crate) struct PackedParts {
     ranges: IndexSet<Range, FxBuildHasher>,
     /// Function, output, derivatives.
     functions: IndexSet<(FuncId, u32, List), FxBuildHasher>,
@@ -56,7 +56,7 @@ fn whole([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | (u64::from(high) << 32)
 }
 
-impl Rare {
+impl PackedParts {
     /// Whether there is no reduction.
     pub(crate) fn no_ranges(&self) -> bool {
         self.ranges.is_empty()
@@ -151,7 +151,7 @@ const SPREAD: usize = 5;
 
 impl Packed {
     /// Where the node is looked for: near its newest child, list or variable.
-    pub(crate) fn home(self) -> Home {
+    pub(crate) fn home(self) -> HashKey {
         let list = |l: List| Some(SPREAD * l.0 as usize);
         let node = |e: ExprId| Some(2 * e.index());
         let (tag, words, near): (u64, [u32; 3], Option<usize>) = match self {
@@ -163,9 +163,9 @@ impl Packed {
             Packed::Iter(i) => (5, [i.0, 0, 0], None),
             Packed::Var(kind, var, subs) => {
                 let kind = match kind {
-                    Kind::Value => 0,
-                    Kind::Pre => 1,
-                    Kind::Der(n) => 2 + u32::from(n),
+                    ValueKind::Value => 0,
+                    ValueKind::Pre => 1,
+                    ValueKind::Der(n) => 2 + u32::from(n),
                 };
                 let near = Some(SPREAD * var.index().wrapping_add(subs.0 as usize));
                 (6, [kind, var.0, subs.0], near)
@@ -193,7 +193,7 @@ impl Packed {
         };
         let [a, b, c] = words.map(u64::from);
         let hash = Mix::default().add(tag).add(a | b << 32).add(c).finish();
-        Home { near, hash }
+        HashKey { near, hash }
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_packed_node_takes_sixteen_bytes_and_comes_back() {
         assert_eq!(std::mem::size_of::<Packed>(), 16);
-        let mut rare = Rare::default();
+        let mut rare = PackedParts::default();
         let (e, l) = (ExprId, List);
         let range = Range {
             start: -3,
@@ -224,9 +224,9 @@ mod tests {
             Node::Str(StrId(4)),
             Node::Time,
             Node::Iter(IterId(8)),
-            Node::Var(access(Kind::Value)),
-            Node::Var(access(Kind::Pre)),
-            Node::Var(access(Kind::Der(3))),
+            Node::Var(access(ValueKind::Value)),
+            Node::Var(access(ValueKind::Pre)),
+            Node::Var(access(ValueKind::Der(3))),
             Node::Add(l(1)),
             Node::Mul(l(1)),
             Node::Div(e(1), e(2)),

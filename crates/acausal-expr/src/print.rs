@@ -7,10 +7,10 @@ use rustc_hash::FxHashSet;
 
 use crate::flat::{Equation, FlatModel, VarType, Variable};
 use crate::literal::{identifier, print_real, string_literal};
-use crate::{Access, Builtin, ExprId, Exprs, FuncId, Kind, Node, Range, ReduceOp, RelOp};
+use crate::{Access, Builtin, ExprId, Exprs, FuncId, Node, Range, ReduceOp, RelOp, ValueKind};
 
 /// Where the names in expressions are declared.
-pub trait Scope {
+pub trait Declarations {
     /// The arena of the expressions.
     fn exprs(&self) -> &Exprs;
     /// All variables.
@@ -19,7 +19,7 @@ pub trait Scope {
     fn function_name(&self, id: FuncId) -> Option<&str>;
 }
 
-impl Scope for FlatModel {
+impl Declarations for FlatModel {
     fn exprs(&self) -> &Exprs {
         &self.exprs
     }
@@ -35,7 +35,7 @@ impl Scope for FlatModel {
 
 /// Prints expressions with Modelica names and `der()`.
 pub struct Printer<'a> {
-    scope: &'a dyn Scope,
+    scope: &'a dyn Declarations,
     exprs: &'a Exprs,
     /// All iterators are called alike.
     nameless: bool,
@@ -75,7 +75,7 @@ enum Level {
 
 impl<'a> Printer<'a> {
     /// A printer for the expressions of a model.
-    pub fn new(scope: &'a dyn Scope) -> Printer<'a> {
+    pub fn new(scope: &'a dyn Declarations) -> Printer<'a> {
         Printer {
             scope,
             exprs: scope.exprs(),
@@ -119,7 +119,7 @@ impl<'a> Printer<'a> {
     }
 
     /// A printer for expressions in an arena that has grown since the model was made.
-    pub fn with_exprs(scope: &'a dyn Scope, exprs: &'a Exprs) -> Printer<'a> {
+    pub fn with_exprs(scope: &'a dyn Declarations, exprs: &'a Exprs) -> Printer<'a> {
         Printer {
             scope,
             exprs,
@@ -211,9 +211,9 @@ impl<'a> Printer<'a> {
             None => format!("v{}", a.var.0),
         };
         let (open, close) = match a.kind {
-            Kind::Value => (String::new(), String::new()),
-            Kind::Pre => ("pre(".to_string(), ")".to_string()),
-            Kind::Der(n) => ("der(".repeat(n as usize), ")".repeat(n as usize)),
+            ValueKind::Value => (String::new(), String::new()),
+            ValueKind::Pre => ("pre(".to_string(), ")".to_string()),
+            ValueKind::Der(n) => ("der(".repeat(n as usize), ")".repeat(n as usize)),
         };
         out.extend([open, name, close]);
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::flat::{
     Attributes, Enumeration, Experiment, FlatModel, Function, Origin, OriginId, Variable,
 };
-use crate::print::Scope;
+use crate::print::Declarations;
 use crate::var_name::StoredNames;
 use crate::{Exprs, FuncId, VarId};
 
@@ -75,7 +75,7 @@ impl From<FlatModel> for Symbols {
     }
 }
 
-impl Scope for Symbols {
+impl Declarations for Symbols {
     fn exprs(&self) -> &Exprs {
         &self.exprs
     }

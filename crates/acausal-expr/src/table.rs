@@ -5,7 +5,7 @@
 //! slots at the place of that number; only then at the place of its hash. Passes over a model go through its
 //! equations in order, so the slots they need are those that the processor has at hand.
 //!
-//! In: for each key a [`Home`], and a predicate that compares it with a number. Out: the number, or the slot that is free for it.
+//! In: for each key a [`HashKey`], and a predicate that compares it with a number. Out: the number, or the slot that is free for it.
 //!
 //! Invariants: numbers are inserted in ascending order without gaps and never removed; a key lies in the first slot of its
 //! sequence that was free when it came, so the first free slot ends a search. At most five eighths of the slots are taken. However
@@ -17,7 +17,7 @@ const NEAR: usize = 8;
 
 /// Where a key is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Home {
+pub(crate) struct HashKey {
     /// The place to begin with.
     pub near: Option<usize>,
     /// A hash of the whole key.
@@ -44,9 +44,9 @@ impl Table {
     /// The number of a key, or else the new one that it gets: as many as there are keys. `home` gives the keys of all numbers anew.
     pub(crate) fn number(
         &mut self,
-        key: Home,
+        key: HashKey,
         is_key: impl Fn(u32) -> bool,
-        home: impl Fn(u32) -> Home,
+        home: impl Fn(u32) -> HashKey,
     ) -> (u32, bool) {
         if (self.len as usize + 1) * 8 > self.slots.len() * 5 {
             self.grow(home);
@@ -62,7 +62,7 @@ impl Table {
         }
     }
 
-    fn find(&self, key: Home, is_key: impl Fn(u32) -> bool) -> Result<u32, usize> {
+    fn find(&self, key: HashKey, is_key: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let look = |at: usize| match self.slots[at] {
             0 => Some(Err(at)),
@@ -91,7 +91,7 @@ impl Table {
     }
 
     #[cold]
-    fn grow(&mut self, home: impl Fn(u32) -> Home) {
+    fn grow(&mut self, home: impl Fn(u32) -> HashKey) {
         let mut slots = (2 * self.slots.len()).max(16);
         while (self.len as usize + 1) * 8 > slots * 5 {
             slots *= 2;
@@ -131,18 +131,18 @@ mod tests {
     #[test]
     fn numbers_are_those_of_first_appearance() {
         let hash = |k: u64| Mix::default().add(k).finish();
-        type Kind = (&'static str, fn(u64, u32) -> Home);
+        type Kind = (&'static str, fn(u64, u32) -> HashKey);
         let kinds: [Kind; 4] = [
-            ("near", |k, hash| Home {
+            ("near", |k, hash| HashKey {
                 near: Some(2 * k as usize),
                 hash,
             }),
-            ("far", |_, hash| Home { near: None, hash }),
-            ("one place", |_, hash| Home {
+            ("far", |_, hash| HashKey { near: None, hash }),
+            ("one place", |_, hash| HashKey {
                 near: Some(7),
                 hash,
             }),
-            ("one hash", |k, _| Home {
+            ("one hash", |k, _| HashKey {
                 near: Some(k as usize),
                 hash: 3,
             }),

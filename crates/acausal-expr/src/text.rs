@@ -2,15 +2,15 @@
 //!
 //! A message such as `"T = " + String(T)` is built at run time, when it is shown; [`Exprs::text`] does that.
 
-use crate::{Builtin, EvalError, ExprId, Exprs, Node, Value};
+use crate::{Builtin, EvalError, ExprId, Exprs, Node, ScalarValue};
 
 /// `String(value, significantDigits, minimumLength, leftJustified)`.
-pub fn format_number(value: Value, digits: usize, minimum: usize, left: bool) -> String {
+pub fn format_number(value: ScalarValue, digits: usize, minimum: usize, left: bool) -> String {
     let text = match value {
-        Value::Real(v) => general(v, digits),
-        Value::Int(i) => i.to_string(),
-        Value::Bool(b) => b.to_string(),
-        Value::Str(_) => String::new(),
+        ScalarValue::Real(v) => general(v, digits),
+        ScalarValue::Int(i) => i.to_string(),
+        ScalarValue::Bool(b) => b.to_string(),
+        ScalarValue::Str(_) => String::new(),
     };
     pad(text, ' ', minimum, left)
 }
@@ -63,7 +63,7 @@ fn general(v: f64, digits: usize) -> String {
 }
 
 /// C's `printf` for one number and a format such as `%8.3f` or `.3g`; `None` if the format is not one of these.
-pub fn format_printf(format: &str, value: Value) -> Option<String> {
+pub fn format_printf(format: &str, value: ScalarValue) -> Option<String> {
     let body = format.strip_prefix('%').unwrap_or(format);
     let kind = body.chars().last()?;
     let mut rest = &body[..body.len() - kind.len_utf8()];
@@ -116,7 +116,7 @@ impl Exprs {
     pub fn text(
         &self,
         root: ExprId,
-        leaf: &mut impl FnMut(&Exprs, ExprId, &[i64]) -> Option<Value>,
+        leaf: &mut impl FnMut(&Exprs, ExprId, &[i64]) -> Option<ScalarValue>,
     ) -> Result<String, EvalError> {
         let mut out = String::new();
         // Pieces still to be written, the next one last.
@@ -125,12 +125,12 @@ impl Exprs {
             match self.node(e) {
                 Node::Call(Builtin::Concat, parts) => todo.extend(self.list(parts).iter().rev()),
                 Node::If(c, a, b) => match self.evaluate(c, &mut *leaf)? {
-                    Value::Bool(true) => todo.push(a),
-                    Value::Bool(false) => todo.push(b),
+                    ScalarValue::Bool(true) => todo.push(a),
+                    ScalarValue::Bool(false) => todo.push(b),
                     _ => return Err(EvalError::Undefined(c)),
                 },
                 Node::Select(i, l) => match self.evaluate(i, &mut *leaf)? {
-                    Value::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
+                    ScalarValue::Int(k) if k >= 1 && k as usize <= self.list(l).len() => {
                         todo.push(self.list(l)[k as usize - 1])
                     }
                     _ => return Err(EvalError::Undefined(i)),
@@ -139,7 +139,7 @@ impl Exprs {
                     let args = self.list(args);
                     let value = self.evaluate(args[0], &mut *leaf)?;
                     if let [_, format] = args {
-                        let Value::Str(f) = self.evaluate(*format, &mut *leaf)? else {
+                        let ScalarValue::Str(f) = self.evaluate(*format, &mut *leaf)? else {
                             return Err(EvalError::Undefined(*format));
                         };
                         out.push_str(
@@ -168,7 +168,7 @@ impl Exprs {
                     ));
                 }
                 _ => match self.evaluate(e, &mut *leaf)? {
-                    Value::Str(s) => out.push_str(self.string(s)),
+                    ScalarValue::Str(s) => out.push_str(self.string(s)),
                     _ => return Err(EvalError::Undefined(e)),
                 },
             }
@@ -192,18 +192,21 @@ mod tests {
             (0.0, 6, "0"),
         ];
         for (v, digits, expected) in cases {
-            assert_eq!(format_number(Value::Real(v), digits, 0, true), expected);
+            assert_eq!(
+                format_number(ScalarValue::Real(v), digits, 0, true),
+                expected
+            );
         }
-        assert_eq!(format_number(Value::Int(42), 6, 5, false), "   42");
+        assert_eq!(format_number(ScalarValue::Int(42), 6, 5, false), "   42");
         assert_eq!(
-            format_printf("%6.2f", Value::Real(1.2345)).as_deref(),
+            format_printf("%6.2f", ScalarValue::Real(1.2345)).as_deref(),
             Some("  1.23")
         );
         assert_eq!(
-            format_printf("-8.3e", Value::Real(1234.5)).as_deref(),
+            format_printf("-8.3e", ScalarValue::Real(1234.5)).as_deref(),
             Some("1.234e+03")
         );
-        assert_eq!(format_printf("%q", Value::Real(1.0)), None);
+        assert_eq!(format_printf("%q", ScalarValue::Real(1.0)), None);
     }
 
     #[test]
@@ -215,7 +218,7 @@ mod tests {
         let (a, b) = (x.str("t = "), x.str(" s"));
         let message = x.call(Builtin::Concat, &[a, number, b]);
         assert_eq!(
-            x.text(message, &mut |_, _, _| Some(Value::Real(0.25))),
+            x.text(message, &mut |_, _, _| Some(ScalarValue::Real(0.25))),
             Ok("t = 0.25 s".into())
         );
     }

@@ -3,11 +3,11 @@
 //! Both sides need it: the structural passes decide it, and a runtime treats states, algebraic unknowns and multipliers, dynamic rows and
 //! constraints differently.
 
-use crate::{Kind, VarId};
+use crate::{ValueKind, VarId};
 use serde::{Deserialize, Serialize};
 
 /// A quantity: a variable or one of its derivatives (or left limits).
-pub type Quantity = (VarId, Kind);
+pub type Quantity = (VarId, ValueKind);
 
 /// A group of unknowns of the integrator: elements of one variable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,11 +17,11 @@ pub struct Unknown {
     /// What its derivative is. `None` for algebraic unknowns.
     pub derivative: Option<Quantity>,
     /// Which elements of the variable; `None`: all of them.
-    pub elements: Option<Part>,
+    pub elements: Option<UnknownPart>,
     /// Number of scalars.
     pub len: usize,
     /// What it is to the integrator.
-    pub role: Role,
+    pub role: UnknownRole,
     /// How often it is differentiated in the system of highest derivatives: 2 for a position that constraints of mechanics restrict, 1 for its velocity, 0 for what is
     /// algebraic.
     pub level: u8,
@@ -32,16 +32,16 @@ pub struct Unknown {
 ///
 /// Example: `x[2:3, 1:2]` of `x[4, 5]` has the elements 5, 6, 10, 11.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Part {
+pub struct UnknownPart {
     /// The first element.
     first: usize,
     /// Per dimension: number of indices, and how far apart they are.
     dimensions: Vec<(usize, usize)>,
 }
 
-impl Part {
+impl UnknownPart {
     /// The elements with indices in the given ranges (first and last, from 1) of a variable with the given dimensions.
-    pub fn new(dims: &[usize], ranges: impl DoubleEndedIterator<Item = (i64, i64)>) -> Part {
+    pub fn new(dims: &[usize], ranges: impl DoubleEndedIterator<Item = (i64, i64)>) -> UnknownPart {
         let mut stride = 1;
         let mut first = 0;
         let mut dimensions = vec![(1, 1); dims.len()];
@@ -51,7 +51,7 @@ impl Part {
             first += (low.max(1) as usize - 1) * stride;
             stride *= d;
         }
-        Part { first, dimensions }
+        UnknownPart { first, dimensions }
     }
 
     /// Number of elements.
@@ -83,7 +83,7 @@ impl Part {
 
 /// The parts of `x` in form (17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Role {
+pub enum UnknownRole {
     /// `x_d`: its derivative occurs.
     State,
     /// `x_a`: algebraic.
@@ -125,15 +125,17 @@ mod tests {
 
     #[test]
     fn elements_of_a_part() {
-        let part = Part::new(&[4, 5], [(2, 3), (1, 2)].into_iter());
+        let part = UnknownPart::new(&[4, 5], [(2, 3), (1, 2)].into_iter());
         assert_eq!(part.iter().collect::<Vec<_>>(), [5, 6, 10, 11]);
-        let row = Part::new(&[1_000_000], [(2, 999_999)].into_iter());
+        let row = UnknownPart::new(&[1_000_000], [(2, 999_999)].into_iter());
         assert_eq!(
             (row.len(), row.at(0), row.at(999_997)),
             (999_998, 1, 999_998)
         );
         assert_eq!(
-            Part::new(&[], [].into_iter()).iter().collect::<Vec<_>>(),
+            UnknownPart::new(&[], [].into_iter())
+                .iter()
+                .collect::<Vec<_>>(),
             [0]
         );
     }

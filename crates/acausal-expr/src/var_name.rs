@@ -159,7 +159,7 @@ impl VarName {
         let nodes = self.tree.as_ref().map_or(&[][..], |tree| &tree.nodes);
         let mut path = Path {
             nodes,
-            few: [0; FEW_PARTS],
+            inline: [0; INLINE_PARTS],
             len: 0,
             many: Vec::new(),
         };
@@ -168,7 +168,7 @@ impl VarName {
             false => self.at + 1,
         };
         while at > 0 {
-            match path.few.get_mut(path.len) {
+            match path.inline.get_mut(path.len) {
                 Some(slot) => *slot = at - 1,
                 None => path.many.push(at - 1),
             }
@@ -235,12 +235,12 @@ impl VarName {
 }
 
 /// Names with more parts are rare.
-const FEW_PARTS: usize = 12;
+const INLINE_PARTS: usize = 12;
 
 /// The parts of a name.
 struct Path<'t> {
     nodes: &'t [Node],
-    few: [u32; FEW_PARTS],
+    inline: [u32; INLINE_PARTS],
     len: usize,
     many: Vec<u32>,
 }
@@ -249,9 +249,9 @@ impl Path<'_> {
     /// Number of a node, and its part; counted from the first part.
     fn part(&self, k: usize) -> (u32, (Name, u8)) {
         let from_last = self.len - 1 - k;
-        let at = match self.few.get(from_last) {
+        let at = match self.inline.get(from_last) {
             Some(&at) => at,
-            None => self.many[from_last - FEW_PARTS],
+            None => self.many[from_last - INLINE_PARTS],
         };
         let node = &self.nodes[at as usize];
         (at, (node.name, node.dims))

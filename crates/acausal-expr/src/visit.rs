@@ -1,39 +1,39 @@
 //! Walking over subexpressions without allocating for small ones.
 //!
 //! Most equations of a large model are small: a handful of nodes each, but hundreds of thousands of them, and every pass
-//! walks over all. So the set of nodes that were seen is an unsorted list in place up to `FEW` nodes and a hash table
+//! walks over all. So the set of nodes that were seen is an unsorted list in place up to `INLINE` nodes and a hash table
 //! from then on, and the nodes that wait are in place too. [`Images`] is a map on nodes in ascending order.
 //!
-//! Cost: quadratic up to `FEW` nodes, which is faster than hashing; linear beyond.
+//! Cost: quadratic up to `INLINE` nodes, which is faster than hashing; linear beyond.
 
 use rustc_hash::FxHashSet;
 
 use crate::{Access, ExprId, Exprs, IterId, Node};
 
 /// Up to this many nodes a list is faster than a hash table.
-const FEW: usize = 24;
+const INLINE: usize = 24;
 
 /// A set of expressions.
 #[derive(Default)]
-pub struct Seen {
-    few: [ExprId; FEW],
+pub struct ExprSet {
+    inline: [ExprId; INLINE],
     len: usize,
     many: FxHashSet<ExprId>,
 }
 
-impl Seen {
+impl ExprSet {
     /// Adds an expression; false if it was in the set.
     pub fn insert(&mut self, e: ExprId) -> bool {
-        if self.len < FEW {
-            if self.few[..self.len].contains(&e) {
+        if self.len < INLINE {
+            if self.inline[..self.len].contains(&e) {
                 return false;
             }
-            self.few[self.len] = e;
+            self.inline[self.len] = e;
             self.len += 1;
             return true;
         }
         if self.many.is_empty() {
-            self.many.extend(self.few);
+            self.many.extend(self.inline);
         }
         self.many.insert(e)
     }
@@ -42,7 +42,7 @@ impl Seen {
 /// Expressions that wait for their turn, the last one first.
 #[derive(Default)]
 pub struct Stack {
-    few: [ExprId; FEW],
+    inline: [ExprId; INLINE],
     len: usize,
     many: Vec<ExprId>,
 }
@@ -50,8 +50,8 @@ pub struct Stack {
 impl Stack {
     /// Adds an expression.
     pub fn push(&mut self, e: ExprId) {
-        if self.len < FEW {
-            self.few[self.len] = e;
+        if self.len < INLINE {
+            self.inline[self.len] = e;
             self.len += 1;
         } else {
             self.many.push(e);
@@ -64,7 +64,7 @@ impl Stack {
             return Some(e);
         }
         self.len = self.len.checked_sub(1)?;
-        Some(self.few[self.len])
+        Some(self.inline[self.len])
     }
 }
 
@@ -113,7 +113,7 @@ impl std::ops::Index<&ExprId> for Images {
 impl Exprs {
     /// All expressions reachable from the roots, children before parents, each once.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut seen = Seen::default();
+        let mut seen = ExprSet::default();
         let mut stack = Stack::default();
         roots.iter().for_each(|&r| stack.push(r));
         let mut order = Vec::with_capacity(8);
@@ -129,7 +129,7 @@ impl Exprs {
 
     /// Visits every access that is reachable from the roots once, in no particular order.
     pub fn for_each_access(&self, roots: &[ExprId], mut visit: impl FnMut(ExprId, Access)) {
-        let mut seen = Seen::default();
+        let mut seen = ExprSet::default();
         let mut stack = Stack::default();
         roots.iter().for_each(|&r| stack.push(r));
         while let Some(e) = stack.pop() {
@@ -145,7 +145,7 @@ impl Exprs {
 
     /// True when some reachable node satisfies the predicate.
     pub fn any(&self, root: ExprId, mut predicate: impl FnMut(&Exprs, ExprId) -> bool) -> bool {
-        let mut seen = Seen::default();
+        let mut seen = ExprSet::default();
         let mut stack = Stack::default();
         stack.push(root);
         while let Some(e) = stack.pop() {
@@ -188,7 +188,7 @@ impl Exprs {
         if e <= part {
             return e == part;
         }
-        let mut seen = Seen::default();
+        let mut seen = ExprSet::default();
         let mut stack = Stack::default();
         stack.push(e);
         let mut found = false;
@@ -212,14 +212,14 @@ impl Exprs {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ExprId, Exprs, Kind, Ty, VarId};
+    use crate::{ExprId, Exprs, Ty, ValueKind, VarId};
 
     /// Sums of products, small and large, against plain recursion over the definition.
     #[test]
     fn walks_agree_with_the_definition() {
         let mut x = Exprs::default();
         let vars: Vec<ExprId> = (0..60)
-            .map(|k| x.scalar_var(VarId(k), Kind::Value, Ty::Real))
+            .map(|k| x.scalar_var(VarId(k), ValueKind::Value, Ty::Real))
             .collect();
         for n in [1usize, 2, 5, 20, 60] {
             let terms: Vec<ExprId> = (0..n)

@@ -57,7 +57,8 @@ pub fn strong_components<I: Iterator<Item = usize>>(
                 low[*parent] = low[*parent].min(low[node]);
             }
             if own {
-                let from = open.iter().rposition(|&x| x == node).unwrap_or(0);
+                let from = open.iter().rposition(|&x| x == node);
+                let from = from.expect("the root of a component is open");
                 open[from..].sort_unstable();
                 for &member in &open[from..] {
                     low[member] = CLOSED;

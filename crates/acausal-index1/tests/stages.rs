@@ -15,6 +15,12 @@ fn example(file: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
+/// A file of `models/`, which the tests of the stages before and after this one read as well.
+fn model(file: &str) -> String {
+    let path = format!("{}/tests/models/{file}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap()
+}
+
 fn stages(text: &str, class: &str) -> String {
     let mut libraries = Libraries::new();
     libraries.load_text("Test.mo", text).unwrap();
@@ -136,49 +142,18 @@ fn figure_1() {
 
 #[test]
 fn diode_bridge() {
-    let text = "
-        connector Pin Real v; flow Real i; end Pin;
-        model Diode Pin p, n; parameter Real on = 0.1; Boolean conducts;
-          equation conducts = p.v > n.v; p.i = if conducts then (p.v - n.v)/on else 0; p.i + n.i = 0; end Diode;
-        model Source Pin p, n; equation p.v - n.v = 12*sin(314*time) - p.i; p.i + n.i = 0; end Source;
-        model Load Pin p, n; Real v(start = 0, fixed = true); equation v = p.v - n.v; p.i = 1e-3*der(v) + v/100; p.i + n.i = 0; end Load;
-        model Ground Pin p; equation p.v = 0; end Ground;
-        model Bridge
-          Diode a, b, c, d; Source u; Load l; Ground g;
-        equation
-          connect(u.p, a.p); connect(u.p, b.n); connect(u.n, c.p); connect(u.n, d.n);
-          connect(a.n, l.p); connect(c.n, l.p); connect(b.p, l.n); connect(d.p, l.n); connect(l.n, g.p);
-        end Bridge;";
-    insta::assert_snapshot!(stages(text, "Bridge"));
+    let text = model("DiodeBridge.mo");
+    insta::assert_snapshot!(stages(&text, "Bridge"));
 }
 
 #[test]
 fn clocked_controller() {
-    let text = "
-        model Controller
-          Real y(start = 0, fixed = true), u, e, integral(start = 0);
-        equation
-          der(y) = -y + hold(u);
-          e = 1 - sample(y, Clock(0.1));
-          integral = previous(integral) + 0.3*e;
-          u = 2*e + integral;
-        end Controller;";
-    insta::assert_snapshot!(stages(text, "Controller"));
+    let text = model("ClockedController.mo");
+    insta::assert_snapshot!(stages(&text, "Controller"));
 }
 
 #[test]
 fn table() {
-    let text = "
-        function interpolate input Real u; input Real x[3]; input Real y[3]; output Real v;
-        algorithm
-          v := if u < x[2] then y[1] + (y[2] - y[1])*(u - x[1])/(x[2] - x[1]) else y[2] + (y[3] - y[2])*(u - x[2])/(x[3] - x[2]);
-        end interpolate;
-        model Heater
-          parameter Real times[3] = {0, 1, 3}, powers[3] = {0, 100, 40};
-          Real T(start = 20, fixed = true), P;
-        equation
-          P = interpolate(time, times, powers);
-          500*der(T) = P - 2*(T - 20);
-        end Heater;";
-    insta::assert_snapshot!(stages(text, "Heater"));
+    let text = model("Table.mo");
+    insta::assert_snapshot!(stages(&text, "Heater"));
 }

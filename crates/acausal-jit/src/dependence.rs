@@ -16,7 +16,7 @@ use crate::kernel::{Address, Bank};
 
 /// A range of elements of one bank, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct BankRange {
     /// Which bank.
     pub bank: Bank,
     /// Smallest element.
@@ -26,17 +26,17 @@ pub struct Extent {
 }
 
 /// The elements that an address means.
-pub(crate) fn extent(address: &Address, count: usize) -> Option<Extent> {
+pub(crate) fn extent(address: &Address, count: usize) -> Option<BankRange> {
     match address {
         Address::Affine { bank, base, stride } => {
             let last = base.wrapping_add_signed(stride * (count.max(1) - 1) as isize);
-            Some(Extent {
+            Some(BankRange {
                 bank: *bank,
                 low: last.min(*base),
                 high: last.max(*base),
             })
         }
-        Address::Table { bank, table } => Some(Extent {
+        Address::Table { bank, table } => Some(BankRange {
             bank: *bank,
             low: table.iter().copied().min().unwrap_or(0) as usize,
             high: table.iter().copied().max().unwrap_or(0) as usize,
@@ -46,7 +46,7 @@ pub(crate) fn extent(address: &Address, count: usize) -> Option<Extent> {
 }
 
 /// Whether two ranges have a common element; `None` is no memory at all.
-pub fn may_meet(a: Option<Extent>, b: Option<Extent>) -> bool {
+pub fn may_meet(a: Option<BankRange>, b: Option<BankRange>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a.bank == b.bank && a.low <= b.high && b.low <= a.high)
 }
 

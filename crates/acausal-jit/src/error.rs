@@ -6,7 +6,7 @@ use std::fmt;
 /// Why kernels could not be compiled or a program could not be bound. These are faults of the code generator that
 /// wrote the kernels, not of a model; but they are reported, because an address out of range must never be run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CodegenError {
+pub enum KernelError {
     /// A kernel breaks a rule of its data type.
     Kernel {
         /// Which kernel.
@@ -118,7 +118,7 @@ pub enum RunError {
     FunctionPanicked(u32),
 }
 
-impl fmt::Display for CodegenError {
+impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kernel { kernel, fault } => write!(f, "kernel {kernel}: {fault}"),
@@ -204,5 +204,5 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for CodegenError {}
+impl std::error::Error for KernelError {}
 impl std::error::Error for RunError {}

@@ -91,18 +91,20 @@ pub mod tiles;
 #[cfg(feature = "cranelift")]
 pub use cranelift::Cranelift;
 pub use demand::{Demand, demand};
-pub use error::{CallFault, CodegenError, KernelFault, RunError};
+pub use error::{CallFault, KernelError, KernelFault, RunError};
 pub use fuse::{Fused, fuse, reads};
 pub use interpreter::Interpreter;
 pub use kernel::{
     Address, BANKS, Bank, Binary, Call, Kernel, KernelId, NodeIx, Op, Program, Store, Unary,
 };
-pub use phases::{Phases, is_long, pays, points};
-pub use run::{Backend, BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
+pub use phases::{PhasedProgram, is_long, pays, points};
+pub use run::{
+    Backend, BankLengths, Banks, BoundProgram, CallFunctions, Code, NoFunctions, Scratch,
+};
 #[cfg(feature = "cranelift")]
 pub use tiered::{TierOptions, Tiered};
 
-pub use tiles::{Places, Tiles, Workspace};
+pub use tiles::{TileMemory, Tiles, Workspace};
 
 /// The backend for a program that will run some thousand times: [`tiered::Tiered`] with machine code, or the
 /// interpreter where there is no machine code. The results are the same.

@@ -1,6 +1,6 @@
 //! Programs whose long calls run in parts, on several threads.
 //!
-//! In: a program and a number of threads. Out ([`Phases`]): phases; in each of them every thread runs its part of every call that is cut,
+//! In: a program and a number of threads. Out ([`PhasedProgram`]): phases; in each of them every thread runs its part of every call that is cut,
 //! and nothing that one of them writes is read or written by another. Every repetition does the same as before, and nothing is summed over
 //! parts: the results are those of one thread, bit for bit, on any number of threads.
 //!
@@ -15,11 +15,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use acausal_cpu::{LEAST_SHARED, Team, team};
 
-use crate::dependence::{Extent, extent, may_meet};
-use crate::error::{CodegenError, RunError};
+use crate::dependence::{BankRange, extent, may_meet};
+use crate::error::{KernelError, RunError};
 use crate::kernel::{Address, BANKS, Binary, Call, Kernel, Op, Store, Unary};
 use crate::normalise::normalise;
-use crate::run::{BankLengths, Banks, BoundProgram, Code, Functions, NoFunctions, Scratch};
+use crate::run::{BankLengths, Banks, BoundProgram, CallFunctions, Code, NoFunctions, Scratch};
 
 /// Nanoseconds of work in a call below which it is not cut: telling a thread that sleeps takes ten to a hundred microseconds.
 const LEAST_WORK: f64 = 300_000.0;
@@ -59,7 +59,7 @@ pub(crate) fn nanoseconds(op: &Op) -> f64 {
 
 /// A program in phases.
 #[derive(Debug)]
-pub struct Phases {
+pub struct PhasedProgram {
     phases: Vec<Phase>,
 }
 
@@ -69,7 +69,7 @@ struct Phase {
     parts: Vec<BoundProgram>,
 }
 
-impl Phases {
+impl PhasedProgram {
     /// Binds a program for so many threads; nothing if none of its calls can be cut and is worth it, as `worth` tells.
     pub fn bind(
         code: &dyn Code,
@@ -77,7 +77,7 @@ impl Phases {
         lengths: BankLengths,
         threads: usize,
         worth: impl Fn(&Kernel, &Call) -> bool,
-    ) -> Result<Option<Phases>, CodegenError> {
+    ) -> Result<Option<PhasedProgram>, KernelError> {
         let cut = |c: &Call| {
             let kernel = &kernels[c.kernel as usize];
             worth(kernel, c) && divisible(kernel, c)
@@ -101,7 +101,7 @@ impl Phases {
         if !open.is_empty() {
             phases.push(phase(code, &open, parts(cut), lengths)?);
         }
-        Ok(Some(Phases { phases }))
+        Ok(Some(PhasedProgram { phases }))
     }
 
     /// Runs the phases in order, with scratch memory for each part. (Each has its lock for itself.)
@@ -109,11 +109,11 @@ impl Phases {
         &self,
         mut team: Option<&mut Team>,
         banks: Banks<'_>,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &[Mutex<Scratch>],
     ) -> Result<(), RunError> {
         let lengths = banks.lengths();
-        let whole = &Whole([
+        let whole = &BankBases([
             banks.y.as_ptr().cast_mut(),
             banks.yp.as_ptr().cast_mut(),
             banks.mem.as_mut_ptr(),
@@ -151,10 +151,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The places of the banks.
-pub(crate) struct Whole(pub [*mut f64; BANKS]);
+pub(crate) struct BankBases(pub [*mut f64; BANKS]);
 
 // SAFETY: the places are used by all threads as the phases allow.
-unsafe impl Sync for Whole {}
+unsafe impl Sync for BankBases {}
 
 /// Some calls, each cut into so many parts.
 fn phase(
@@ -162,7 +162,7 @@ fn phase(
     calls: &[&Call],
     parts: usize,
     lengths: BankLengths,
-) -> Result<Phase, CodegenError> {
+) -> Result<Phase, KernelError> {
     let part = |k: usize| {
         let cut = |c: &&Call| match parts {
             1 => (*c).clone(),
@@ -247,12 +247,13 @@ pub(crate) fn divisible(kernel: &Kernel, call: &Call) -> bool {
 
 /// Whether a call reads or sets what others set, or sets what others read.
 pub(crate) fn meets(others: &[&Call], call: &Call) -> bool {
-    let outputs = |c: &Call| -> Vec<Option<Extent>> {
+    let outputs = |c: &Call| -> Vec<Option<BankRange>> {
         c.outputs.iter().map(|o| extent(&o.0, c.count)).collect()
     };
-    let slots =
-        |c: &Call| -> Vec<Option<Extent>> { c.slots.iter().map(|a| extent(a, c.count)).collect() };
-    let cross = |a: &[Option<Extent>], b: &[Option<Extent>]| {
+    let slots = |c: &Call| -> Vec<Option<BankRange>> {
+        c.slots.iter().map(|a| extent(a, c.count)).collect()
+    };
+    let cross = |a: &[Option<BankRange>], b: &[Option<BankRange>]| {
         a.iter().any(|a| b.iter().any(|b| may_meet(*a, *b)))
     };
     let (set, read) = (outputs(call), slots(call));
@@ -363,7 +364,7 @@ mod tests {
         for threads in 1..=4 {
             let mut team = Team::new(threads);
             let long = |_: &Kernel, c: &Call| c.count > 100;
-            let parts = Phases::bind(&*code, (&kernels, &program), lengths, threads, long);
+            let parts = PhasedProgram::bind(&*code, (&kernels, &program), lengths, threads, long);
             let parts = parts.expect("bound").expect("long calls");
             let cut = |p: &&Phase| p.parts.len() == threads;
             assert!(parts.phases.iter().filter(cut).count() >= 4);

@@ -1,17 +1,17 @@
 //! Places calls in memory: checks all addresses once and reduces each call to a *shape* and *records*.
 //!
-//! The [`Shape`] of a call says how each slot and output moves through memory (not at all, by one, by a stride, by a
-//! table) and which repetitions may run together. Backends translate a kernel once per shape. A [`Record`] holds the
+//! The [`CallShape`] of a call says how each slot and output moves through memory (not at all, by one, by a stride, by a
+//! table) and which repetitions may run together. Backends translate a kernel once per shape. A [`AddressRecord`] holds the
 //! numbers: bank, offset, stride, table. So ten calls of one kernel on ten vectors share code.
 //!
-//! Invariant that makes unchecked access sound: a [`Placed`] call reaches only addresses below the bank lengths that
+//! Invariant that makes unchecked access sound: a [`PlacedCall`] call reaches only addresses below the bank lengths that
 //! [`place`] was given, in every repetition.
 //!
 //! Complexity: constant per affine slot and output. Tables are scanned once; pairs of a table slot and an output whose
 //! ranges overlap cost `count log count` ([`crate::dependence`]).
 
-use crate::dependence::{Extent, distance, may_meet};
-use crate::error::{CallFault, CodegenError};
+use crate::dependence::{BankRange, distance, may_meet};
+use crate::error::{CallFault, KernelError};
 use crate::kernel::{Address, Bank, Call, Kernel, KernelId, Op, Store};
 use crate::run::BankLengths;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub enum Motion {
     Counter,
 }
 
-/// An output in a [`Shape`].
+/// An output in a [`CallShape`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutputShape {
     /// How it moves.
@@ -50,7 +50,7 @@ pub struct OutputShape {
 
 /// Everything about a call that decides which code it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct CallShape {
     /// Which kernel.
     pub kernel: KernelId,
     /// There is one repetition.
@@ -70,7 +70,7 @@ pub struct Shape {
 }
 
 #[cfg(feature = "cranelift")]
-impl Shape {
+impl CallShape {
     /// Whether the last repetitions can be run a second time, in order, without a trace: they read nothing that the call
     /// writes, and the last store to an element stays the last.
     pub fn repeatable(&self) -> bool {
@@ -82,7 +82,7 @@ impl Shape {
 /// The numbers of an address. Machine code reads it by offset.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Record {
+pub struct AddressRecord {
     /// Index of the bank.
     pub bank: u64,
     /// Byte offset of repetition 0 in the bank; 0 for a table. For a counter, the bits of its start.
@@ -95,36 +95,36 @@ pub struct Record {
 
 /// A call whose addresses have been checked.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedCall {
     /// Which code.
-    pub shape: Shape,
+    pub shape: CallShape,
     /// How many repetitions; at least one.
     pub count: usize,
     /// How many successive repetitions may be loaded before the first of them is stored; `usize::MAX` if all.
     pub together: usize,
     /// One per slot.
-    pub slots: Vec<Record>,
+    pub slots: Vec<AddressRecord>,
     /// One per output.
-    pub outputs: Vec<Record>,
+    pub outputs: Vec<AddressRecord>,
     /// The tables that the records point to.
     _tables: Vec<Arc<[u32]>>,
 }
 
 // SAFETY: the pointers in the records go to tables that the value itself keeps alive and that nobody writes.
-unsafe impl Send for Placed {}
+unsafe impl Send for PlacedCall {}
 // SAFETY: as above.
-unsafe impl Sync for Placed {}
+unsafe impl Sync for PlacedCall {}
 
 /// Checks and places all calls. Calls with no repetitions are checked and dropped.
 pub fn place(
     kernels: &[Kernel],
     program: &[Call],
     lengths: BankLengths,
-) -> Result<Vec<Placed>, CodegenError> {
+) -> Result<Vec<PlacedCall>, KernelError> {
     let mut placed = Vec::with_capacity(program.len());
     for (ix, call) in program.iter().enumerate() {
-        let result = check(kernels, call, lengths)
-            .map_err(|fault| CodegenError::Call { call: ix, fault })?;
+        let result =
+            check(kernels, call, lengths).map_err(|fault| KernelError::Call { call: ix, fault })?;
         placed.extend(result);
     }
     Ok(placed)
@@ -135,7 +135,7 @@ fn check(
     kernels: &[Kernel],
     call: &Call,
     lengths: BankLengths,
-) -> Result<Option<Placed>, CallFault> {
+) -> Result<Option<PlacedCall>, CallFault> {
     let kernel = kernels
         .get(call.kernel as usize)
         .ok_or(CallFault::UnknownKernel(call.kernel))?;
@@ -165,8 +165,8 @@ fn check(
     let mut record = |address: &Address| record(address, call.count, &mut tables);
     let slot_records = call.slots.iter().map(&mut record).collect();
     let output_records = call.outputs.iter().map(|o| record(&o.0)).collect();
-    Ok(Some(Placed {
-        shape: Shape {
+    Ok(Some(PlacedCall {
+        shape: CallShape {
             kernel: call.kernel,
             single: call.count == 1,
             wide: slots.together >= 2 && call.count >= WIDE_COUNT,
@@ -215,8 +215,8 @@ fn check_outputs(call: &Call) -> Result<(), CallFault> {
 struct CheckedCall<'a> {
     call: &'a Call,
     /// What its slots and outputs reach.
-    slots: &'a [Option<Extent>],
-    outputs: &'a [Option<Extent>],
+    slots: &'a [Option<BankRange>],
+    outputs: &'a [Option<BankRange>],
     /// Slots that the kernel loads.
     loaded: &'a [bool],
 }
@@ -291,7 +291,7 @@ impl CheckedCall<'_> {
 
     /// The banks of slots and outputs; those that are not loaded count as [`Bank::Y`].
     fn banks(&self) -> Vec<Bank> {
-        let bank = |extent: &Option<Extent>| extent.map_or(Bank::Y, |extent| extent.bank);
+        let bank = |extent: &Option<BankRange>| extent.map_or(Bank::Y, |extent| extent.bank);
         let slots = self.slots.iter().zip(self.loaded);
         let slots = slots.map(|(extent, loaded)| if *loaded { bank(extent) } else { Bank::Y });
         slots.chain(self.outputs.iter().map(bank)).collect()
@@ -303,7 +303,7 @@ fn extent(
     address: &Address,
     count: usize,
     lengths: BankLengths,
-) -> Result<Option<Extent>, CallFault> {
+) -> Result<Option<BankRange>, CallFault> {
     let (bank, low, high) = match address {
         Address::Counter { .. } => return Ok(None),
         Address::Affine { bank, base, stride } => {
@@ -344,7 +344,7 @@ fn extent(
         });
     }
     // Both fit: they are between 0 and a length.
-    Ok(Some(Extent {
+    Ok(Some(BankRange {
         bank,
         low: low as usize,
         high: high as usize,
@@ -381,23 +381,23 @@ fn outputs_meet(a: &Address, b: &Address, count: usize) -> bool {
     }
 }
 
-fn record(address: &Address, count: usize, tables: &mut Vec<Arc<[u32]>>) -> Record {
+fn record(address: &Address, count: usize, tables: &mut Vec<Arc<[u32]>>) -> AddressRecord {
     const BYTES: usize = size_of::<f64>();
     let none = std::ptr::null();
     match address {
-        Address::Counter { start, step } => Record {
+        Address::Counter { start, step } => AddressRecord {
             bank: 0,
             offset: start.to_bits(),
             stride: step.to_bits(),
             table: none,
         },
-        Address::Affine { bank, base, stride } => Record {
+        Address::Affine { bank, base, stride } => AddressRecord {
             bank: *bank as u64,
             offset: (*base * BYTES) as u64,
             stride: stride.wrapping_mul(BYTES as isize) as u64,
             table: none,
         },
-        Address::Table { bank, table } if count == 1 => Record {
+        Address::Table { bank, table } if count == 1 => AddressRecord {
             bank: *bank as u64,
             offset: (table[0] as usize * BYTES) as u64,
             stride: 0,
@@ -405,7 +405,7 @@ fn record(address: &Address, count: usize, tables: &mut Vec<Arc<[u32]>>) -> Reco
         },
         Address::Table { bank, table } => {
             tables.push(table.clone());
-            Record {
+            AddressRecord {
                 bank: *bank as u64,
                 offset: 0,
                 stride: 0,

@@ -9,21 +9,21 @@
 //! in the order of [`crate::kernel::Kernel::outputs`]; it sees all stores of the repetitions before it. Backends may
 //! work on many repetitions at once only where that cannot be seen (see `dependence.rs`).
 
-use crate::error::{CodegenError, RunError};
+use crate::error::{KernelError, RunError};
 use crate::kernel::{BANKS, Bank, Call, Kernel, Op};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A way to make kernels executable.
 pub trait Backend: Send + Sync {
     /// Checks and takes over the kernels. A [`Call`] names them by their position here.
-    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, CodegenError>;
+    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, KernelError>;
 }
 
 /// Kernels that a backend has taken over.
 pub trait Code: Send + Sync {
     /// Checks that every address of every repetition is inside its bank and prepares the calls to be run. The result
     /// keeps the code it needs alive.
-    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, CodegenError>;
+    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, KernelError>;
 }
 
 /// Number of elements of each bank.
@@ -77,7 +77,7 @@ impl Banks<'_> {
 }
 
 /// User functions, for [`Op::Apply`]. They must be pure: a backend may evaluate equal applications once.
-pub trait Functions {
+pub trait CallFunctions {
     /// Output `output` of function `function`, differentiated by the arguments at the positions `wrt`.
     fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64;
 }
@@ -86,7 +86,7 @@ pub trait Functions {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFunctions;
 
-impl Functions for NoFunctions {
+impl CallFunctions for NoFunctions {
     fn apply(&self, _function: u32, _args: &[f64], _output: u32, _wrt: &[u32]) -> f64 {
         f64::NAN
     }
@@ -112,13 +112,13 @@ pub(crate) struct ScratchSize {
 }
 
 /// One call, ready to run.
-pub(crate) trait Step: Send + Sync {
+pub(crate) trait BoundCall: Send + Sync {
     /// # Safety
     /// The bases in `context` must point to banks at least as long as those that the step was bound to, and the
-    /// scratch memory must be at least as large as [`Step::scratch`] says.
-    unsafe fn run(&self, context: &mut Context<'_>, scratch: &mut Scratch);
+    /// scratch memory must be at least as large as [`BoundCall::scratch`] says.
+    unsafe fn run(&self, context: &mut RunContext<'_>, scratch: &mut Scratch);
 
-    /// Scratch memory that [`Step::run`] needs.
+    /// Scratch memory that [`BoundCall::run`] needs.
     fn scratch(&self) -> ScratchSize;
 
     /// Whether this is machine code.
@@ -129,7 +129,7 @@ pub(crate) trait Step: Send + Sync {
 
 /// A program whose addresses were checked against bank lengths, with all the code it needs.
 pub struct BoundProgram {
-    steps: Vec<Box<dyn Step>>,
+    steps: Vec<Box<dyn BoundCall>>,
     lengths: BankLengths,
     scratch: ScratchSize,
 }
@@ -144,7 +144,7 @@ impl std::fmt::Debug for BoundProgram {
 }
 
 impl BoundProgram {
-    pub(crate) fn new(steps: Vec<Box<dyn Step>>, lengths: BankLengths) -> Self {
+    pub(crate) fn new(steps: Vec<Box<dyn BoundCall>>, lengths: BankLengths) -> Self {
         let mut scratch = ScratchSize::default();
         for step in &steps {
             let size = step.scratch();
@@ -162,7 +162,7 @@ impl BoundProgram {
     pub fn run(
         &self,
         banks: Banks<'_>,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         let found = banks.lengths();
@@ -182,7 +182,7 @@ impl BoundProgram {
         &self,
         call: usize,
         banks: Banks<'_>,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         let found = banks.lengths();
@@ -205,7 +205,7 @@ impl BoundProgram {
         &self,
         bases: [*mut f64; BANKS],
         found: BankLengths,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         // SAFETY: as the caller promises.
@@ -221,7 +221,7 @@ impl BoundProgram {
         calls: std::ops::Range<usize>,
         bases: [*mut f64; BANKS],
         found: BankLengths,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         for bank in [Bank::Y, Bank::Yp, Bank::Mem, Bank::Out] {
@@ -241,7 +241,7 @@ impl BoundProgram {
                 .pointers
                 .resize(self.scratch.pointers, std::ptr::null_mut());
         }
-        let mut context = Context {
+        let mut context = RunContext {
             bases,
             functions,
             panicked: None,
@@ -274,9 +274,9 @@ impl BoundProgram {
 
 /// What the code of a step can reach at run time. Machine code reads `bases` at offset 0.
 #[repr(C)]
-pub(crate) struct Context<'a> {
+pub(crate) struct RunContext<'a> {
     pub bases: [*mut f64; BANKS],
-    pub functions: &'a dyn Functions,
+    pub functions: &'a dyn CallFunctions,
     /// The first user function that panicked.
     pub panicked: Option<u32>,
 }
@@ -287,7 +287,7 @@ pub(crate) struct Context<'a> {
 /// # Safety
 /// `op` must be an [`Op::Apply`] and `args` must point to as many numbers as it has arguments.
 pub(crate) unsafe extern "C" fn apply(
-    context: *mut Context<'_>,
+    context: *mut RunContext<'_>,
     op: *const Op,
     args: *const f64,
 ) -> f64 {

@@ -9,11 +9,11 @@
 //! compiled if more than 650 runs are expected. The same equation over 10,000 elements saves 25 µs per run and is
 //! compiled for more than a few.
 
-use crate::cranelift::{Compiled, Cranelift, MOST_NODES};
-use crate::error::CodegenError;
+use crate::cranelift::{CompiledKernels, Cranelift, MOST_NODES};
+use crate::error::KernelError;
 use crate::interpreter::{Interpreted, LANES, take_over};
 use crate::kernel::{Call, Kernel};
-use crate::place::{Placed, Shape, place};
+use crate::place::{CallShape, PlacedCall, place};
 use crate::run::{Backend, BankLengths, BoundProgram, Code};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Tiered {
 
 impl Tiered {
     /// An error if there is no machine code for this machine.
-    pub fn new(options: TierOptions) -> Result<Self, CodegenError> {
+    pub fn new(options: TierOptions) -> Result<Self, KernelError> {
         Ok(Self {
             cranelift: Cranelift::new()?,
             options,
@@ -63,11 +63,11 @@ impl Tiered {
 }
 
 impl Backend for Tiered {
-    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, CodegenError> {
+    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, KernelError> {
         let kernels = take_over(kernels)?;
         Ok(Box::new(TieredCode {
             interpreted: Interpreted::new(kernels.clone(), LANES),
-            compiled: Compiled::new(self.cranelift.clone(), kernels.clone()),
+            compiled: CompiledKernels::new(self.cranelift.clone(), kernels.clone()),
             kernels,
             options: self.options,
         }))
@@ -77,14 +77,14 @@ impl Backend for Tiered {
 struct TieredCode {
     kernels: Arc<[Kernel]>,
     interpreted: Interpreted,
-    compiled: Compiled,
+    compiled: CompiledKernels,
     options: TierOptions,
 }
 
 impl TieredCode {
     /// Nanoseconds saved per run by all calls of each shape.
-    fn savings(&self, placed: &[Placed]) -> HashMap<Shape, f64> {
-        let mut savings: HashMap<Shape, f64> = HashMap::new();
+    fn savings(&self, placed: &[PlacedCall]) -> HashMap<CallShape, f64> {
+        let mut savings: HashMap<CallShape, f64> = HashMap::new();
         for call in placed {
             let batches = call.count.div_ceil(LANES.min(call.together));
             let per_node = self.options.save_dispatch * batches as f64
@@ -101,7 +101,7 @@ impl TieredCode {
         savings
     }
 
-    fn pays(&self, shape: &Shape, saved: f64) -> bool {
+    fn pays(&self, shape: &CallShape, saved: f64) -> bool {
         let nodes = self.kernels[shape.kernel as usize].nodes.len();
         let straight = self.options.compile + self.options.compile_node * nodes as f64;
         let cost = if shape.single {
@@ -114,7 +114,7 @@ impl TieredCode {
 }
 
 impl Code for TieredCode {
-    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, CodegenError> {
+    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, KernelError> {
         let placed = place(&self.kernels, program, lengths)?;
         let savings = self.savings(&placed);
         let hot: Vec<bool> = placed

@@ -143,7 +143,7 @@ fn kernels_that_are_too_long_for_machine_code_are_interpreted() {
     let refused = machine.bind(&[call], start.lengths()).err();
     assert_eq!(
         refused,
-        Some(CodegenError::TooLong {
+        Some(KernelError::TooLong {
             kernel: 0,
             nodes: 30_000,
             most: 20_000

@@ -335,7 +335,7 @@ fn user_functions() {
 #[test]
 fn a_panic_in_a_user_function_is_an_error() {
     struct Panics;
-    impl Functions for Panics {
+    impl CallFunctions for Panics {
         fn apply(&self, _: u32, args: &[f64], _: u32, _: &[u32]) -> f64 {
             assert!(args[0] < 3.0);
             args[0]
@@ -459,7 +459,7 @@ fn wrong_programs_are_refused() {
             );
             assert_eq!(
                 result.err(),
-                Some(CodegenError::Call {
+                Some(KernelError::Call {
                     call: 1,
                     fault: fault.clone()
                 }),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use acausal_results::{Kind, RunInfo, Signal, create};
+use acausal_results::{RunInfo, Signal, SignalKind, create};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,10 +27,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .with_unit("kg")
             .with_description("Mass"),
     );
-    signals.push(Signal::column("count", columns).with_kind(Kind::Integer));
+    signals.push(Signal::column("count", columns).with_kind(SignalKind::Integer));
     signals.push(
         Signal::column("closed", columns + 1)
-            .with_kind(Kind::Boolean)
+            .with_kind(SignalKind::Boolean)
             .with_description("In contact"),
     );
 

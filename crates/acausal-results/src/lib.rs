@@ -56,5 +56,5 @@ mod writer;
 pub use error::ResultError;
 pub use memory::MemoryWriter;
 pub use result_set::{ResultSet, normalise_name, read, read_signals};
-pub use signal::{Kind, RunInfo, Signal, Source};
+pub use signal::{RunInfo, Signal, SignalKind, SignalSource};
 pub use writer::{Format, ResultWriter, create};

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::writer::{Columns, ResultWriter};
+use crate::writer::{ResultWriter, RowColumns};
 use crate::{ResultError, ResultSet, RunInfo, Signal};
 
 /// Collects a run as a [`ResultSet`].
 #[derive(Debug, Default)]
 pub struct MemoryWriter {
-    begun: Option<(Vec<Signal>, RunInfo, Columns)>,
+    begun: Option<(Vec<Signal>, RunInfo, RowColumns)>,
     time: Vec<f64>,
     columns: Vec<Vec<f64>>,
 }
@@ -36,7 +36,7 @@ impl ResultWriter for MemoryWriter {
         if self.begun.is_some() {
             return Err(ResultError::OutOfOrder { call: "begin" });
         }
-        let columns = Columns::new(signals);
+        let columns = RowColumns::new(signals);
         self.columns = vec![Vec::new(); columns.used.len()];
         self.begun = Some((signals.to_vec(), info.clone(), columns));
         Ok(())

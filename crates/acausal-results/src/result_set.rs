@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use strsim::levenshtein;
+
 use crate::interpolate::interpolate;
 use crate::signal::signed;
 use crate::writer::ResultWriter;
-use crate::{Format, ResultError, RunInfo, Signal, Source, csv, mat, parquet};
+use crate::{Format, ResultError, RunInfo, Signal, SignalSource, csv, mat, parquet};
 
 /// How many look-alikes an error about an unknown name lists.
 const SIMILAR_NAMES: usize = 5;
@@ -152,12 +154,12 @@ impl ResultSet {
     /// The values of one of [`signals`](Self::signals).
     pub fn values_of(&self, signal: &Signal) -> Cow<'_, [f64]> {
         match signal.source {
-            Source::Constant(value) => Cow::Owned(vec![value; self.time.len()]),
-            Source::Column {
+            SignalSource::Constant(value) => Cow::Owned(vec![value; self.time.len()]),
+            SignalSource::Column {
                 column,
                 negated: false,
             } => Cow::Borrowed(&self.columns[column]),
-            Source::Column {
+            SignalSource::Column {
                 column,
                 negated: true,
             } => Cow::Owned(
@@ -206,12 +208,11 @@ impl ResultSet {
             .filter_map(|s| {
                 let candidate = normalise_name(&s.name).to_lowercase();
                 let contained = candidate.ends_with(&wanted) || candidate.starts_with(&wanted);
-                let distance = if contained {
-                    0
-                } else {
-                    edit_distance(&wanted, &candidate, limit)?
+                let distance = match contained {
+                    true => 0,
+                    false => levenshtein(&wanted, &candidate),
                 };
-                Some((distance, s.name.as_str()))
+                (distance <= limit).then_some((distance, s.name.as_str()))
             })
             .collect();
         scored.sort();
@@ -221,28 +222,6 @@ impl ResultSet {
             .map(|(_, n)| n.to_string())
             .collect()
     }
-}
-
-/// Levenshtein distance, or `None` when it exceeds `limit`.
-fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > limit {
-        return None;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-        if row.iter().all(|&d| d > limit) {
-            return None;
-        }
-    }
-    row.last().copied().filter(|&d| d <= limit)
 }
 
 #[cfg(test)]
@@ -281,13 +260,6 @@ mod tests {
         assert_eq!(message, "the result has no signal body.y; similar: body.x");
         let message = sample().require("x").unwrap_err().to_string();
         assert!(message.contains("body.x"), "{message}");
-    }
-
-    #[test]
-    fn edit_distances() {
-        assert_eq!(edit_distance("kitten", "sitting", 5), Some(3));
-        assert_eq!(edit_distance("kitten", "sitting", 2), None);
-        assert_eq!(edit_distance("", "ab", 2), Some(2));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What a result holds besides numbers: names, units, kinds, and where each signal's values are stored.
 //!
 //! A simulation of a million signals has far fewer independent columns, because most variables of an acausal model
-//! are aliases (`resistor.p.v` is `capacitor.n.v`) or parameters. A signal therefore names the [`Source`] of its
+//! are aliases (`resistor.p.v` is `capacitor.n.v`) or parameters. A signal therefore names the [`SignalSource`] of its
 //! values instead of owning them.
 
 /// What the numbers of a signal mean; all are stored as `f64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum SignalKind {
     /// `Real`.
     #[default]
     Real,
@@ -20,7 +20,7 @@ pub enum Kind {
 
 /// Where the values of a signal come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Source {
+pub enum SignalSource {
     /// A parameter or constant: one value for the whole run.
     Constant(f64),
     /// A column of the rows handed to [`ResultWriter::row`](crate::ResultWriter::row). Several signals may share one.
@@ -42,9 +42,9 @@ pub struct Signal {
     /// Unit in Modelica notation, e.g. `N.m`; may be empty.
     pub unit: String,
     /// What the numbers mean.
-    pub kind: Kind,
+    pub kind: SignalKind,
     /// Where the numbers are.
-    pub source: Source,
+    pub source: SignalSource,
 }
 
 impl Signal {
@@ -55,12 +55,12 @@ impl Signal {
 
     /// A varying `Real` equal to `column`, or to its negative.
     pub fn alias(name: impl Into<String>, column: usize, negated: bool) -> Self {
-        Self::with_source(name.into(), Source::Column { column, negated })
+        Self::with_source(name.into(), SignalSource::Column { column, negated })
     }
 
     /// A parameter or constant.
     pub fn constant(name: impl Into<String>, value: f64) -> Self {
-        Self::with_source(name.into(), Source::Constant(value))
+        Self::with_source(name.into(), SignalSource::Constant(value))
     }
 
     /// Sets the unit.
@@ -79,22 +79,22 @@ impl Signal {
 
     /// Sets the kind.
     #[must_use]
-    pub fn with_kind(mut self, kind: Kind) -> Self {
+    pub fn with_kind(mut self, kind: SignalKind) -> Self {
         self.kind = kind;
         self
     }
 
     /// Whether the signal is one value for the whole run.
     pub fn is_constant(&self) -> bool {
-        matches!(self.source, Source::Constant(_))
+        matches!(self.source, SignalSource::Constant(_))
     }
 
-    fn with_source(name: String, source: Source) -> Self {
+    fn with_source(name: String, source: SignalSource) -> Self {
         Self {
             name,
             description: String::new(),
             unit: String::new(),
-            kind: Kind::Real,
+            kind: SignalKind::Real,
             source,
         }
     }
@@ -110,8 +110,8 @@ pub(crate) fn columns_needed(signals: &[Signal]) -> usize {
     signals
         .iter()
         .map(|s| match s.source {
-            Source::Constant(_) => 0,
-            Source::Column { column, .. } => column + 1,
+            SignalSource::Constant(_) => 0,
+            SignalSource::Column { column, .. } => column + 1,
         })
         .max()
         .unwrap_or(0)

@@ -1,7 +1,7 @@
 //! A result file under construction: invisible under its final name until it is complete.
 //!
 //! The bytes go to `NAME.partial-PID-K` beside the target, and a rename on success gives the file its name. A run that
-//! is killed leaves at most that clearly named file; a [`Target`] that is dropped removes it.
+//! is killed leaves at most that clearly named file; a [`ResultFile`] that is dropped removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ const FLUSH_BYTES: usize = 1 << 20;
 static SERIAL: AtomicUsize = AtomicUsize::new(0);
 
 /// An append-only file with a buffer whose content reaches the disk in whole records.
-pub(crate) struct Target {
+pub(crate) struct ResultFile {
     path: PathBuf,
     partial: PathBuf,
     file: File,
@@ -31,7 +31,7 @@ pub(crate) struct Target {
     done: bool,
 }
 
-impl Target {
+impl ResultFile {
     /// Checks that `path` can become a result file and opens the temporary file beside it.
     pub(crate) fn create(path: &Path) -> Result<Self, ResultError> {
         let fail = |source| ResultError::Create {
@@ -186,9 +186,9 @@ impl Target {
     }
 
     /// Opens a scratch file beside the target; it is removed from the directory at once where the system allows it.
-    pub(crate) fn scratch(&self) -> Result<Scratch, ResultError> {
+    pub(crate) fn scratch(&self) -> Result<TemporaryFile, ResultError> {
         let (path, file) = open_beside(&self.path, "scratch").map_err(|e| self.error(e))?;
-        Ok(Scratch { path, file })
+        Ok(TemporaryFile { path, file })
     }
 
     /// A write error on this file.
@@ -207,7 +207,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for ResultFile {
     fn drop(&mut self) {
         if !self.done {
             // Nobody is left to tell when this fails; the name says that the file is partial.
@@ -218,13 +218,13 @@ impl Drop for Target {
 }
 
 /// A temporary file that disappears when dropped.
-pub(crate) struct Scratch {
+pub(crate) struct TemporaryFile {
     path: PathBuf,
     /// The open file.
     pub(crate) file: File,
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
         temporary::forget(&self.path);
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn appears_only_when_complete() {
         let dir = directory("commit");
-        let mut target = Target::create(&dir.join("x.csv")).unwrap();
+        let mut target = ResultFile::create(&dir.join("x.csv")).unwrap();
         target.buffer.extend(b"time\n0\n");
         target.flush().unwrap();
         assert!(names(&dir)[0].starts_with("x.csv.partial-"));
@@ -299,7 +299,7 @@ mod tests {
     fn dropped_leaves_nothing_and_keeps_the_old_file() {
         let dir = directory("drop");
         fs::write(dir.join("x.csv"), "old").unwrap();
-        let mut target = Target::create(&dir.join("x.csv")).unwrap();
+        let mut target = ResultFile::create(&dir.join("x.csv")).unwrap();
         target.buffer.extend(b"new");
         drop(target);
         assert_eq!(names(&dir), ["x.csv"]);
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn incomplete_has_its_own_name() {
         let dir = directory("incomplete");
-        let mut target = Target::create(&dir.join("a.b.mat")).unwrap();
+        let mut target = ResultFile::create(&dir.join("a.b.mat")).unwrap();
         target.commit_incomplete().unwrap();
         assert_eq!(names(&dir), ["a.b.partial.mat"]);
         fs::remove_dir_all(dir).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     fn unwritable_is_an_error_with_the_path() {
         let dir = directory("unwritable");
         for path in [dir.join("missing/x.csv"), dir.clone()] {
-            let Err(ResultError::Create { path: reported, .. }) = Target::create(&path) else {
+            let Err(ResultError::Create { path: reported, .. }) = ResultFile::create(&path) else {
                 panic!("{} must not be creatable", path.display());
             };
             assert_eq!(reported, path);
@@ -335,7 +335,7 @@ mod tests {
         fs::create_dir(dir.join("store")).unwrap();
         fs::write(dir.join("store/real.csv"), "old").unwrap();
         std::os::unix::fs::symlink(dir.join("store/real.csv"), dir.join("x.csv")).unwrap();
-        let mut target = Target::create(&dir.join("x.csv")).unwrap();
+        let mut target = ResultFile::create(&dir.join("x.csv")).unwrap();
         target.buffer.extend(b"new");
         target.commit().unwrap();
         assert!(dir.join("x.csv").is_symlink());
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn torn_record_is_cut_off() {
         let dir = directory("torn");
-        let mut target = Target::create(&dir.join("x.csv")).unwrap();
+        let mut target = ResultFile::create(&dir.join("x.csv")).unwrap();
         target.buffer.extend(b"whole\n");
         target.flush().unwrap();
         target.file.write_all(b"tor").unwrap(); // what a full disk leaves of the next record

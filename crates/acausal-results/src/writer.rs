@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::signal::{Signal, Source, columns_needed};
+use crate::signal::{Signal, SignalSource, columns_needed};
 use crate::{ResultError, RunInfo, csv, mat, parquet};
 
 /// Receives a result row by row.
@@ -72,21 +72,21 @@ pub fn create(path: &Path) -> Result<Box<dyn ResultWriter>, ResultError> {
 
 /// The columns of a row that some signal uses, without gaps, and each signal's place among them.
 #[derive(Debug, Clone)]
-pub(crate) struct Columns {
+pub(crate) struct RowColumns {
     /// Shortest admissible row.
     needed: usize,
     /// Position in the row of each stored column, ascending.
     pub(crate) used: Vec<usize>,
     /// Where each signal finds its values: as in the signal, but columns count among `used`.
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<SignalSource>,
 }
 
-impl Columns {
+impl RowColumns {
     pub(crate) fn new(signals: &[Signal]) -> Self {
         let needed = columns_needed(signals);
         let mut dense = vec![usize::MAX; needed];
         for signal in signals {
-            if let Source::Column { column, .. } = signal.source {
+            if let SignalSource::Column { column, .. } = signal.source {
                 dense[column] = 0;
             }
         }
@@ -100,7 +100,7 @@ impl Columns {
         let sources = signals
             .iter()
             .map(|s| match s.source {
-                Source::Column { column, negated } => Source::Column {
+                SignalSource::Column { column, negated } => SignalSource::Column {
                     column: dense[column],
                     negated,
                 },
@@ -146,20 +146,20 @@ mod tests {
             Signal::alias("b", 2, true),
             Signal::constant("c", 1.0),
         ];
-        let columns = Columns::new(&signals);
+        let columns = RowColumns::new(&signals);
         assert_eq!(columns.used, [2, 5]);
         assert_eq!(
             columns.sources,
             [
-                Source::Column {
+                SignalSource::Column {
                     column: 1,
                     negated: false
                 },
-                Source::Column {
+                SignalSource::Column {
                     column: 0,
                     negated: true
                 },
-                Source::Constant(1.0)
+                SignalSource::Constant(1.0)
             ]
         );
         assert!(columns.check(&[0.0; 5]).is_err());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acausal_results::{
-    Kind, MemoryWriter, ResultError, ResultSet, ResultWriter, RunInfo, Signal, create, read,
+    MemoryWriter, ResultError, ResultSet, ResultWriter, RunInfo, Signal, SignalKind, create, read,
     read_signals,
 };
 
@@ -45,12 +45,12 @@ fn signals() -> Vec<Signal> {
         Signal::constant("body.m", 2.5)
             .with_unit("kg")
             .with_description("Mass"),
-        Signal::column("count", 0).with_kind(Kind::Integer),
+        Signal::column("count", 0).with_kind(SignalKind::Integer),
         Signal::column("contact.closed", 1)
-            .with_kind(Kind::Boolean)
+            .with_kind(SignalKind::Boolean)
             .with_description("In contact"),
-        Signal::constant("mode", 3.0).with_kind(Kind::Enumeration),
-        Signal::constant("n", 4.0).with_kind(Kind::Integer),
+        Signal::constant("mode", 3.0).with_kind(SignalKind::Enumeration),
+        Signal::constant("n", 4.0).with_kind(SignalKind::Integer),
     ]
 }
 

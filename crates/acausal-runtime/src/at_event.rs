@@ -9,13 +9,13 @@ use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::threshold::look_ahead;
 use crate::event::watch::Standstill;
-use crate::impulse::Before;
+use crate::impulse::BeforeEvent;
 use crate::initial::roles;
-use crate::machine::{Machine, Which};
-use crate::simulate::{Run, absorb};
+use crate::machine::{Machine, ProgramId};
+use crate::simulate::{Simulation, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
-impl Run {
+impl Simulation {
     /// Right after initialisation `initial()` is false: an event, at which also the first `sample` may be due.
     pub(crate) fn first_events(
         &mut self,
@@ -53,7 +53,7 @@ impl Run {
         let Some(mut start) = self.start_row.take() else {
             return Ok(());
         };
-        let mut exchange = |run: &mut Run| {
+        let mut exchange = |run: &mut Simulation| {
             let now = [&mut run.machine.mem, &mut run.y, &mut run.yp];
             for (now, other) in now.into_iter().zip(start.iter_mut()) {
                 std::mem::swap(now, other);
@@ -77,7 +77,7 @@ impl Run {
         summary.events += 1;
         self.row(self.t, sink)?; // left limit
         self.check_standstill(crossings, settings, summary)?;
-        let before = Before::new(&self.events, &self.machine, &self.y);
+        let before = BeforeEvent::new(&self.events, &self.machine, &self.y);
         self.machine.inputs.pass(self.t);
         for &indicator in passed {
             self.machine.delays.pass(indicator);
@@ -135,7 +135,7 @@ impl Run {
     /// slope would look like a large error in the first steps. Also a bound for the first step, if a relation needs one.
     pub(crate) fn slopes(&mut self, settings: &Settings, crossings: &[usize]) -> Option<f64> {
         let roles = roles(&self.machine.model);
-        let algebraic = roles.contains(&acausal_expr::unknown::Role::Algebraic);
+        let algebraic = roles.contains(&acausal_expr::unknown::UnknownRole::Algebraic);
         let relations = !crossings.is_empty() || self.machine.shifts.iter().any(|s| *s != 0.0);
         if !algebraic && !relations {
             return None;
@@ -147,7 +147,7 @@ impl Run {
             first_step = events.first_step(&mut ctx, ahead, crossings);
         }
         for (k, role) in roles.iter().enumerate() {
-            if *role == acausal_expr::unknown::Role::Algebraic {
+            if *role == acausal_expr::unknown::UnknownRole::Algebraic {
                 // Without a solution nearby the slopes stay zero, which is safe but slow.
                 self.yp[k] = ahead.as_ref().map_or(0.0, |a| a.slope[k]);
             }
@@ -253,7 +253,7 @@ pub(crate) fn record_delays(
     let model = machine.model.clone();
     let mut first = 0;
     for (k, code) in model.events.delays.iter().enumerate() {
-        machine.run(Which::Delay(k), y, yp);
+        machine.run(ProgramId::Delay(k), y, yp);
         let arguments = machine.out[..3 * code.len].to_vec();
         let recorded = machine.delays.record(t, first, &arguments, code.len);
         recorded.map_err(|(delay, longest)| SimError::Delay {
@@ -266,7 +266,7 @@ pub(crate) fn record_delays(
     }
     let (mut first, event) = (0, !machine.delays.from_left);
     for (k, code) in model.events.spatials.iter().enumerate() {
-        machine.run(Which::Spatial(k), y, yp);
+        machine.run(ProgramId::Spatial(k), y, yp);
         let arguments = machine.out[..code.arguments_len()].to_vec();
         let lines = &mut machine.distributions;
         let recorded = lines.record(t, first, &arguments, code, event);

@@ -10,9 +10,9 @@
 
 use acausal_solver::{Dae, Pattern, PatternError};
 
-use crate::consistent::{Direction, Point, Underdetermined};
+use crate::consistent::{FreeDirection, Point, Underdetermined};
 use crate::event::threshold::look_ahead;
-use crate::simulate::Run;
+use crate::simulate::Simulation;
 use crate::{Settings, SimError, Summary};
 
 /// Relative distance from the nearest solution at which the equations have something else to say.
@@ -21,7 +21,7 @@ const DETERMINED: f64 = 1e-5;
 /// Additions to some rows.
 pub(crate) struct Bordered {
     /// The open directions.
-    directions: Vec<Direction>,
+    directions: Vec<FreeDirection>,
     /// Per direction: positions of its entries in the pattern.
     places: Vec<Vec<u32>>,
     /// Values from which the distance counts.
@@ -70,7 +70,7 @@ impl Bordered {
     }
 
     /// Distance along a direction, in sizes of the unknowns.
-    fn distance(&self, d: &Direction, y: &[f64]) -> f64 {
+    fn distance(&self, d: &FreeDirection, y: &[f64]) -> f64 {
         let part = |&(c, w): &(u32, f64)| w * (y[c as usize] - self.reference[c as usize]);
         d.weights.iter().map(part).sum()
     }
@@ -108,9 +108,9 @@ impl Bordered {
     }
 }
 
-impl Run {
+impl Simulation {
     /// Holds what the equations leave open at the nearest solution, from now until the next event. What was open at this
-    /// instant (`found`) may be determined an instant later, which [`Run::slopes`] has looked at; then it is taken from there.
+    /// instant (`found`) may be determined an instant later, which [`Simulation::slopes`] has looked at; then it is taken from there.
     pub(crate) fn keep_open(
         &mut self,
         found: Option<Underdetermined>,

@@ -33,12 +33,12 @@ pub(crate) struct Distribution {
     /// Cell in `Mem`.
     cell: usize,
     output: SpatialOutput,
-    pub(crate) profile: Profile,
+    pub(crate) profile: SpatialProfile,
 }
 
 /// Values over labels.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Profile {
+pub(crate) struct SpatialProfile {
     /// By ascending labels; two with one label where it jumps or bends.
     pub(crate) samples: VecDeque<Sample>,
     /// Labels of jumps that have not come out.
@@ -84,7 +84,7 @@ impl Distributions {
             lines.extend((0..code.len).map(|k| Distribution {
                 cell: code.base + k,
                 output: code.output,
-                profile: Profile::default(),
+                profile: SpatialProfile::default(),
             }));
         }
         Distributions {
@@ -105,7 +105,7 @@ impl Distributions {
     /// Forgets all profiles: the next record is the start.
     pub fn forget(&mut self) {
         for line in &mut self.lines {
-            line.profile = Profile::default();
+            line.profile = SpatialProfile::default();
         }
     }
 
@@ -193,7 +193,7 @@ impl End {
     }
 }
 
-impl Profile {
+impl SpatialProfile {
     /// The profile of the start.
     fn begin(&mut self, x: f64, points: impl Iterator<Item = (f64, f64)>) -> Result<(), f64> {
         let mut last = f64::NEG_INFINITY;
@@ -510,8 +510,8 @@ mod tests {
         }
     }
 
-    fn started(x: f64, points: &[(f64, f64)], first: Inputs) -> Profile {
-        let mut p = Profile::default();
+    fn started(x: f64, points: &[(f64, f64)], first: Inputs) -> SpatialProfile {
+        let mut p = SpatialProfile::default();
         assert_eq!(p.begin(x, points.iter().copied()), Ok(()));
         p.enter(0.0, first, 1e-4, true);
         p.leave(first, true);
@@ -550,8 +550,9 @@ mod tests {
     fn a_profile_is_linear_between_its_points() {
         let points = [(0.0, 1.0), (0.5, 3.0), (0.5, 4.0), (1.0, 0.0)];
         let mut p = started(2.0, &points, inputs(2.0, 1.0, 0.0, true));
-        let at =
-            |p: &Profile, x: f64| p.output(SpatialOutput::Right, 1.0, inputs(x, 9.0, 0.0, true));
+        let at = |p: &SpatialProfile, x: f64| {
+            p.output(SpatialOutput::Right, 1.0, inputs(x, 9.0, 0.0, true))
+        };
         assert_eq!(at(&p, 2.0), Some(0.0));
         assert_eq!(at(&p, 2.25), Some(2.0));
         assert_eq!(at(&p, 2.75), Some(4.0), "the near side until the event");

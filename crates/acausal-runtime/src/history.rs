@@ -11,8 +11,8 @@ use acausal_solver::Integrator;
 
 use crate::SimError;
 use crate::at_event::record_delays;
-use crate::machine::{Machine, Which};
-use crate::simulate::Run;
+use crate::machine::{Machine, ProgramId};
+use crate::simulate::Simulation;
 
 /// A step has at most so many parts.
 const MOST_PARTS: u32 = 1024;
@@ -29,13 +29,13 @@ const POINTS: usize = 6;
 
 /// The kept expressions at the last accepted steps, since the last event.
 #[derive(Debug, Default)]
-pub(crate) struct Recent {
+pub(crate) struct RecentSamples {
     samples: Vec<Sample>,
     /// The largest values so far: where an expression passes zero its error is not relative to zero.
     scales: Vec<f64>,
 }
 
-impl Recent {
+impl RecentSamples {
     /// Behind an event nothing is as it was but the sizes.
     pub(crate) fn forget(&mut self) {
         self.samples.clear();
@@ -48,7 +48,7 @@ struct Sample {
     values: Vec<f64>,
 }
 
-impl Run {
+impl Simulation {
     /// Adds what the step from the last point to `end` needs to the histories.
     pub(crate) fn refine_histories(
         &mut self,
@@ -154,11 +154,11 @@ fn kept(machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) -> Vec<f64> {
     let model = machine.model.clone();
     let mut values = Vec::new();
     for (k, code) in model.events.delays.iter().enumerate() {
-        machine.run(Which::Delay(k), y, yp);
+        machine.run(ProgramId::Delay(k), y, yp);
         values.extend_from_slice(&machine.out[..code.len]);
     }
     for (k, code) in model.events.spatials.iter().enumerate() {
-        machine.run(Which::Spatial(k), y, yp);
+        machine.run(ProgramId::Spatial(k), y, yp);
         values.extend_from_slice(&machine.out[..3 * code.len]);
     }
     values

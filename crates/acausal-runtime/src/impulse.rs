@@ -10,32 +10,32 @@
 //! Example: `w = if time < 0.5 then 0 else a` with a = 1: at t = 0.5 the sides are (1, 1) with the condition after and (1, 0) with the condition
 //! before the event; the difference jumps by 1. `y = if x > 0 then x^2 else 0` at x = 1e-16: (1e-32, 1e-32) and (1e-32, 0).
 
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 
 use crate::SimError;
-use crate::delay::pieces::Piece;
+use crate::delay::pieces::DelayPiece;
 use crate::event::EventState;
 use crate::initial::roles;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// What changes at events only, and the states, before an event.
-pub(crate) struct Before {
+pub(crate) struct BeforeEvent {
     places: Vec<std::ops::Range<usize>>,
     values: Vec<f64>,
     states: Vec<f64>,
     /// What delays read.
-    pieces: Vec<Piece>,
+    pieces: Vec<DelayPiece>,
 }
 
-impl Before {
+impl BeforeEvent {
     /// Nothing for models without equations to be looked at.
-    pub fn new(events: &EventState, machine: &Machine, y: &[f64]) -> Option<Before> {
+    pub fn new(events: &EventState, machine: &Machine, y: &[f64]) -> Option<BeforeEvent> {
         if machine.model.events.continuous.is_empty() {
             return None;
         }
         let places = events.discrete_places(machine);
         let values = places.iter().flat_map(|r| &machine.mem[r.clone()]);
-        Some(Before {
+        Some(BeforeEvent {
             values: values.copied().collect(),
             places,
             states: states(machine, y),
@@ -62,7 +62,7 @@ impl Before {
             machine.update(t, y, yp);
             let mut all = Vec::with_capacity(model.events.continuous.len());
             for (k, code) in model.events.continuous.iter().enumerate() {
-                machine.run(Which::Sides(k), y, yp);
+                machine.run(ProgramId::Sides(k), y, yp);
                 all.push(machine.out[..2 * code.len].to_vec());
             }
             all
@@ -124,6 +124,6 @@ fn exchange_timetable(machine: &mut Machine, values: Option<&[f64]>) -> Vec<f64>
 
 fn states(machine: &Machine, y: &[f64]) -> Vec<f64> {
     let roles = roles(&machine.model);
-    let state = |&k: &usize| roles[k] == Role::State;
+    let state = |&k: &usize| roles[k] == UnknownRole::State;
     (0..y.len()).filter(state).map(|k| y[k]).collect()
 }

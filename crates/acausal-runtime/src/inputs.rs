@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use acausal_compiled::Compiled;
-use acausal_expr::Kind;
+use acausal_compiled::CompiledModel;
+use acausal_expr::ValueKind;
 
 use crate::machine::Prepared;
 use crate::{SettingError, SimError};
@@ -166,17 +166,17 @@ impl Input {
 }
 
 /// The top-level inputs that can be given: name of the element, place, whether it is discrete.
-pub(crate) fn places(model: &Compiled) -> Vec<(String, usize, bool)> {
+pub(crate) fn places(model: &CompiledModel) -> Vec<(String, usize, bool)> {
     let assigned = |place: usize| {
         let values = model.local_values.iter();
         values.clone().any(|v| (v.0..v.0 + v.1).contains(&place))
     };
     let mut found = Vec::new();
     for (id, v) in model.symbols.var_ids().filter(|(_, v)| v.is_free_input()) {
-        if let Some(base) = model.region(id, Kind::Value) {
+        if let Some(base) = model.region(id, ValueKind::Value) {
             let free = (0..v.len()).filter(|&k| !assigned(base + k));
             found.extend(free.map(|k| {
-                let name = model.element_name(id, Kind::Value, k);
+                let name = model.element_name(id, ValueKind::Value, k);
                 (name, base + k, v.is_discrete())
             }));
         }

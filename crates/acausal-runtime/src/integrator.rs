@@ -1,12 +1,12 @@
 //! The integrator of a run: which one, and its tolerances.
 
 use acausal_base::Scale;
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::{Bdf, BdfOptions, Integrator};
 
 use crate::initial::roles;
 use crate::interior::Accuracy;
-use crate::simulate::Run;
+use crate::simulate::Simulation;
 use crate::{Settings, SimError};
 
 /// A history in single precision is exact enough from this tolerance on (as `acausal-solver/bdf/difference_rows.rs` has it).
@@ -62,10 +62,10 @@ pub(crate) const ALGEBRAIC_FRACTION: f64 = 1e-4;
 const ALGEBRAIC_LEAST: f64 = 1e-11;
 
 /// How exactly the integrator works.
-pub(crate) fn accuracy(settings: &Settings, roles: &[Role]) -> Accuracy {
-    let relative = local(settings.tolerance, roles.contains(&Role::Mu));
+pub(crate) fn accuracy(settings: &Settings, roles: &[UnknownRole]) -> Accuracy {
+    let relative = local(settings.tolerance, roles.contains(&UnknownRole::Mu));
     let state = relative * ABSOLUTE_FRACTION;
-    let algebraic = if roles.contains(&Role::State) {
+    let algebraic = if roles.contains(&UnknownRole::State) {
         (relative * ALGEBRAIC_FRACTION).max(ALGEBRAIC_LEAST.min(state))
     } else {
         state
@@ -77,7 +77,7 @@ pub(crate) fn accuracy(settings: &Settings, roles: &[Role]) -> Accuracy {
     }
 }
 
-impl Run {
+impl Simulation {
     /// An integrator at the present values.
     pub(crate) fn integrator(&self, settings: &Settings) -> Result<Box<dyn Integrator>, SimError> {
         let options = self.options(settings);
@@ -105,8 +105,8 @@ impl Run {
 
     fn options(&self, settings: &Settings) -> BdfOptions {
         let roles = roles(&self.machine.model);
-        let excluded = roles.contains(&Role::Mu);
-        let states = roles.contains(&Role::State);
+        let excluded = roles.contains(&UnknownRole::Mu);
+        let states = roles.contains(&UnknownRole::State);
         let mut max_step = self.machine.delays.shortest();
         if self.machine.model.unknowns.iter().all(|u| {
             u.value
@@ -119,7 +119,7 @@ impl Run {
             rtol: accuracy.relative,
             atol: (self.nominal.iter().zip(&roles))
                 .map(|(n, role)| match role {
-                    Role::Algebraic => accuracy.algebraic * n,
+                    UnknownRole::Algebraic => accuracy.algebraic * n,
                     _ => accuracy.state * n,
                 })
                 .collect(),
@@ -128,9 +128,9 @@ impl Run {
             error_test: roles
                 .iter()
                 .map(|r| match r {
-                    Role::State | Role::Lambda => true,
-                    Role::Algebraic => !states,
-                    Role::Mu => false,
+                    UnknownRole::State | UnknownRole::Lambda => true,
+                    UnknownRole::Algebraic => !states,
+                    UnknownRole::Mu => false,
                 })
                 .collect(),
             max_step,

@@ -24,7 +24,7 @@
 
 use std::ops::Range;
 
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::{Dae, StepFactors};
 
 use crate::bordered::Bordered;
@@ -66,7 +66,7 @@ pub(crate) struct Interior {
     yp: Vec<f64>,
     /// Amplified variables before the last correction.
     amplified: Vec<f64>,
-    pub counts: Counts,
+    pub counts: InteriorCounts,
 }
 
 /// What may change, and what must be exact.
@@ -80,7 +80,7 @@ struct Moving {
 
 /// What was done at points inside of steps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct InteriorCounts {
     pub points: u64,
     /// One residual and one solve each.
     pub iterations: u64,
@@ -243,7 +243,7 @@ impl Interior {
             *yp -= cj * e;
         }
         for (range, role) in groups(at) {
-            if moving.states || role == Role::Algebraic {
+            if moving.states || role == UnknownRole::Algebraic {
                 let e = &self.e[range.clone()];
                 at.y[range].iter_mut().zip(e).for_each(|(y, e)| *y -= e);
             }
@@ -298,13 +298,13 @@ impl Interior {
         let mut largest = 0.0f64;
         for (range, role) in groups(at) {
             let allowed = |i: usize| match role {
-                Role::Algebraic => relative * at.y[i].abs() + algebraic * at.nominal[i],
+                UnknownRole::Algebraic => relative * at.y[i].abs() + algebraic * at.nominal[i],
                 _ => {
                     let of = |v: f64| relative * v.abs() + state * at.nominal[i];
                     (of(at.yp[i]) / factors.cj()).max(SLOPE_FLOOR * of(at.y[i]))
                 }
             };
-            if role == Role::Algebraic || slopes {
+            if role == UnknownRole::Algebraic || slopes {
                 for i in range {
                     let size = self.e[i].abs() / allowed(i);
                     // A step that is no number must not be overlooked.
@@ -319,14 +319,14 @@ impl Interior {
 /// Gives a point the states of another one.
 pub(crate) fn set_states(at: &mut Point, y: &[f64]) {
     for (range, role) in groups(at) {
-        if role != Role::Algebraic {
+        if role != UnknownRole::Algebraic {
             at.y[range.clone()].copy_from_slice(&y[range]);
         }
     }
 }
 
 /// The components of the unknowns and their roles.
-fn groups(at: &Point) -> impl Iterator<Item = (Range<usize>, Role)> + use<> {
+fn groups(at: &Point) -> impl Iterator<Item = (Range<usize>, UnknownRole)> + use<> {
     let model = at.machine.model.clone();
     let mut first = 0;
     (0..model.unknowns.len()).map(move |k| {

@@ -6,12 +6,12 @@
 //! unknowns, and the run continues there as after an event. Where there is no solution, or where such jumps follow each
 //! other without end, the integrator's error stands.
 
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
 use crate::initial::roles;
-use crate::simulate::{Run, UNKNOWN_REACH, absorb};
+use crate::simulate::{Simulation, UNKNOWN_REACH, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 /// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
@@ -21,7 +21,7 @@ const LEAST: f64 = 64.0;
 /// The number that jumps have among the conditions that are watched for chattering.
 const WATCHED: usize = usize::MAX;
 
-impl Run {
+impl Simulation {
     /// Continues behind the end of a solution; false when the error of the integrator stands.
     pub(crate) fn jump(
         &mut self,
@@ -36,13 +36,13 @@ impl Run {
             SolverError::StepTooSmall { limit, .. }
             | SolverError::RepeatedFailure { limit, .. } => match *limit {
                 StepLimit::Convergence { .. } | StepLimit::Singular { .. } => true,
-                StepLimit::ErrorTest { variable } => roles[variable] == Role::Algebraic,
+                StepLimit::ErrorTest { variable } => roles[variable] == UnknownRole::Algebraic,
                 StepLimit::Evaluation(_) => false,
             },
             SolverError::SingularMatrix { structural, .. } => !structural,
             _ => false,
         };
-        if !ends || !roles.contains(&Role::Algebraic) {
+        if !ends || !roles.contains(&UnknownRole::Algebraic) {
             return Ok(false);
         }
         let reach = self.reach.unwrap_or(UNKNOWN_REACH);
@@ -58,7 +58,11 @@ impl Run {
                 return Ok(false);
             }
             let (mut y, mut yp) = (self.y.clone(), self.yp.clone());
-            for (k, _) in roles.iter().enumerate().filter(|r| *r.1 == Role::State) {
+            for (k, _) in roles
+                .iter()
+                .enumerate()
+                .filter(|r| *r.1 == UnknownRole::State)
+            {
                 y[k] += dt * self.yp[k];
             }
             let found = self.restart.solve_from_distant_guesses(&mut Point {

@@ -1,7 +1,7 @@
 //! The runtime: initialisation, integration and events of compiled models.
 //!
 //! A model comes from the compiler or from a file ([`file::read`]); this crate knows nothing of how it was made. Without the feature `cranelift` its kernels are
-//! interpreted, with the same bits. [`simulate`] runs a [`Compiled`] model and gives each output row to a [`Sink`]. A compiled
+//! interpreted, with the same bits. [`simulate`] runs a [`CompiledModel`] model and gives each output row to a [`Sink`]. A compiled
 //! model is shared data; a simulation is a value of its own, so several can run at once.
 //!
 //! | what | module |
@@ -13,7 +13,7 @@
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
 //! | events | `event`, `at_event`; jumps of what was differentiated: `impulse`; of solutions: `jump` |
-//! | what the integrator sees | `watched`, `integrator` |
+//! | what the integrator sees | `consistent_indicators`, `integrator` |
 //! | rows | `output`; points inside of a step: `interior`; chosen signals of large models: `selected` |
 //! | what was | `history`; `delay`, `distribution` |
 //! | the linear model at an instant | `linearise`: [`Linearisation`] |
@@ -24,6 +24,7 @@ mod at_event;
 mod bordered;
 mod checkpoint;
 mod consistent;
+mod consistent_indicators;
 mod delay;
 mod distribution;
 mod error;
@@ -44,9 +45,8 @@ mod selected;
 mod simulate;
 mod statistics;
 mod trace;
-mod watched;
 
-pub use acausal_compiled::{Compiled, file};
+pub use acausal_compiled::{CompiledModel, file};
 pub use checkpoint::Checkpoint;
 pub use event::watch::Standstill;
 pub use statistics::Profile;

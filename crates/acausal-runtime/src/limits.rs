@@ -3,7 +3,7 @@
 //! `--interval 1e-12` over one second asks for 10^12 rows, `sample(0, 1e-9)` for 10^9 events. Either would be written or handled one by
 //! one for hours. And an instant that is nearer to the one before than numbers can tell apart never comes.
 
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 
 use crate::event::EventState;
 use crate::{Settings, SimError};
@@ -56,7 +56,7 @@ fn advances(start: f64, stop: f64, interval: f64) -> bool {
 /// Instants of `sample` until the end.
 pub(crate) fn check_samples(
     events: &EventState,
-    model: &Compiled,
+    model: &CompiledModel,
     s: &Settings,
 ) -> Result<(), SimError> {
     for clock in &events.samples {

@@ -14,14 +14,14 @@
 use std::sync::Arc;
 
 use acausal_compiled::{Loc, fixed};
-use acausal_expr::unknown::{Role, Unknown};
+use acausal_expr::unknown::{Unknown, UnknownRole};
 use acausal_solver::Dae;
 use acausal_solver::linear::{LinearSolver, Lu};
 
 use crate::error::unknown_text;
 use crate::initial::roles;
 use crate::machine::{Machine, Prepared};
-use crate::simulate::Run;
+use crate::simulate::Simulation;
 use crate::{Settings, SimError, Sink, simulate_prepared};
 
 /// See the module. Matrices are row by row.
@@ -64,7 +64,7 @@ pub fn linearise(
     let checkpoint = checkpoint.ok_or_else(|| SimError::Settings("the run has no end".into()))?;
     settings.start = checkpoint.t;
     let (machine, mut summary) = crate::simulate::ready(prepared, &settings)?;
-    let run = Run::resume(machine, &checkpoint, &settings, &mut summary)?;
+    let run = Simulation::resume(machine, &checkpoint, &settings, &mut summary)?;
     let places = inputs.iter().map(|name| Ok(prepared.input(name)?.0));
     let places: Vec<usize> = places.collect::<Result<_, SimError>>()?;
     let mut at = PointOfRun::new(run);
@@ -105,13 +105,13 @@ struct Change {
 }
 
 impl PointOfRun {
-    fn new(run: Run) -> PointOfRun {
+    fn new(run: Simulation) -> PointOfRun {
         let roles = roles(&run.machine.model);
         let mut machine = run.machine;
         // From here on inputs are numbers that are changed by hand.
         machine.inputs = Default::default();
         PointOfRun {
-            differential: roles.iter().map(|r| *r != Role::Algebraic).collect(),
+            differential: roles.iter().map(|r| *r != UnknownRole::Algebraic).collect(),
             machine,
             t: run.t,
             y: run.y,
@@ -134,7 +134,7 @@ impl PointOfRun {
             .iter()
             .flat_map(|u| (0..u.len).map(move |_| own(u)));
         let states: Vec<(String, usize)> = (groups.zip(&roles).enumerate())
-            .filter(|(_, (own, role))| *own && **role == Role::State)
+            .filter(|(_, (own, role))| *own && **role == UnknownRole::State)
             .map(|(k, _)| (unknown_text(&model, k), k))
             .collect();
         let slopes = self.jacobian((0.0, 1.0))?;

@@ -16,11 +16,11 @@ use crate::consistent::Point;
 use crate::event::EventOutcome;
 use crate::event::asserts::message_text;
 use crate::interior::{LEFT, set_states};
-use crate::machine::{Machine, Which};
-use crate::simulate::{Run, absorb};
+use crate::machine::{Machine, ProgramId};
+use crate::simulate::{Simulation, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
-impl Run {
+impl Simulation {
     /// Output rows between the last step and `t` (exclusive), by interpolation.
     pub(crate) fn outputs_before(
         &mut self,
@@ -138,7 +138,7 @@ impl Run {
     pub(crate) fn subscript_fault(&mut self, t: f64) -> Option<SimError> {
         let model = self.machine.model.clone();
         for (k, code) in model.events.indexed.iter().enumerate() {
-            self.machine.run(Which::Index(k), &self.y, &self.yp);
+            self.machine.run(ProgramId::Index(k), &self.y, &self.yp);
             let values = &self.machine.out[..code.len];
             let wrong = |v: &&f64| !(1.0..=code.size as f64).contains(*v) || v.fract() != 0.0;
             if let Some(&index) = values.iter().find(wrong) {
@@ -218,13 +218,13 @@ impl Run {
         if !self.restart.refine(&mut at) {
             at.y.copy_from_slice(&kept.0);
             at.yp.copy_from_slice(&kept.1);
-            self.astray.get_or_insert((0, t)).0 += 1;
+            self.uncorrected.get_or_insert((0, t)).0 += 1;
         }
     }
 
     /// What to say about rows that do not satisfy the equations.
-    pub(crate) fn astray_note(&self) -> Option<crate::Note> {
-        self.astray.map(|(rows, t)| crate::Note {
+    pub(crate) fn uncorrected_note(&self) -> Option<crate::Note> {
+        self.uncorrected.map(|(rows, t)| crate::Note {
             text: format!(
                 "output rows in which no solution of the algebraic equations was found, so that their variables are interpolated between steps: {rows}, the first at time = {t}"
             ),

@@ -10,7 +10,7 @@
 //! for values that are not finite either, before the last row, in which everything is computed.
 
 use acausal_compiled::Loc;
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 use acausal_jit::kernel::Bank;
 use acausal_jit::{BoundProgram, demand};
 use acausal_solver::Integrator;
@@ -56,7 +56,7 @@ impl SelectedSignals {
         let locals = machine.bind_locals(&part.program)?;
         let roles = roles(model);
         Ok((unknowns.len() <= most).then_some(SelectedSignals {
-            algebraic: unknowns.iter().any(|&k| roles[k] != Role::State),
+            algebraic: unknowns.iter().any(|&k| roles[k] != UnknownRole::State),
             slopes,
             wanted,
             unknowns,

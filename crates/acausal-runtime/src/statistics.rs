@@ -1,6 +1,6 @@
 //! What the integrator did, in the names of the model.
 
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_solver::Integrator;
 
 use crate::Summary;
@@ -41,7 +41,7 @@ const NAMED: usize = 10;
 
 impl Summary {
     /// Adds the counters of an integrator that is done.
-    pub(crate) fn add(&mut self, bdf: &dyn Integrator, model: &Compiled) {
+    pub(crate) fn add(&mut self, bdf: &dyn Integrator, model: &CompiledModel) {
         let s = bdf.statistics();
         self.steps += s.steps;
         self.residual_evaluations += s.residual_evaluations;
@@ -69,7 +69,7 @@ impl Summary {
 }
 
 /// Adds the largest counts under the names of their unknowns. Ties keep the order of the unknowns.
-fn name_largest(named: &mut Vec<(String, u64)>, counts: &[u64], model: &Compiled) {
+fn name_largest(named: &mut Vec<(String, u64)>, counts: &[u64], model: &CompiledModel) {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&k| counts[k] > 0).collect();
     order.sort_by_key(|&k| std::cmp::Reverse(counts[k]));
     for k in order.into_iter().take(NAMED) {

@@ -7,7 +7,7 @@
 //! event at 0.31: `h <= 0` is now true; 2 rounds
 //! ```
 
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_solver::{EvalReason, Integrator, Move};
 
 use crate::Sink;
@@ -36,7 +36,7 @@ impl Tracer {
     }
 
     /// Reports the moves of a step.
-    pub fn step(&self, bdf: &mut dyn Integrator, model: &Compiled, sink: &mut dyn Sink) {
+    pub fn step(&self, bdf: &mut dyn Integrator, model: &CompiledModel, sink: &mut dyn Sink) {
         if !self.wanted.steps && !self.wanted.nonlinear {
             return;
         }
@@ -48,11 +48,11 @@ impl Tracer {
     }
 
     /// Reports what is left when the integrator stops.
-    pub fn finish(&self, bdf: &mut dyn Integrator, model: &Compiled, sink: &mut dyn Sink) {
+    pub fn finish(&self, bdf: &mut dyn Integrator, model: &CompiledModel, sink: &mut dyn Sink) {
         self.step(bdf, model, sink);
     }
 
-    fn line(&self, m: Move, model: &Compiled) -> Option<String> {
+    fn line(&self, m: Move, model: &CompiledModel) -> Option<String> {
         let name = |k: usize| unknown_text(model, k);
         let equation = |row: usize| row_text(model, row).1;
         Some(match m {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use acausal_base::{SourceMap, Span};
 use acausal_expr::flat::*;
-use acausal_expr::{ExprId, Kind, Range, Ty, VarId};
+use acausal_expr::{ExprId, Range, Ty, ValueKind, VarId};
 use acausal_runtime::{Machine, Settings, Sink, file, gather, simulate};
 
 fn variable(name: &str, dims: &[usize]) -> Variable {
@@ -84,8 +84,8 @@ fn exponential_decay_gets_better_with_the_tolerance() {
         let mut x = variable("x", &[]);
         x.attributes_mut().start = Some(Comprehension::scalar(one));
         m.vars.push(x);
-        let x = m.exprs.scalar_var(VarId(0), Kind::Value, Ty::Real);
-        let dx = m.exprs.scalar_var(VarId(0), Kind::Der(1), Ty::Real);
+        let x = m.exprs.scalar_var(VarId(0), ValueKind::Value, Ty::Real);
+        let dx = m.exprs.scalar_var(VarId(0), ValueKind::Der(1), Ty::Real);
         let minus = m.exprs.neg(x);
         equation(&mut m, vec![], dx, minus);
         let rows = run(
@@ -121,10 +121,10 @@ fn heat_equation_reaches_its_steady_state() {
         x.var(VarId(0), kind, &[s], Ty::Real)
     };
     let (d, l, c, r) = (
-        at(x, Kind::Der(1), 0),
-        at(x, Kind::Value, -1),
-        at(x, Kind::Value, 0),
-        at(x, Kind::Value, 1),
+        at(x, ValueKind::Der(1), 0),
+        at(x, ValueKind::Value, -1),
+        at(x, ValueKind::Value, 0),
+        at(x, ValueKind::Value, 1),
     );
     let two = x.real(-2.0);
     let mid = x.mul(&[two, c]);
@@ -133,7 +133,7 @@ fn heat_equation_reaches_its_steady_state() {
     let rhs = x.mul(&[k, sum]);
     let fixed = |x: &mut acausal_expr::Exprs, k: i64| {
         let k = x.int(k);
-        x.var(VarId(0), Kind::Value, &[k], Ty::Real)
+        x.var(VarId(0), ValueKind::Value, &[k], Ty::Real)
     };
     let (first, last, before) = (fixed(x, 1), fixed(x, n as i64), fixed(x, n as i64 - 1));
     let one = x.real(1.0);
@@ -173,9 +173,9 @@ fn the_matrix_is_that_of_its_time() {
         x.var(VarId(var), kind, &[i], Ty::Real)
     };
     let (value, slope, q) = (
-        at(x, 0, Kind::Value),
-        at(x, 0, Kind::Der(1)),
-        at(x, 1, Kind::Value),
+        at(x, 0, ValueKind::Value),
+        at(x, 0, ValueKind::Der(1)),
+        at(x, 1, ValueKind::Value),
     );
     let (two, minus, time) = (x.real(2.0), x.real(-1.0), x.time());
     let double = x.mul(&[two, value]);

@@ -23,7 +23,7 @@ use std::ops::Range;
 /// # Example
 /// The reaction of Robertson, two differential equations and a conserved sum (Hairer & Wanner, "Solving ODEs II", sec. IV.1):
 /// ```
-/// use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+/// use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, Pattern, StepOutcome};
 ///
 /// struct Robertson(Pattern);
 ///
@@ -31,13 +31,13 @@ use std::ops::Range;
 ///     fn pattern(&self) -> &Pattern {
 ///         &self.0
 ///     }
-///     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+///     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
 ///         r[0] = yp[0] + 0.04 * y[0] - 1e4 * y[1] * y[2];
 ///         r[1] = yp[1] - 0.04 * y[0] + 1e4 * y[1] * y[2] + 3e7 * y[1] * y[1];
 ///         r[2] = y[0] + y[1] + y[2] - 1.0;
 ///         Ok(())
 ///     }
-///     fn jacobian(&mut self, _t: f64, y: &[f64], _yp: &[f64], cj: f64, m: &mut [f64]) -> Result<(), EvalError> {
+///     fn jacobian(&mut self, _t: f64, y: &[f64], _yp: &[f64], cj: f64, m: &mut [f64]) -> Result<(), DaeError> {
 ///         m.copy_from_slice(&[
 ///             // Column by column: dF/dy[0] + cj dF/dy'[0], and so on.
 ///             cj + 0.04, -0.04, 1.0,
@@ -62,7 +62,7 @@ pub trait Dae {
     fn pattern(&self) -> &Pattern;
 
     /// Writes `F(t, y, yp)` to `r`.
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError>;
 
     /// Writes the values of `dF/dy + cj * dF/dy'` in the order of [`Dae::pattern`].
     fn jacobian(
@@ -72,7 +72,7 @@ pub trait Dae {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError>;
+    ) -> Result<(), DaeError>;
 
     /// The event indicators, where the model has any.
     fn events(&mut self) -> Option<&mut dyn Events> {
@@ -91,8 +91,7 @@ pub trait Events {
     fn indicators_len(&self) -> usize;
 
     /// Writes the event indicators.
-    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64])
-    -> Result<(), EvalError>;
+    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), DaeError>;
 
     /// The same at a point of the integrator's polynomial, inside of the last step, where algebraic unknowns and derivatives need not satisfy the
     /// equations. A model whose indicators depend on them may correct y and y' first; the factors are missing where the integrator has none.
@@ -103,7 +102,7 @@ pub trait Events {
         yp: &mut [f64],
         _factors: Option<StepFactors<'_>>,
         g: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.indicators(t, y, yp, g)
     }
 }
@@ -116,7 +115,7 @@ pub trait LargeDae {
         &mut self,
         _t: f64,
         _point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
+    ) -> Option<Result<(), DaeError>> {
         None
     }
 
@@ -128,7 +127,7 @@ pub trait LargeDae {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError>;
+    ) -> Result<(), DaeError>;
 
     /// Whether the iteration matrix depends on y or y'. If not, those of [`LargeDae::jacobian_after_residual`] may be others than the residual's.
     fn jacobian_needs_point(&self) -> bool {
@@ -180,7 +179,7 @@ impl Predicted<'_> {
 
 /// An evaluation of the model that failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum EvalError {
+pub enum DaeError {
     /// The model is not defined at these values; a smaller step may avoid them.
     Recoverable(EvalReason),
     /// The integration cannot go on.
@@ -202,7 +201,7 @@ pub enum EvalReason {
     },
 }
 
-impl EvalError {
+impl DaeError {
     /// The reason, recoverable or not.
     pub fn reason(&self) -> EvalReason {
         match *self {
@@ -220,13 +219,13 @@ impl fmt::Display for EvalReason {
     }
 }
 
-impl fmt::Display for EvalError {
+impl fmt::Display for DaeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reason().fmt(f)
     }
 }
 
-impl std::error::Error for EvalError {}
+impl std::error::Error for DaeError {}
 
 /// Index of the first value that is not finite.
 pub(crate) fn first_not_finite(values: &[f64]) -> Option<usize> {

@@ -3,7 +3,9 @@
 //! [`crate::Bdf`] is always there; `Ida` (SUNDIALS) exists with the cargo feature `sundials` and serves as the judge: the
 //! same problems through both must give the same trajectories.
 
-use crate::bdf::{Bdf, Move, Profile, RootCrossing, SolverError, Statistics, StepOutcome};
+use crate::bdf::{
+    Bdf, IntegratorProfile, Move, RootCrossing, SolverError, Statistics, StepOutcome,
+};
 use crate::dae::Dae;
 use crate::factors::StepFactors;
 
@@ -74,8 +76,8 @@ pub trait Integrator {
     }
 
     /// Who limits the steps, and what the matrix costs; empty where the integrator does not tell.
-    fn profile(&self) -> Profile {
-        Profile::default()
+    fn profile(&self) -> IntegratorProfile {
+        IntegratorProfile::default()
     }
 }
 
@@ -144,7 +146,7 @@ impl Integrator for Bdf {
         Bdf::take_trace(self)
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self) -> IntegratorProfile {
         Bdf::profile(self)
     }
 }

@@ -27,10 +27,10 @@ mod parallel;
 mod pattern;
 
 pub use bdf::{
-    Bdf, BdfOptions, InvalidInput, Move, Profile, RootCrossing, SolverError, Statistics, StepLimit,
-    StepOutcome,
+    Bdf, BdfOptions, IntegratorProfile, InvalidInput, Move, RootCrossing, SolverError, Statistics,
+    StepLimit, StepOutcome,
 };
-pub use dae::{Dae, EvalError, EvalReason, Events, LargeDae, Predicted};
+pub use dae::{Dae, DaeError, EvalReason, Events, LargeDae, Predicted};
 pub use factors::StepFactors;
 #[cfg(feature = "sundials")]
 pub use ida::Ida;

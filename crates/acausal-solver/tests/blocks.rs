@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use acausal_solver::newton::{BlockNewton, Nonlinear};
-use acausal_solver::{EvalError, NewtonError, NewtonOptions, Pattern};
+use acausal_solver::{DaeError, NewtonError, NewtonOptions, Pattern};
 
 /// `F_i(x) = sum over entries of a_ij g_k(x_j) - b_i`, with the zero at a chosen point.
 struct Random {
@@ -26,7 +26,7 @@ impl Nonlinear for Random {
         self.b.len()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         for (r, b) in r.iter_mut().zip(&self.b) {
             *r = -b;
         }
@@ -39,7 +39,7 @@ impl Nonlinear for Random {
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         for (j, &x) in x.iter().enumerate() {
             for k in self.pattern.range(j) {
                 let (a, kind) = self.terms[k];
@@ -157,12 +157,12 @@ impl<F: FnMut(&[f64]) -> Vec<f64>, J: FnMut(&[f64], usize, usize) -> f64> Nonlin
         self.pattern.size()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         r.copy_from_slice(&(self.f)(x));
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         for c in 0..self.pattern.size() {
             for k in self.pattern.range(c) {
                 values[k] = (self.j)(x, self.pattern.row_idx()[k] as usize, c);
@@ -292,13 +292,13 @@ fn blocks_are_rescued_in_lock_step() {
         fn len(&self) -> usize {
             self.0.size()
         }
-        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
             for (k, (x, r)) in x.iter().zip(r).enumerate() {
                 *r = (x / 0.05).exp() - 1.0 + x - 10.0 - k as f64;
             }
             Ok(())
         }
-        fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+        fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
             for (x, v) in x.iter().zip(values) {
                 *v = (x / 0.05).exp() / 0.05 + 1.0;
             }

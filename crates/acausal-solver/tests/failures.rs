@@ -3,7 +3,7 @@
 mod problems;
 
 use acausal_solver::{
-    Bdf, BdfOptions, Dae, EvalError, EvalReason, InvalidInput, Pattern, SolverError, StepLimit,
+    Bdf, BdfOptions, Dae, DaeError, EvalReason, InvalidInput, Pattern, SolverError, StepLimit,
     StepOutcome,
 };
 use problems::{Dense, run, tolerances};
@@ -95,13 +95,7 @@ fn singular_matrices_name_row_and_column() {
 struct Structural(Pattern);
 
 impl Dae for Structural {
-    fn residual(
-        &mut self,
-        _t: f64,
-        _y: &[f64],
-        yp: &[f64],
-        r: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn residual(&mut self, _t: f64, _y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         r[0] = yp[0];
         r[1] = yp[0] - 1.0;
         Ok(())
@@ -113,7 +107,7 @@ impl Dae for Structural {
         _yp: &[f64],
         cj: f64,
         v: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         v.fill(cj);
         Ok(())
     }
@@ -143,11 +137,11 @@ fn structural_singularity_is_found_before_the_first_step() {
 struct Refusing(Pattern, bool);
 
 impl Dae for Refusing {
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         r[0] = yp[0] + y[0];
         match (t > 0.5, self.1) {
-            (true, true) => Err(EvalError::Fatal(EvalReason::Caller { code: 7 })),
-            (true, false) => Err(EvalError::Recoverable(EvalReason::Caller { code: 8 })),
+            (true, true) => Err(DaeError::Fatal(EvalReason::Caller { code: 7 })),
+            (true, false) => Err(DaeError::Recoverable(EvalReason::Caller { code: 8 })),
             _ => Ok(()),
         }
     }
@@ -158,7 +152,7 @@ impl Dae for Refusing {
         _yp: &[f64],
         cj: f64,
         v: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         v[0] = cj + 1.0;
         Ok(())
     }

@@ -5,7 +5,7 @@ mod large;
 mod problems;
 
 use acausal_cpu::Team;
-use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, LargeDae, Pattern, Predicted, StepOutcome};
+use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, LargeDae, Pattern, Predicted, StepOutcome};
 use large::{Heat, HeatForm, TransmissionLine};
 use problems::{Dense, run, tolerances};
 
@@ -128,7 +128,7 @@ fn a_narrow_history_is_as_good() {
 struct WithTeam(Heat, Option<Team>);
 
 impl Dae for WithTeam {
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.0.residual(t, y, yp, r)
     }
 
@@ -139,7 +139,7 @@ impl Dae for WithTeam {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.0.jacobian(t, y, yp, cj, values)
     }
 
@@ -160,7 +160,7 @@ impl LargeDae for WithTeam {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.0.jacobian(t, y, yp, cj, values)
     }
 
@@ -177,7 +177,7 @@ struct OnTheWay<D> {
 }
 
 impl<D: Dae> Dae for OnTheWay<D> {
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.dae.residual(t, y, yp, r)
     }
 
@@ -188,7 +188,7 @@ impl<D: Dae> Dae for OnTheWay<D> {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.dae.jacobian(t, y, yp, cj, values)
     }
 
@@ -202,11 +202,7 @@ impl<D: Dae> Dae for OnTheWay<D> {
 }
 
 impl<D: Dae> LargeDae for OnTheWay<D> {
-    fn predicted_residual(
-        &mut self,
-        t: f64,
-        point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
+    fn predicted_residual(&mut self, t: f64, point: Predicted<'_>) -> Option<Result<(), DaeError>> {
         let n = self.dae.pattern().size();
         let (mut y, mut yp) = (vec![f64::NAN; n], vec![f64::NAN; n]);
         let mut end = n;
@@ -232,7 +228,7 @@ impl<D: Dae> LargeDae for OnTheWay<D> {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         assert!(self.linear || y.iter().chain(yp).all(|v| v.is_finite()));
         self.dae.jacobian(t, y, yp, cj, values)
     }

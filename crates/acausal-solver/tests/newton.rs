@@ -1,7 +1,7 @@
 //! Damped Newton: convergence, damping, bounds, undefined regions, rectangular systems, typed failures.
 
 use acausal_solver::newton::{self, Nonlinear};
-use acausal_solver::{EvalError, EvalReason, NewtonError, NewtonOptions, Pattern};
+use acausal_solver::{DaeError, EvalReason, NewtonError, NewtonOptions, Pattern};
 
 /// A system given by closures, with a full Jacobian of differences.
 struct System<F: FnMut(&[f64], &mut [f64])> {
@@ -33,12 +33,12 @@ impl<F: FnMut(&[f64], &mut [f64])> Nonlinear for System<F> {
         self.equations
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         (self.f)(x, r);
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         let mut x = x.to_vec();
         let (mut low, mut high) = (vec![0.0; self.equations], vec![0.0; self.equations]);
         for j in 0..self.unknowns {

@@ -74,12 +74,12 @@ fn exact(exprs: &mut Exprs, e: ExprId) -> ExprId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acausal_expr::{Builtin, IterId, Kind, VarId};
+    use acausal_expr::{Builtin, IterId, ValueKind, VarId};
 
     #[test]
     fn products_inside_of_integer_functions_are_checked() {
         let mut x = Exprs::default();
-        let [a, b] = [0, 1].map(|k| x.scalar_var(VarId(k), Kind::Value, Ty::Int));
+        let [a, b] = [0, 1].map(|k| x.scalar_var(VarId(k), ValueKind::Value, Ty::Int));
         let m = x.int(1000);
         let product = x.mul(&[a, b]);
         let rest = x.call(Builtin::Mod, &[product, m]);

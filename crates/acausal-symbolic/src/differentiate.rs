@@ -6,9 +6,9 @@
 //! piecewise constant and are kept. Run-time functions differentiate into [`Node::Apply`] with one more entry in
 //! `wrt`, evaluated by forward-mode differentiation of their body.
 
-use acausal_expr::visit::{Images, Seen, Stack};
+use acausal_expr::visit::{ExprSet, Images, Stack};
 use acausal_expr::{
-    Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty,
+    Access, Builtin, ExprId, Exprs, IterId, Node, Range, ReduceOp, RelOp, Ty, ValueKind,
 };
 
 use crate::Reduce;
@@ -52,15 +52,15 @@ impl Differentiate for Exprs {
             Node::Time => x.real(1.0),
             Node::Var(a) if constant(a) => x.real(0.0),
             Node::Var(mut a) => match a.kind {
-                Kind::Value => {
-                    a.kind = Kind::Der(1);
+                ValueKind::Value => {
+                    a.kind = ValueKind::Der(1);
                     x.access(a, Ty::Real)
                 }
-                Kind::Der(n) => {
-                    a.kind = Kind::Der(n + 1);
+                ValueKind::Der(n) => {
+                    a.kind = ValueKind::Der(n + 1);
                     x.access(a, Ty::Real)
                 }
-                Kind::Pre => x.real(0.0),
+                ValueKind::Pre => x.real(0.0),
             },
             _ => x.real(0.0),
         })
@@ -76,7 +76,7 @@ impl Differentiate for Exprs {
 
 /// Reachable subexpressions that carry value, that is without subscripts, conditions and indices.
 fn reachable_values(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
-    let mut seen = Seen::default();
+    let mut seen = ExprSet::default();
     let mut stack = Stack::default();
     stack.push(root);
     let mut order = Vec::with_capacity(8);
@@ -241,6 +241,16 @@ fn derive_pow(
     }
 }
 
+/// Changed by events only, or at once where a value passes a threshold.
+fn is_piecewise_constant(f: Builtin) -> bool {
+    use Builtin::*;
+    matches!(
+        f,
+        Sign | Floor | Ceil | Integer | Div | Initial | Terminal | Sample
+    ) || matches!(f, Spatial | Edge | Change | Start | Concat | Text)
+        || f.is_clocked()
+}
+
 pub(crate) fn derive_call(
     exprs: &mut Exprs,
     e: ExprId,
@@ -337,7 +347,8 @@ pub(crate) fn derive_call(
             let rate = exprs.sub(one, d[1]);
             return exprs.mul(&[past, rate]);
         }
-        _ => return zero,
+        _ if is_piecewise_constant(f) => return zero,
+        _ => unreachable!("{f:?} has no rule for its derivative"),
     };
     exprs.mul(&[outer, d[0]])
 }

@@ -83,7 +83,8 @@ enum Cut {
 }
 
 fn position(eq: &Equation, iter: IterId) -> usize {
-    eq.domain.iter().position(|(i, _)| *i == iter).unwrap_or(0)
+    let place = eq.domain.iter().position(|(i, _)| *i == iter);
+    place.expect("an equation is cut along one of its own iterators")
 }
 
 fn find_cut(exprs: &Exprs, eq: &Equation) -> Option<Cut> {

@@ -6,7 +6,7 @@
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
 use acausal_expr::subscripts::intersection;
-use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Printer, Range, Value};
+use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Printer, Range, ScalarValue};
 
 /// Why the elements of an access are not known.
 #[derive(Clone, Debug)]
@@ -175,12 +175,12 @@ fn subscript(exprs: &Exprs, s: ExprId, domain: &Domain, values: &[i64]) -> Optio
         Node::Iter(i) => domain
             .iter()
             .position(|(j, _)| *j == i)
-            .map(|k| Value::Int(values[k])),
+            .map(|k| ScalarValue::Int(values[k])),
         _ => None,
     });
     match v {
-        Ok(Value::Int(k)) => Some(k),
-        Ok(Value::Real(r)) if r.fract() == 0.0 => Some(r as i64),
+        Ok(ScalarValue::Int(k)) => Some(k),
+        Ok(ScalarValue::Real(r)) if r.fract() == 0.0 => Some(r as i64),
         _ => None,
     }
 }

@@ -136,8 +136,8 @@ impl<'m> Hashes<'m> {
     }
 
     fn of(&self, e: ExprId) -> u64 {
-        // Children come first, so what is not known yet does not exist.
-        self.hashes.get(e.index()).copied().unwrap_or(0)
+        // Children come first.
+        self.hashes[e.index()]
     }
 
     fn list(&self, l: List, hash: &mut Fnv) {

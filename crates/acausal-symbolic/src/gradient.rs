@@ -365,13 +365,13 @@ fn masked(exprs: &mut Exprs, adjoint: ExprId) -> Option<(ExprId, ExprId, bool)> 
 mod tests {
     use super::*;
     use crate::Differentiate;
-    use acausal_expr::{Kind, Value, VarId};
+    use acausal_expr::{ScalarValue, ValueKind, VarId};
 
     /// A branch that is not taken does not spoil the derivative, however the conditions are nested.
     #[test]
     fn undefined_branches_do_not_matter() {
         let mut e = Exprs::default();
-        let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+        let x = e.scalar_var(VarId(0), ValueKind::Value, Ty::Real);
         let zero = e.real(0.0);
         let positive = e.rel(RelOp::Gt, x, zero);
         let root = e.call(Builtin::Sqrt, &[x]);
@@ -385,7 +385,7 @@ mod tests {
         let gradient = e.gradient(all, |x, n| matches!(x.node(n), Node::Var(_)));
         let at = |value: f64| {
             e.evaluate(gradient[0].1, |x, n, _| match x.node(n) {
-                Node::Var(_) => Some(Value::Real(value)),
+                Node::Var(_) => Some(ScalarValue::Real(value)),
                 _ => None,
             })
             .unwrap()
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn shared_branches_stay_shared() {
         let mut e = Exprs::default();
-        let x = e.scalar_var(VarId(0), Kind::Value, Ty::Real);
+        let x = e.scalar_var(VarId(0), ValueKind::Value, Ty::Real);
         let zero = e.real(0.0);
         let (positive, small) = (e.rel(RelOp::Gt, x, zero), {
             let one = e.real(1.0);
@@ -432,7 +432,7 @@ mod tests {
     fn gradient_equals_forward_partials() {
         let mut e = Exprs::default();
         let v: Vec<ExprId> = (0..3)
-            .map(|k| e.scalar_var(VarId(k), Kind::Value, Ty::Real))
+            .map(|k| e.scalar_var(VarId(k), ValueKind::Value, Ty::Real))
             .collect();
         let s = e.call(Builtin::Sin, &[v[0]]);
         let p = e.mul(&[s, v[1], v[2]]);
@@ -443,7 +443,7 @@ mod tests {
         let gradient = e.gradient(root, |x, n| matches!(x.node(n), Node::Var(_)));
         let at = |x: &Exprs, root| {
             x.evaluate(root, |x, n, _| match x.node(n) {
-                Node::Var(a) => Some(Value::Real(0.3 + a.var.0 as f64)),
+                Node::Var(a) => Some(ScalarValue::Real(0.3 + a.var.0 as f64)),
                 _ => None,
             })
             .unwrap()

@@ -99,13 +99,13 @@ fn apart(exprs: &Exprs, values: impl Iterator<Item = ExprId>, is_leaf: IsLeaf<'_
 #[cfg(test)]
 mod tests {
     use crate::Gradient;
-    use acausal_expr::{ExprId, Exprs, Kind, Node, RelOp, Ty, VarId};
+    use acausal_expr::{ExprId, Exprs, Node, RelOp, Ty, ValueKind, VarId};
 
     /// `if t < 1 then 1*x elseif t < 2 then 2*x ... else y` has the derivative `if t < 1 then 1 elseif t < 2 then 2 ... else 0` by `x`.
     #[test]
     fn a_chain_has_a_chain_as_derivative() {
         let mut exprs = Exprs::default();
-        let var = |exprs: &mut Exprs, k| exprs.scalar_var(VarId(k), Kind::Value, Ty::Real);
+        let var = |exprs: &mut Exprs, k| exprs.scalar_var(VarId(k), ValueKind::Value, Ty::Real);
         let (x, y) = (var(&mut exprs, 0), var(&mut exprs, 1));
         let n = 20_000;
         let (mut value, mut by_x, mut by_y) = (y, exprs.real(0.0), exprs.real(1.0));

@@ -4,7 +4,7 @@
 //! that accumulates; the expression then reads the result. Reductions inside of reductions are moved first.
 
 use acausal_expr::flat::{FlatModel, OriginId, VarType, Variability, Variable};
-use acausal_expr::{Access, ExprId, Few, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, ThinVec, Ty, ValueKind, VarId};
 
 use crate::Substitute;
 
@@ -12,7 +12,7 @@ use crate::Substitute;
 #[derive(Clone, Debug)]
 pub struct Local {
     /// Iterators.
-    pub domain: Few<(IterId, Range)>,
+    pub domain: ThinVec<(IterId, Range)>,
     /// The element that is assigned.
     pub target: Access,
     /// Its value.
@@ -112,7 +112,7 @@ pub fn auxiliary(
     let subs = x.make_list(&subs);
     Access {
         var: id,
-        kind: Kind::Value,
+        kind: ValueKind::Value,
         subs,
     }
 }

@@ -20,10 +20,10 @@
 //! | replacing parts | `substitute`: [`Substitute`] |
 //!
 //! ```
-//! use acausal_expr::{Exprs, Kind, Ty, VarId};
+//! use acausal_expr::{Exprs, ValueKind, Ty, VarId};
 //! use acausal_symbolic::{Differentiate, Solve};
 //! let mut e = Exprs::default();
-//! let [x, y] = [0, 1].map(|k| e.scalar_var(VarId(k), Kind::Value, Ty::Real));
+//! let [x, y] = [0, 1].map(|k| e.scalar_var(VarId(k), ValueKind::Value, Ty::Real));
 //! let square = e.mul(&[x, x]);
 //! let twice = e.add(&[x, x]);
 //! assert_eq!(e.partial(square, x), twice);

@@ -136,7 +136,7 @@ fn guarded(exprs: &Exprs, e: ExprId, unknown: ExprId) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{Differentiate, Solve, Substitute};
-    use acausal_expr::{ExprId, Exprs, Kind, Ty, VarId};
+    use acausal_expr::{ExprId, Exprs, Ty, ValueKind, VarId};
 
     /// What the general way gives: the residual, its coefficient and its rest.
     fn generally(x: &mut Exprs, lhs: ExprId, rhs: ExprId, unknown: ExprId) -> Option<ExprId> {
@@ -156,7 +156,7 @@ mod tests {
     fn short_cuts_give_what_the_general_way_gives() {
         let mut x = Exprs::default();
         let v: Vec<ExprId> = (0..4)
-            .map(|k| x.scalar_var(VarId(k), Kind::Value, Ty::Real))
+            .map(|k| x.scalar_var(VarId(k), ValueKind::Value, Ty::Real))
             .collect();
         let p = x.mul(&[v[1], v[2]]);
         let (two, minus, half) = (x.int(2), x.int(-1), x.real(0.5));

@@ -120,7 +120,7 @@ fn short_forms() {
     let ClassBody::Short(short) = &short.body else {
         panic!("not short");
     };
-    assert_eq!(short.causality, Some(Causality::Output));
+    assert_eq!(short.causality, Some(CausalityPrefix::Output));
     assert_eq!((short.subscripts.len(), short.modification.len()), (1, 1));
     let literals = class("type E = enumeration(a, b \"second\");");
     assert!(matches!(&literals.body, ClassBody::Enumeration(Some(list)) if list.len() == 2));
@@ -145,7 +145,10 @@ fn prefixes_and_modifications() {
     let ElementKind::Components(clause) = &elements[0].kind else {
         panic!("not components");
     };
-    assert_eq!(clause.prefix.variability, Some(Variability::Parameter));
+    assert_eq!(
+        clause.prefix.variability,
+        Some(VariabilityPrefix::Parameter)
+    );
     let component = &clause.components[0];
     assert!(component.condition.is_some());
     let modification = component.modification.as_ref().unwrap();

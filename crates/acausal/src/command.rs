@@ -40,7 +40,7 @@ enum Verb {
 
 /// For whom the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum MessageFormat {
     /// For people.
     Human,
     /// For programs.

@@ -8,6 +8,7 @@
 //! | compiled models in files | `stored` |
 //! | which signals there are, which are stored | `signals`, `observe` |
 //! | from a running simulation to files and plots | `sink` |
+//! | messages for programs | `json` |
 //! | what the process is doing, for messages | `activity` |
 //! | many simulations of one model | [`sweep`] |
 //! | the command | [`command`]; its verbs: `cli`; an allocator with a limit: `memory_limit` |
@@ -30,6 +31,7 @@ extern crate self as acausal;
 mod activity;
 mod cli;
 pub mod command;
+mod json;
 mod load;
 mod memory_limit;
 mod observe;
@@ -41,7 +43,10 @@ pub mod sweep;
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
-pub use load::{Failure, Load, Model, Phases, experiment_settings, flatten_target, flatten_text};
+pub use json::diagnostic_json;
+pub use load::{
+    Failure, Load, Model, PhaseSeconds, experiment_settings, flatten_target, flatten_text,
+};
 pub use memory_limit::Limited;
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};

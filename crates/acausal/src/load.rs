@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_base::{Diagnostic, SourceMap, Span};
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_expr::Limits;
 use acausal_expr::flat::{Experiment, FlatModel};
 use acausal_instance::class::Libraries;
@@ -62,7 +62,7 @@ impl std::error::Error for Failure {}
 /// Wall-clock seconds of the compilation, by phase.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
-pub struct Phases {
+pub struct PhaseSeconds {
     pub parse: f64,
     pub flatten: f64,
     pub structure: f64,
@@ -73,13 +73,13 @@ pub struct Phases {
 #[derive(Debug)]
 pub struct Model {
     /// The compiled model.
-    pub compiled: Arc<Compiled>,
+    pub compiled: Arc<CompiledModel>,
     /// Sources, for messages.
     pub sources: SourceMap,
     /// Warnings of the compilation.
     pub warnings: Vec<Diagnostic>,
     /// Seconds by phase.
-    pub phases: Phases,
+    pub phases: PhaseSeconds,
     /// Parameters and start attributes that every simulation sets, unless its own settings do: what [`Load::set`] says about a model that was compiled before.
     pub set: Vec<(String, ParameterValue)>,
 }
@@ -288,9 +288,9 @@ fn compile_class(
     load: &Load,
     parse: f64,
 ) -> Result<Model, Failure> {
-    let mut phases = Phases {
+    let mut phases = PhaseSeconds {
         parse,
-        ..Phases::default()
+        ..PhaseSeconds::default()
     };
     let clock = Instant::now();
     let (flat, mut warnings) = flatten_class(libraries, class, load)?;

@@ -10,8 +10,8 @@
 
 use std::collections::BTreeSet;
 
-use acausal_compiled::{Compiled, Loc, Output};
-use acausal_expr::{Kind, VarId};
+use acausal_compiled::{CompiledModel, Loc, Output};
+use acausal_expr::{ValueKind, VarId};
 
 /// A choice of signals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,15 +80,15 @@ impl Observe {
     }
 
     /// The elements of a variable that are chosen, ascending.
-    pub fn elements(&self, model: &Compiled, var: VarId) -> Vec<usize> {
+    pub fn elements(&self, model: &CompiledModel, var: VarId) -> Vec<usize> {
         if self.everything {
             return (0..model.symbols.var(var).len()).collect();
         }
-        self.matching(model, var, Kind::Value)
+        self.matching(model, var, ValueKind::Value)
     }
 
     /// The elements of a variable whose derivative is chosen, ascending: by a pattern that begins with `der(`. Nobody who asks for `*` means them.
-    pub fn derivatives(&self, model: &Compiled, output: &Output) -> Vec<usize> {
+    pub fn derivatives(&self, model: &CompiledModel, output: &Output) -> Vec<usize> {
         let asked = self.patterns.iter().filter(|p| p.text.starts_with("der("));
         let asked = Observe {
             patterns: asked.cloned().collect(),
@@ -99,7 +99,7 @@ impl Observe {
         found
     }
 
-    fn matching(&self, model: &Compiled, var: VarId, kind: Kind) -> Vec<usize> {
+    fn matching(&self, model: &CompiledModel, var: VarId, kind: ValueKind) -> Vec<usize> {
         let v = model.symbols.var(var);
         let name = kind_name(v.name.plain(), kind);
         let candidates: Vec<&Pattern> = self
@@ -132,7 +132,7 @@ impl Observe {
     }
 
     /// The first pattern that no signal matches.
-    pub fn unmatched(&self, model: &Compiled) -> Option<&str> {
+    pub fn unmatched(&self, model: &CompiledModel) -> Option<&str> {
         let found = |p: &Pattern| {
             let one = Observe {
                 patterns: vec![p.clone()],
@@ -149,9 +149,9 @@ impl Observe {
 }
 
 /// The name of a derivative of a variable.
-fn kind_name(name: String, kind: Kind) -> String {
+fn kind_name(name: String, kind: ValueKind) -> String {
     match kind {
-        Kind::Der(order) => {
+        ValueKind::Der(order) => {
             let order = usize::from(order);
             format!("{}{name}{}", "der(".repeat(order), ")".repeat(order))
         }
@@ -307,7 +307,8 @@ mod tests {
             let text: String = pattern.split_whitespace().collect();
             for o in &model.outputs {
                 let v = model.symbols.var(o.var);
-                let named = |k: &usize| matches(&text, &model.element_name(o.var, Kind::Value, *k));
+                let named =
+                    |k: &usize| matches(&text, &model.element_name(o.var, ValueKind::Value, *k));
                 let whole = !text.contains('[') && matches(&text, &v.name.plain());
                 let expected: Vec<usize> = (0..v.len()).filter(|k| whole || named(k)).collect();
                 assert_eq!(

@@ -1,7 +1,7 @@
 //! Names of signals: which exist, which to show, which was probably meant.
 
 use acausal_base::similar::most_similar;
-use acausal_expr::Kind;
+use acausal_expr::ValueKind;
 
 use crate::Model;
 
@@ -11,7 +11,7 @@ impl Model {
         let c = &self.compiled;
         c.outputs.iter().flat_map(move |o| {
             let len = c.symbols.var(o.var).len();
-            (0..len).map(move |k| c.element_name(o.var, Kind::Value, k))
+            (0..len).map(move |k| c.element_name(o.var, ValueKind::Value, k))
         })
     }
 
@@ -66,7 +66,7 @@ impl Model {
             let mut picks = vec![0, len / 2, len - 1];
             picks.dedup();
             for k in picks {
-                candidates.push((rank, position, c.element_name(o.var, Kind::Value, k)));
+                candidates.push((rank, position, c.element_name(o.var, ValueKind::Value, k)));
             }
         }
         candidates.sort_by_key(|c| (c.0, c.1));

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use acausal_compiled::{Compiled, Loc};
+use acausal_compiled::{CompiledModel, Loc};
 use acausal_expr::flat::VarType;
-use acausal_results::{Kind, MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal};
+use acausal_results::{MemoryWriter, ResultSet, ResultWriter, RunInfo, Signal, SignalKind};
 use acausal_runtime::{Machine, Settings, Sink, Summary, gather, simulate};
 
 use acausal_base::visible::visible;
@@ -103,7 +103,7 @@ impl<'p> ResultSink<'p> {
 
 /// The chosen scalar signals of a model with their locations; parameters are constants.
 fn signals(
-    model: &Compiled,
+    model: &CompiledModel,
     machine: &Machine,
     chosen: &Observe,
     y: &[f64],
@@ -114,14 +114,14 @@ fn signals(
     for output in &model.outputs {
         let var = model.symbols.var(output.var);
         let kind = match var.ty {
-            VarType::Real | VarType::String => Kind::Real,
-            VarType::Integer => Kind::Integer,
-            VarType::Boolean => Kind::Boolean,
-            VarType::Enum(_) => Kind::Enumeration,
+            VarType::Real | VarType::String => SignalKind::Real,
+            VarType::Integer => SignalKind::Integer,
+            VarType::Boolean => SignalKind::Boolean,
+            VarType::Enum(_) => SignalKind::Enumeration,
         };
         for k in chosen.elements(model, output.var) {
             // Results are shown and stored as text, so what a name could tell a terminal is shown instead.
-            let name = model.element_name(output.var, acausal_expr::Kind::Value, k);
+            let name = model.element_name(output.var, acausal_expr::ValueKind::Value, k);
             let name = match visible(&name) {
                 Cow::Borrowed(_) => name,
                 Cow::Owned(shown) => shown,
@@ -145,7 +145,7 @@ fn signals(
         for k in chosen.derivatives(model, output) {
             let name = model.element_name(output.var, output.kind, k);
             places.push(output.place.at(k));
-            let of = model.element_name(output.var, acausal_expr::Kind::Value, k);
+            let of = model.element_name(output.var, acausal_expr::ValueKind::Value, k);
             let signal = Signal::column(name, places.len() - 1);
             signals.push(signal.with_description(format!("Derivative of {of}")));
         }

@@ -10,7 +10,7 @@ use acausal_compiled::file;
 use acausal_runtime::ParameterValue;
 use acausal_runtime::parameters::{NameIndex, NotAValue, resolve};
 
-use crate::load::{Failure, Load, Model, Phases, split_setting};
+use crate::load::{Failure, Load, Model, PhaseSeconds, split_setting};
 
 /// The extension of a file with a compiled model.
 pub const EXTENSION: &str = "acm";
@@ -37,9 +37,9 @@ impl Model {
             compiled: Arc::new(compiled),
             sources,
             warnings: Vec::new(),
-            phases: Phases {
+            phases: PhaseSeconds {
                 parse: clock.elapsed().as_secs_f64(),
-                ..Phases::default()
+                ..PhaseSeconds::default()
             },
             set: Vec::new(),
         })

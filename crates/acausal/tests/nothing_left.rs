@@ -122,7 +122,7 @@ fn executable_maps() -> usize {
 fn models_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Model>();
-    shared::<acausal_compiled::Compiled>();
+    shared::<acausal_compiled::CompiledModel>();
     shared::<Settings>();
     shared::<acausal::Checkpoint>();
     shared::<acausal::Failure>();

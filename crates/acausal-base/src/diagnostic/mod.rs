@@ -1,7 +1,7 @@
 //! Messages about source text: what is wrong, where, and what to do about it.
 //!
 //! A [`Diagnostic`] is data. [`render()`](Diagnostic::render) shows it to people with an excerpt of
-//! the source, [`to_json()`](Diagnostic::to_json) to programs:
+//! the source; for programs the command writes it as JSON:
 //!
 //! ```text
 //! error[syntax-expected]: expected `;`, found `Real`
@@ -12,7 +12,6 @@
 //!    = hint: end every declaration with `;`
 //! ```
 
-mod json;
 mod render;
 
 use crate::span::Span;

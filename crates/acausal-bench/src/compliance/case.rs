@@ -6,7 +6,7 @@ use acausal::{Load, Model};
 
 /// A case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
+pub struct ComplianceCase {
     /// The class.
     pub class: String,
     /// What the specification says.
@@ -15,7 +15,7 @@ pub struct Case {
     pub section: String,
 }
 
-impl Case {
+impl ComplianceCase {
     /// The chapter of the suite: the package below the top.
     pub fn chapter(&self) -> &str {
         self.class.split('.').nth(1).unwrap_or("")
@@ -40,7 +40,7 @@ pub enum Answer {
 
 impl Answer {
     /// Whether this is what the case asks for. What is not supported yet is no answer.
-    pub fn is_right(&self, case: &Case) -> bool {
+    pub fn is_right(&self, case: &ComplianceCase) -> bool {
         match self {
             Answer::Yes => case.should_pass,
             Answer::No { code, .. } => {
@@ -52,7 +52,7 @@ impl Answer {
 }
 
 /// All cases below a directory, by name.
-pub(super) fn find(suite: &Path) -> Result<Vec<Case>, String> {
+pub(super) fn find(suite: &Path) -> Result<Vec<ComplianceCase>, String> {
     let mut cases = Vec::new();
     let mut open = vec![suite.to_path_buf()];
     while let Some(directory) = open.pop() {
@@ -82,13 +82,13 @@ pub(super) fn find(suite: &Path) -> Result<Vec<Case>, String> {
 }
 
 /// The case in the text of a file.
-fn read(class: &str, text: &str) -> Option<Case> {
+fn read(class: &str, text: &str) -> Option<ComplianceCase> {
     let should_pass = after(text, "shouldPass")?.starts_with("true");
     let section = after(text, "section").map_or("", |rest| {
         let inside = rest.trim_start_matches(['{', '"', ' ']);
         inside.split('"').next().unwrap_or("")
     });
-    Some(Case {
+    Some(ComplianceCase {
         class: class.to_string(),
         should_pass,
         section: section.to_string(),
@@ -102,7 +102,7 @@ fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// Compiles and simulates a case.
-pub(super) fn ask(suite: &Path, case: &Case) -> Answer {
+pub(super) fn ask(suite: &Path, case: &ComplianceCase) -> Answer {
     let load = Load {
         libraries: vec![suite.to_path_buf()],
         ..Load::default()
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_not_supported_is_no_answer() {
-        let case = |should_pass| Case {
+        let case = |should_pass| ComplianceCase {
             class: "S.M".into(),
             should_pass,
             section: String::new(),

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub use case::{Answer, Case};
+pub use case::{Answer, ComplianceCase};
 
 /// Options of the run.
 #[derive(Clone, Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
     });
     let answers = answers.into_inner().map_err(|e| e.to_string())?;
-    let all: Vec<(Case, Answer)> = cases
+    let all: Vec<(ComplianceCase, Answer)> = cases
         .into_iter()
         .zip(answers)
         .filter_map(|(c, a)| Some((c, a?)))

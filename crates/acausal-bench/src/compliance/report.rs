@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Answer, Case};
+use super::{Answer, ComplianceCase};
 
 /// The whole report.
-pub(super) fn text(all: &[(Case, Answer)]) -> String {
+pub(super) fn text(all: &[(ComplianceCase, Answer)]) -> String {
     let mut out = String::from(
         "# The Modelica compliance suite\n\n\
          Made by `cargo run --release -p acausal-bench -- compliance --suite DIR --report docs/compliance.md`, where DIR is a \
@@ -14,7 +14,7 @@ pub(super) fn text(all: &[(Case, Answer)]) -> String {
          something that is not supported yet counts as wrong in either case.\n\n",
     );
     out.push_str(&table(all));
-    let accepted: Vec<&Case> = all
+    let accepted: Vec<&ComplianceCase> = all
         .iter()
         .filter(|(c, a)| !c.should_pass && *a == Answer::Yes)
         .map(|(c, _)| c)
@@ -27,7 +27,7 @@ pub(super) fn text(all: &[(Case, Answer)]) -> String {
     for c in accepted {
         let _ = writeln!(out, "| {} | {} |", short(c), c.section);
     }
-    let refused: Vec<(&Case, String)> = all
+    let refused: Vec<(&ComplianceCase, String)> = all
         .iter()
         .filter(|(c, a)| !a.is_right(c) && *a != Answer::Yes)
         .map(|(c, a)| {
@@ -58,7 +58,7 @@ pub(super) fn text(all: &[(Case, Answer)]) -> String {
 }
 
 /// Counts by chapter.
-pub(super) fn table(all: &[(Case, Answer)]) -> String {
+pub(super) fn table(all: &[(ComplianceCase, Answer)]) -> String {
     let mut chapters: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     let mut total = [0; 4];
     for (case, answer) in all {
@@ -88,6 +88,6 @@ pub(super) fn table(all: &[(Case, Answer)]) -> String {
     out
 }
 
-fn short(case: &Case) -> &str {
+fn short(case: &ComplianceCase) -> &str {
     case.class.split_once('.').map_or("", |(_, rest)| rest)
 }

@@ -111,7 +111,7 @@ pub struct Options {
 
 /// What became of one model.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct MslOutcome {
     /// The class.
     pub model: String,
     /// Whether there is a reference to compare with.
@@ -149,7 +149,7 @@ pub fn run(o: &Options) -> Result<(), String> {
     }
 }
 
-fn run_all(entries: &[Entry], o: &Options) -> Result<Vec<Outcome>, String> {
+fn run_all(entries: &[Entry], o: &Options) -> Result<Vec<MslOutcome>, String> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(entries.len()));
@@ -187,8 +187,8 @@ fn run_all(entries: &[Entry], o: &Options) -> Result<Vec<Outcome>, String> {
 const WALL_FACTOR: u64 = 20;
 
 /// Runs a model in a child process.
-fn run_one(program: &std::path::Path, entry: &Entry, o: &Options) -> Outcome {
-    let mut outcome = Outcome {
+fn run_one(program: &std::path::Path, entry: &Entry, o: &Options) -> MslOutcome {
+    let mut outcome = MslOutcome {
         model: entry.model.clone(),
         compared: entry.reference.is_some(),
         stage: Stage::Nothing,

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{Outcome, Stage};
+use super::{MslOutcome, Stage};
 
 /// `Err` names the models that came less far than before.
-pub(super) fn check(file: &Path, outcomes: &[Outcome]) -> Result<(), String> {
+pub(super) fn check(file: &Path, outcomes: &[MslOutcome]) -> Result<(), String> {
     let before = read(file)?;
     let fallen = falls(&before, outcomes);
     if fallen.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn check(file: &Path, outcomes: &[Outcome]) -> Result<(), String> {
 }
 
 /// Writes the stages of this run.
-pub(super) fn update(file: &Path, outcomes: &[Outcome]) -> Result<(), String> {
+pub(super) fn update(file: &Path, outcomes: &[MslOutcome]) -> Result<(), String> {
     let mut stages = if file.exists() {
         read(file)?
     } else {
@@ -52,7 +52,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Stage>, String> {
         .collect()
 }
 
-fn falls(before: &BTreeMap<String, Stage>, outcomes: &[Outcome]) -> Vec<String> {
+fn falls(before: &BTreeMap<String, Stage>, outcomes: &[MslOutcome]) -> Vec<String> {
     outcomes
         .iter()
         .filter_map(|o| {
@@ -80,8 +80,8 @@ fn falls(before: &BTreeMap<String, Stage>, outcomes: &[Outcome]) -> Vec<String> 
 mod tests {
     use super::*;
 
-    fn outcome(stage: Stage, compared: bool) -> Outcome {
-        Outcome {
+    fn outcome(stage: Stage, compared: bool) -> MslOutcome {
+        MslOutcome {
             model: "A".into(),
             compared,
             stage,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Options, Outcome, Stage};
+use super::{MslOutcome, Options, Stage};
 
 /// Reasons that are shown in the summary.
 const REASONS: usize = 40;
@@ -11,7 +11,7 @@ const REASONS: usize = 40;
 const EXAMPLES: usize = 3;
 
 /// Counts, then the reasons, the most common first.
-pub(super) fn summary(outcomes: &[Outcome]) -> String {
+pub(super) fn summary(outcomes: &[MslOutcome]) -> String {
     let mut text = counts(outcomes);
     for (reason, models) in reasons(outcomes).into_iter().take(REASONS) {
         let shown: Vec<&str> = models.iter().copied().take(EXAMPLES).collect();
@@ -26,7 +26,7 @@ pub(super) fn summary(outcomes: &[Outcome]) -> String {
 }
 
 /// The whole table.
-pub(super) fn markdown(outcomes: &[Outcome], o: &Options) -> String {
+pub(super) fn markdown(outcomes: &[MslOutcome], o: &Options) -> String {
     let what = match &o.list {
         Some(list) => list.file_name().map_or_else(String::new, |n| {
             format!("the models of {}", n.to_string_lossy())
@@ -75,7 +75,7 @@ pub(super) fn markdown(outcomes: &[Outcome], o: &Options) -> String {
     text
 }
 
-fn counts(outcomes: &[Outcome]) -> String {
+fn counts(outcomes: &[MslOutcome]) -> String {
     let mut text = format!("{:>5} models\n", outcomes.len());
     for stage in Stage::REACHED {
         let count = outcomes.iter().filter(|o| o.stage >= stage).count();
@@ -90,7 +90,7 @@ fn counts(outcomes: &[Outcome]) -> String {
 }
 
 /// Errors without the names in them, with the models that have them; the most common first, then by text.
-fn reasons(outcomes: &[Outcome]) -> Vec<(String, Vec<&str>)> {
+fn reasons(outcomes: &[MslOutcome]) -> Vec<(String, Vec<&str>)> {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for o in outcomes {
         if let Some(error) = &o.error {

@@ -11,12 +11,12 @@ use acausal_base::Severity;
 use acausal_results::ResultSet;
 use acausal_runtime::SimError;
 
-use super::case::Case;
+use super::case::RandomCase;
 use crate::cpu;
 
 /// Options of the compiler that must not change what comes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
+pub enum CompilerForm {
     /// As a user gets it
     #[default]
     Default,
@@ -28,13 +28,13 @@ pub enum Form {
     NoTearing,
 }
 
-impl Form {
+impl CompilerForm {
     /// The options.
     pub fn structure(self) -> acausal_index1::Options {
         acausal_index1::Options {
-            scalarise: self == Form::Scalarise,
-            no_state_selection: self == Form::NoStateSelection,
-            no_tearing: self == Form::NoTearing,
+            scalarise: self == CompilerForm::Scalarise,
+            no_state_selection: self == CompilerForm::NoStateSelection,
+            no_tearing: self == CompilerForm::NoTearing,
             ..acausal_index1::Options::default()
         }
     }
@@ -42,20 +42,20 @@ impl Form {
 
 /// What is asked of every model.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct TrialLimits {
     /// Relative tolerance of the integration.
     pub tolerance: f64,
     /// Options of the compiler.
-    pub form: Form,
+    pub form: CompilerForm,
     /// Seconds of processor time.
     pub slow: f64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for TrialLimits {
+    fn default() -> TrialLimits {
+        TrialLimits {
             tolerance: 1e-6,
-            form: Form::Default,
+            form: CompilerForm::Default,
             slow: 2.0,
         }
     }
@@ -69,7 +69,7 @@ pub struct Job {
     /// Settings, with the tolerance.
     pub settings: Settings,
     /// Options of the compiler.
-    pub form: Form,
+    pub form: CompilerForm,
     /// Stop here with a checkpoint and continue from it with a newly compiled model; the rows of both parts follow
     /// one another.
     pub restart: Option<f64>,
@@ -77,7 +77,7 @@ pub struct Job {
 
 impl Job {
     /// The simulation of a case.
-    pub fn of(case: &(impl Case + ?Sized), limits: &Limits) -> Job {
+    pub fn of(case: &(impl RandomCase + ?Sized), limits: &TrialLimits) -> Job {
         Job {
             text: case.text(),
             settings: Settings {
@@ -93,7 +93,7 @@ impl Job {
 
 /// What became of it.
 #[derive(Debug)]
-pub enum Ran {
+pub enum Attempt {
     /// Rows.
     Done(Box<InMemory>),
     /// An error message: the code of the first and the text.
@@ -117,7 +117,7 @@ const LOOK: f64 = 0.05;
 const PATIENCE: f64 = 50.0;
 
 /// Simulates. A run that does not end is told to stop, and left alone if it does not even hear that.
-pub fn attempt(job: &Job, slow: f64) -> Ran {
+pub fn attempt(job: &Job, slow: f64) -> Attempt {
     let (give, take) = mpsc::channel();
     let flag = Arc::new(AtomicBool::new(false));
     let (job, heard) = (job.clone(), flag.clone());
@@ -132,16 +132,16 @@ pub fn attempt(job: &Job, slow: f64) -> Ran {
         });
     let worker = match worker {
         Ok(w) => w,
-        Err(e) => return Ran::Crashed(format!("no thread: {e}")),
+        Err(e) => return Attempt::Crashed(format!("no thread: {e}")),
     };
     let (clock, begin) = (std::time::Instant::now(), cpu::all_seconds());
     loop {
         match take.recv_timeout(Duration::from_secs_f64(LOOK)) {
-            Ok((_, seconds)) if seconds > slow => return Ran::Slow(seconds),
-            Ok((Ok(done), _)) => return Ran::Done(Box::new(done)),
+            Ok((_, seconds)) if seconds > slow => return Attempt::Slow(seconds),
+            Ok((Ok(done), _)) => return Attempt::Done(Box::new(done)),
             Ok((Err((failure, rows)), _)) => return refused(&failure, rows),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Ran::Crashed(match worker.join() {
+                return Attempt::Crashed(match worker.join() {
                     Ok(()) => "ended without an answer".to_string(),
                     Err(payload) => said(&*payload),
                 });
@@ -153,20 +153,20 @@ pub fn attempt(job: &Job, slow: f64) -> Ran {
                     flag.store(true, Ordering::Relaxed);
                 }
                 if used > 2.0 * slow || clock.elapsed().as_secs_f64() > PATIENCE * slow {
-                    return Ran::Slow(f64::INFINITY);
+                    return Attempt::Slow(f64::INFINITY);
                 }
             }
         }
     }
 }
 
-fn refused(failure: &Failure, rows: Option<Box<ResultSet>>) -> Ran {
+fn refused(failure: &Failure, rows: Option<Box<ResultSet>>) -> Attempt {
     let first = failure
         .diagnostics
         .iter()
         .find(|d| d.severity == Severity::Error)
         .or(failure.diagnostics.first());
-    Ran::Refused {
+    Attempt::Refused {
         code: first.map_or("no message", |d| d.code),
         text: failure.to_string(),
         rows,

@@ -5,18 +5,18 @@ use std::fmt;
 
 use acausal::{InMemory, Settings};
 
-use super::attempt::{Job, Limits, Ran, attempt};
+use super::attempt::{Attempt, Job, TrialLimits, attempt};
 
 /// A model with an independent answer.
-pub trait Case {
+pub trait RandomCase {
     /// The model as Modelica text; the last class is simulated.
     fn text(&self) -> String;
 
-    /// Start, stop and interval; the tolerance comes from the [`Limits`].
+    /// Start, stop and interval; the tolerance comes from the [`TrialLimits`].
     fn settings(&self) -> Settings;
 
     /// The largest error over its bound, or what is wrong.
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation>;
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement>;
 
     /// The model has no solution, or more than one: it must be refused.
     fn singular(&self) -> bool {
@@ -24,32 +24,32 @@ pub trait Case {
     }
 
     /// Similar cases with less in them, the smallest first.
-    fn smaller(&self) -> Vec<Box<dyn Case>>;
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>>;
 
     /// Simulates and judges.
-    fn attempt(&self, limits: &Limits) -> Outcome {
+    fn attempt(&self, limits: &TrialLimits) -> RandomOutcome {
         self.outcome(attempt(&Job::of(self, limits), limits.slow), limits)
     }
 
     /// What came of a run.
-    fn outcome(&self, ran: Ran, limits: &Limits) -> Outcome {
+    fn outcome(&self, ran: Attempt, limits: &TrialLimits) -> RandomOutcome {
         match (ran, self.singular()) {
-            (Ran::Done(_), true) => Outcome::Accepted,
-            (Ran::Refused { .. }, true) => Outcome::Right { ratio: 0.0 },
-            (Ran::Done(run), false) => match self.judge(&run, limits.tolerance) {
-                Ok(ratio) => Outcome::Right { ratio },
-                Err(deviation) => Outcome::Wrong { deviation },
+            (Attempt::Done(_), true) => RandomOutcome::Accepted,
+            (Attempt::Refused { .. }, true) => RandomOutcome::Right { ratio: 0.0 },
+            (Attempt::Done(run), false) => match self.judge(&run, limits.tolerance) {
+                Ok(ratio) => RandomOutcome::Right { ratio },
+                Err(deviation) => RandomOutcome::Wrong { deviation },
             },
-            (Ran::Refused { code, text, .. }, false) => Outcome::Refused { code, text },
-            (Ran::Slow(seconds), _) => Outcome::Slow { seconds },
-            (Ran::Crashed(text), _) => Outcome::Crashed { text },
+            (Attempt::Refused { code, text, .. }, false) => RandomOutcome::Refused { code, text },
+            (Attempt::Slow(seconds), _) => RandomOutcome::Slow { seconds },
+            (Attempt::Crashed(text), _) => RandomOutcome::Crashed { text },
         }
     }
 }
 
 /// What came of a case.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum RandomOutcome {
     /// Agrees with the answer.
     Right {
         /// The largest error over its bound.
@@ -58,7 +58,7 @@ pub enum Outcome {
     /// Does not agree, without a message.
     Wrong {
         /// Where.
-        deviation: Deviation,
+        deviation: Disagreement,
     },
     /// A singular model was accepted.
     Accepted,
@@ -81,10 +81,10 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl RandomOutcome {
     /// Whether two cases fail in the same way.
-    pub fn same_failure(&self, other: &Outcome) -> bool {
-        use Outcome::{Accepted, Crashed, Refused, Slow, Wrong};
+    pub fn same_failure(&self, other: &RandomOutcome) -> bool {
+        use RandomOutcome::{Accepted, Crashed, Refused, Slow, Wrong};
         match (self, other) {
             (Wrong { .. }, Wrong { .. })
             | (Accepted, Accepted)
@@ -96,22 +96,24 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for RandomOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Right { ratio } => write!(f, "right ({:.1} % of the bound)", 100.0 * ratio),
-            Outcome::Wrong { deviation } => write!(f, "wrong: {deviation}"),
-            Outcome::Accepted => write!(f, "wrong: singular, but accepted"),
-            Outcome::Refused { text, .. } => write!(f, "refused: {}", text.trim_end()),
-            Outcome::Slow { seconds } => write!(f, "slow: {seconds:.1} s"),
-            Outcome::Crashed { text } => write!(f, "crashed: {text}"),
+            RandomOutcome::Right { ratio } => {
+                write!(f, "right ({:.1} % of the bound)", 100.0 * ratio)
+            }
+            RandomOutcome::Wrong { deviation } => write!(f, "wrong: {deviation}"),
+            RandomOutcome::Accepted => write!(f, "wrong: singular, but accepted"),
+            RandomOutcome::Refused { text, .. } => write!(f, "refused: {}", text.trim_end()),
+            RandomOutcome::Slow { seconds } => write!(f, "slow: {seconds:.1} s"),
+            RandomOutcome::Crashed { text } => write!(f, "crashed: {text}"),
         }
     }
 }
 
 /// A value that is not as it should be.
 #[derive(Clone, Debug)]
-pub struct Deviation {
+pub struct Disagreement {
     /// Which signal.
     pub signal: String,
     /// When.
@@ -124,7 +126,7 @@ pub struct Deviation {
     pub bound: f64,
 }
 
-impl fmt::Display for Deviation {
+impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -139,10 +141,10 @@ impl fmt::Display for Deviation {
     }
 }
 
-impl Deviation {
+impl Disagreement {
     /// A signal that the result lacks, or one with something else than a number.
-    pub fn missing(signal: &str) -> Deviation {
-        Deviation {
+    pub fn missing(signal: &str) -> Disagreement {
+        Disagreement {
             signal: signal.to_string(),
             time: f64::NAN,
             found: f64::NAN,
@@ -166,7 +168,7 @@ pub fn compare_within(
     names: &[String],
     relative: f64,
     mut expected: impl FnMut(f64) -> Vec<f64>,
-) -> Result<f64, Deviation> {
+) -> Result<f64, Disagreement> {
     let times = run.result.time();
     let answers: Vec<Vec<f64>> = times.iter().map(|&t| expected(t)).collect();
     let scale = answers
@@ -183,12 +185,12 @@ pub fn compare_bounded(
     names: &[String],
     bound: f64,
     answers: &[Vec<f64>],
-) -> Result<f64, Deviation> {
+) -> Result<f64, Disagreement> {
     let mut columns = Vec::new();
     for name in names {
         match run.result.values(name) {
             Some(values) => columns.push((name.clone(), values)),
-            None => return Err(Deviation::missing(name)),
+            None => return Err(Disagreement::missing(name)),
         }
     }
     compare_columns(run.result.time(), &columns, bound, answers)
@@ -200,8 +202,8 @@ pub fn compare_columns(
     columns: &[(String, Cow<'_, [f64]>)],
     bound: f64,
     answers: &[Vec<f64>],
-) -> Result<f64, Deviation> {
-    let mut worst: Option<Deviation> = None;
+) -> Result<f64, Disagreement> {
+    let mut worst: Option<Disagreement> = None;
     let mut largest = 0.0f64;
     for (k, (name, values)) in columns.iter().enumerate() {
         for ((&time, &found), answer) in times.iter().zip(values.iter()).zip(answers) {
@@ -216,7 +218,7 @@ pub fn compare_columns(
             };
             if worst.is_none() || error > largest {
                 largest = error;
-                worst = Some(Deviation {
+                worst = Some(Disagreement {
                     signal: name.clone(),
                     time,
                     found,

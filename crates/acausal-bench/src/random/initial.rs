@@ -15,9 +15,9 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{ALLOWED, Case, Deviation, TRAJECTORY, compare_bounded};
+use super::case::{ALLOWED, Disagreement, RandomCase, TRAJECTORY, compare_bounded};
 use super::draw::{Draw, number};
-use super::matrix::{Matrix, exponential, times, zeros};
+use super::matrix::{DenseMatrix, exponential, times, zeros};
 use super::orthogonal::Qr;
 
 const STOP: f64 = 1.0;
@@ -68,7 +68,7 @@ enum Surplus {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     loop {
         let case = once(draw);
         if let Some((answer, condition)) = case.start()
@@ -220,7 +220,7 @@ impl Start {
                 false => right[k - n][n] += e.constant,
             }
         }
-        let mut z: Matrix = zeros(m, n + 1);
+        let mut z: DenseMatrix = zeros(m, n + 1);
         if let Some(qr) = Qr::new(loops) {
             for j in 0..=n {
                 let column: Vec<f64> = right.iter().map(|r| r[j]).collect();
@@ -234,7 +234,7 @@ impl Start {
                 slope[k][j] += (0..m).map(|i| couples[k][i] * z[i][j]).sum::<f64>();
             }
         }
-        let scaled: Matrix = slope
+        let scaled: DenseMatrix = slope
             .iter()
             .map(|r| r.iter().map(|v| v * INTERVAL).collect())
             .collect();
@@ -270,7 +270,7 @@ impl Start {
     }
 }
 
-impl Case for Start {
+impl RandomCase for Start {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -366,9 +366,9 @@ impl Case for Start {
         out
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         let Some((start, _)) = self.start() else {
-            return Err(Deviation::missing("a regular start"));
+            return Err(Disagreement::missing("a regular start"));
         };
         let (n, m) = (self.states, self.algebraic);
         let rows = self.trajectory(&start);
@@ -396,7 +396,7 @@ impl Case for Start {
         Ok(exact.max(free).max(later))
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Start> = Vec::new();
         let mut change = |f: &dyn Fn(&mut Start)| {
             let mut other = self.clone();
@@ -421,7 +421,7 @@ impl Case for Start {
         }
         all.retain(|c| c.start().is_some_and(|(_, k)| k < WORST_CONDITION));
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

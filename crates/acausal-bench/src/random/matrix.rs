@@ -4,15 +4,15 @@
 use super::orthogonal::Qr;
 
 /// A dense matrix, row by row.
-pub type Matrix = Vec<Vec<f64>>;
+pub type DenseMatrix = Vec<Vec<f64>>;
 
 /// The zero matrix.
-pub fn zeros(rows: usize, columns: usize) -> Matrix {
+pub fn zeros(rows: usize, columns: usize) -> DenseMatrix {
     vec![vec![0.0; columns]; rows]
 }
 
 /// The identity.
-pub fn identity(n: usize) -> Matrix {
+pub fn identity(n: usize) -> DenseMatrix {
     let mut m = zeros(n, n);
     for (k, row) in m.iter_mut().enumerate() {
         row[k] = 1.0;
@@ -21,14 +21,14 @@ pub fn identity(n: usize) -> Matrix {
 }
 
 /// `a * x`.
-pub fn times(a: &Matrix, x: &[f64]) -> Vec<f64> {
+pub fn times(a: &DenseMatrix, x: &[f64]) -> Vec<f64> {
     a.iter()
         .map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum())
         .collect()
 }
 
 /// `a * b`.
-pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
+pub fn product(a: &DenseMatrix, b: &DenseMatrix) -> DenseMatrix {
     let columns = b.first().map_or(0, Vec::len);
     let mut c = zeros(a.len(), columns);
     for (row, out) in a.iter().zip(&mut c) {
@@ -42,7 +42,7 @@ pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 /// The largest sum of absolute values of a column.
-pub fn norm1(a: &Matrix) -> f64 {
+pub fn norm1(a: &DenseMatrix) -> f64 {
     let columns = a.first().map_or(0, Vec::len);
     (0..columns)
         .map(|j| a.iter().map(|row| row[j].abs()).sum())
@@ -50,11 +50,11 @@ pub fn norm1(a: &Matrix) -> f64 {
 }
 
 /// `exp(a)` by scaling and squaring of the Taylor series: with a norm below 1/4 the 14th term is below rounding.
-pub fn exponential(a: &Matrix) -> Matrix {
+pub fn exponential(a: &DenseMatrix) -> DenseMatrix {
     let n = a.len();
     let squarings = (norm1(a) * 4.0).log2().ceil().max(0.0) as i32;
     let factor = 0.5f64.powi(squarings);
-    let scaled: Matrix = a
+    let scaled: DenseMatrix = a
         .iter()
         .map(|row| row.iter().map(|v| v * factor).collect())
         .collect();
@@ -79,7 +79,7 @@ pub fn exponential(a: &Matrix) -> Matrix {
 /// equations only `E x` of the start enters. Errors of parts of index two fall with the third power of the step, so the
 /// caller compares two steps where it needs to know.
 pub struct Radau {
-    e: Matrix,
+    e: DenseMatrix,
     step: f64,
     factors: Qr,
     now: Vec<f64>,
@@ -88,7 +88,7 @@ pub struct Radau {
 
 impl Radau {
     /// Prepares steps of a length; nothing if `E/h c + A` is singular.
-    pub fn new(e: Matrix, a: &Matrix, start: Vec<f64>, step: f64) -> Option<Radau> {
+    pub fn new(e: DenseMatrix, a: &DenseMatrix, start: Vec<f64>, step: f64) -> Option<Radau> {
         let n = e.len();
         let weights = Radau::inverse();
         let mut big = zeros(3 * n, 3 * n);

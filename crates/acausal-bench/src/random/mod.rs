@@ -1,6 +1,6 @@
 //! Random models with independent answers: what a simulation gives is compared with what theory says, thousands of times.
 //!
-//! A *kind* makes a [`Case`] from a seed: a value that prints as Modelica text and knows its answer by other means (a
+//! A *kind* makes a [`RandomCase`] from a seed: a value that prints as Modelica text and knows its answer by other means (a
 //! direct solve, a matrix exponential, exact event times, plain evaluation in Rust). Each case is compiled and simulated
 //! through the façade; the outcome is right, wrong, refused, slow or a crash. A case that fails [shrinks](shrink) itself to
 //! a small model that fails in the same way.
@@ -45,8 +45,8 @@ pub mod streams;
 
 use std::path::PathBuf;
 
-use attempt::{Form, Limits};
-use case::{Case, Outcome};
+use attempt::{CompilerForm, TrialLimits};
+use case::{RandomCase, RandomOutcome};
 use draw::Draw;
 
 /// Options of a run.
@@ -54,7 +54,7 @@ use draw::Draw;
 pub struct Options {
     /// Which models
     #[arg(long, value_enum)]
-    pub kind: Kind,
+    pub kind: RandomKind,
     /// How many
     #[arg(long, default_value_t = 1000)]
     pub count: usize,
@@ -65,8 +65,8 @@ pub struct Options {
     #[arg(long, default_value_t = 1e-6)]
     pub tolerance: f64,
     /// Options of the compiler
-    #[arg(long, value_enum, default_value_t = Form::Default)]
-    pub form: Form,
+    #[arg(long, value_enum, default_value_t = CompilerForm::Default)]
+    pub form: CompilerForm,
     /// Seconds of processor time after which a model counts as slow
     #[arg(long, default_value_t = 2.0)]
     pub slow: f64,
@@ -86,7 +86,7 @@ pub struct Options {
 
 /// The kinds of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub enum RandomKind {
     /// Algebraic loops against a direct solve
     Loops,
     /// Algebraic loops whose unknowns are sampled
@@ -113,28 +113,28 @@ pub enum Kind {
     Impulse,
 }
 
-impl Kind {
+impl RandomKind {
     /// The name on the command line.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 
     /// Case number `index` of the sequence that begins at `seed`.
-    pub fn case(self, seed: u64, index: usize) -> Box<dyn Case> {
+    pub fn case(self, seed: u64, index: usize) -> Box<dyn RandomCase> {
         let mut draw = Draw::new(seed, index as u64);
         match self {
-            Kind::Loops => loops::case(&mut draw, false),
-            Kind::Sampled => loops::case(&mut draw, true),
-            Kind::Circuit => circuit::case(&mut draw, true),
-            Kind::Ungrounded => circuit::case(&mut draw, false),
-            Kind::Mechanics => mechanics::case(&mut draw),
-            Kind::Hybrid => hybrid::case(&mut draw),
-            Kind::Arrays => arrays::case(&mut draw),
-            Kind::Functions => functions::case(&mut draw),
-            Kind::Language => language::case(&mut draw),
-            Kind::Initial => initial::case(&mut draw),
-            Kind::Streams => streams::case(&mut draw),
-            Kind::Impulse => impulse::case(&mut draw),
+            RandomKind::Loops => loops::case(&mut draw, false),
+            RandomKind::Sampled => loops::case(&mut draw, true),
+            RandomKind::Circuit => circuit::case(&mut draw, true),
+            RandomKind::Ungrounded => circuit::case(&mut draw, false),
+            RandomKind::Mechanics => mechanics::case(&mut draw),
+            RandomKind::Hybrid => hybrid::case(&mut draw),
+            RandomKind::Arrays => arrays::case(&mut draw),
+            RandomKind::Functions => functions::case(&mut draw),
+            RandomKind::Language => language::case(&mut draw),
+            RandomKind::Initial => initial::case(&mut draw),
+            RandomKind::Streams => streams::case(&mut draw),
+            RandomKind::Impulse => impulse::case(&mut draw),
         }
     }
 }
@@ -142,7 +142,7 @@ impl Kind {
 /// How many models had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Counts {
+pub struct RandomCounts {
     pub models: usize,
     pub wrong: usize,
     pub refused: usize,
@@ -150,27 +150,27 @@ pub struct Counts {
     pub crashed: usize,
 }
 
-impl Counts {
+impl RandomCounts {
     /// Whether everything was right.
     pub fn all_right(&self) -> bool {
         self.wrong + self.refused + self.slow + self.crashed == 0
     }
 
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &RandomOutcome) {
         self.models += 1;
         match outcome {
-            Outcome::Right { .. } => {}
-            Outcome::Wrong { .. } | Outcome::Accepted => self.wrong += 1,
-            Outcome::Refused { .. } => self.refused += 1,
-            Outcome::Slow { .. } => self.slow += 1,
-            Outcome::Crashed { .. } => self.crashed += 1,
+            RandomOutcome::Right { .. } => {}
+            RandomOutcome::Wrong { .. } | RandomOutcome::Accepted => self.wrong += 1,
+            RandomOutcome::Refused { .. } => self.refused += 1,
+            RandomOutcome::Slow { .. } => self.slow += 1,
+            RandomOutcome::Crashed { .. } => self.crashed += 1,
         }
     }
 }
 
 /// Tries all models, prints failures and a summary; an error if anything failed.
 pub fn run(options: &Options) -> Result<(), String> {
-    let limits = Limits {
+    let limits = TrialLimits {
         tolerance: options.tolerance,
         form: options.form,
         slow: options.slow,
@@ -179,7 +179,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         Some(k) => k..k + 1,
         None => 0..options.count,
     };
-    let mut counts = Counts::default();
+    let mut counts = RandomCounts::default();
     let mut worst = 0.0f64;
     for index in indices {
         let case = options.kind.case(options.seed, index);
@@ -188,7 +188,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
         let outcome = case.attempt(&limits);
         counts.add(&outcome);
-        if let Outcome::Right { ratio } = outcome {
+        if let RandomOutcome::Right { ratio } = outcome {
             worst = worst.max(ratio);
             continue;
         }
@@ -199,7 +199,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         };
         report(options, index, &*small, &outcome, tries)?;
     }
-    let Counts {
+    let RandomCounts {
         models,
         wrong,
         refused,
@@ -222,19 +222,19 @@ pub fn run(options: &Options) -> Result<(), String> {
 /// Runs a sequence and counts, for tests: the failures' messages come along, those beyond the known number with their small
 /// models.
 pub fn count(
-    kind: Kind,
+    kind: RandomKind,
     seed: u64,
     number: usize,
     known: usize,
-    limits: &Limits,
-) -> (Counts, Vec<String>) {
-    let mut counts = Counts::default();
+    limits: &TrialLimits,
+) -> (RandomCounts, Vec<String>) {
+    let mut counts = RandomCounts::default();
     let mut failed = Vec::new();
     for index in 0..number {
         let case = kind.case(seed, index);
         let outcome = case.attempt(limits);
         counts.add(&outcome);
-        if !matches!(outcome, Outcome::Right { .. }) {
+        if !matches!(outcome, RandomOutcome::Right { .. }) {
             failed.push((index, case, outcome));
         }
     }
@@ -256,8 +256,8 @@ pub fn count(
 fn report(
     options: &Options,
     index: usize,
-    small: &dyn Case,
-    outcome: &Outcome,
+    small: &dyn RandomCase,
+    outcome: &RandomOutcome,
     tries: usize,
 ) -> Result<(), String> {
     let text = small.text();

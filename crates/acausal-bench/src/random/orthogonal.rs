@@ -14,13 +14,13 @@
 //!
 //! Example: `[3, 1; 4, 2]`. The first column has the length 5 and is reflected to `(-5, 0)`; with it the second becomes `(-2.2, 0.4)` up to the sign below.
 
-use super::matrix::{Matrix, norm1};
+use super::matrix::{DenseMatrix, norm1};
 
 /// The factors.
 #[derive(Clone, Debug)]
 pub struct Qr {
     /// The triangle, row by row; what stands left of the diagonal is rubbish.
-    r: Matrix,
+    r: DenseMatrix,
     /// One past the last entry of each row of the triangle.
     ends: Vec<usize>,
     reflections: Vec<Reflection>,
@@ -46,7 +46,7 @@ impl Reflection {
 
 impl Qr {
     /// The factors, or nothing if a column depends on those before it to the last bit.
-    pub fn new(mut a: Matrix) -> Option<Qr> {
+    pub fn new(mut a: DenseMatrix) -> Option<Qr> {
         let n = a.len();
         let norm = norm1(&a);
         let largest = |row: &Vec<f64>| row.iter().fold(0.0f64, |m, v| m.max(v.abs()));

@@ -3,8 +3,8 @@
 //! Greedy: the first smaller case that fails in the same way takes the place of the case, until none does. Each step makes
 //! the case smaller, so it ends; the number of attempts is bounded as well, since slow cases are slow to shrink.
 
-use super::attempt::Limits;
-use super::case::{Case, Outcome};
+use super::attempt::TrialLimits;
+use super::case::{RandomCase, RandomOutcome};
 
 /// Attempts after which what is there must do.
 const MOST: usize = 400;
@@ -13,10 +13,10 @@ const LONGEST: u64 = 60;
 
 /// The small case, how it fails, and how many were tried.
 pub fn shrink(
-    mut case: Box<dyn Case>,
-    mut outcome: Outcome,
-    limits: &Limits,
-) -> (Box<dyn Case>, Outcome, usize) {
+    mut case: Box<dyn RandomCase>,
+    mut outcome: RandomOutcome,
+    limits: &TrialLimits,
+) -> (Box<dyn RandomCase>, RandomOutcome, usize) {
     let begin = std::time::Instant::now();
     let mut tries = 0;
     'smaller: loop {

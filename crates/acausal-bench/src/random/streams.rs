@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{ALLOWED, Case, Deviation, compare_bounded};
+use super::case::{ALLOWED, Disagreement, RandomCase, compare_bounded};
 use super::draw::{Draw, number};
 use super::matrix::{identity, zeros};
 use super::orthogonal::Qr;
@@ -82,7 +82,7 @@ struct Source {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     let nodes = draw.size(2, 12);
     let mut pipes = Vec::new();
     let mut add = |draw: &mut Draw, from: usize, to: usize| {
@@ -221,7 +221,7 @@ impl Network {
     }
 }
 
-impl Case for Network {
+impl RandomCase for Network {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -295,13 +295,13 @@ impl Case for Network {
         out
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         let names: Vec<String> = (0..self.pipes.len())
             .flat_map(|k| ["m", "ha", "hb"].map(|v| format!("p{k}.{v}")))
             .collect();
         let times = run.result.time();
         let answers: Option<Vec<Vec<f64>>> = times.iter().map(|&t| self.solve(t)).collect();
-        let answers = answers.ok_or(Deviation::missing("pressures"))?;
+        let answers = answers.ok_or(Disagreement::missing("pressures"))?;
         let scale = answers
             .iter()
             .flatten()
@@ -310,7 +310,7 @@ impl Case for Network {
         compare_bounded(run, &names, ALLOWED * tolerance * scale, &answers)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Network> = Vec::new();
         for pipes in shorter(&self.pipes) {
             all.push(Network {
@@ -358,7 +358,7 @@ impl Case for Network {
         // A component with a connector that nothing is connected to is allowed, but pressures must be determined.
         all.retain(|c| !c.pipes.is_empty() && c.solve(0.1).is_some());
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

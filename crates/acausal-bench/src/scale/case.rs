@@ -177,11 +177,17 @@ pub fn run(
 }
 
 fn simulate(
-    compiled: acausal_compiled::Compiled,
+    compiled: acausal_compiled::CompiledModel,
     stop: Option<f64>,
     threads: Option<usize>,
     m: &mut Measured,
-) -> Result<(), (Arc<acausal_compiled::Compiled>, acausal_runtime::SimError)> {
+) -> Result<
+    (),
+    (
+        Arc<acausal_compiled::CompiledModel>,
+        acausal_runtime::SimError,
+    ),
+> {
     let model = Arc::new(compiled);
     let mut settings = acausal::experiment_settings(&model.symbols.experiment);
     settings.stop = stop.unwrap_or(settings.stop);

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use acausal::{Failure, InMemory, Load, Model, Phases};
+use acausal::{Failure, InMemory, Load, Model, PhaseSeconds};
 use acausal_index1::Options as Structure;
 
 use super::family::{self, Family, Input};
@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     for family in family::all() {
         let named = |f: &String| family.name.to_lowercase().contains(&f.to_lowercase());
         let wanted = options.families.is_empty() || options.families.iter().any(named);
-        if !wanted || matches!(family.source, family::Source::Text(_)) {
+        if !wanted || matches!(family.source, family::ModelSource::Text(_)) {
             continue;
         }
         let sizes = match options.sizes.is_empty() {
@@ -164,7 +164,7 @@ fn simulate(
         compiled: Arc::new(compiled),
         sources,
         warnings: Vec::new(),
-        phases: Phases::default(),
+        phases: PhaseSeconds::default(),
         set: Vec::new(),
     };
     let run = model.simulate_in_memory(&settings);

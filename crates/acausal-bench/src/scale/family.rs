@@ -12,14 +12,14 @@ pub struct Family {
     /// What it is.
     pub text: &'static str,
     /// Where the models come from.
-    pub source: Source,
+    pub source: ModelSource,
     /// Sizes, in ascending order.
     pub sizes: &'static [usize],
 }
 
 /// Where the models of a family come from.
 #[derive(Clone, Copy, Debug)]
-pub enum Source {
+pub enum ModelSource {
     /// A file of `benches/models`, sized by its parameter `N`.
     File(&'static str),
     /// A text that is made for each size.
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Family> {
     let file = |name, text, file, sizes| Family {
         name,
         text,
-        source: Source::File(file),
+        source: ModelSource::File(file),
         sizes,
     };
     vec![
@@ -47,13 +47,13 @@ pub fn all() -> Vec<Family> {
         Family {
             name: "RCLadderWritten",
             text: "the same ladder written out, N components",
-            source: Source::Text(written::ladder),
+            source: ModelSource::Text(written::ladder),
             sizes: TO_100_000,
         },
         Family {
             name: "SupplyWritten",
             text: "a network of lines, batteries, heaters and walls written out in no order, N components",
-            source: Source::Text(written::supply),
+            source: ModelSource::Text(written::supply),
             sizes: TO_100_000,
         },
         file(
@@ -161,8 +161,8 @@ impl Family {
     /// The model of size `n`.
     pub fn model(&self, n: usize) -> Input {
         match self.source {
-            Source::File(name) => Input::File(crate::root().join("benches/models").join(name)),
-            Source::Text(text) => Input::Text(text(n)),
+            ModelSource::File(name) => Input::File(crate::root().join("benches/models").join(name)),
+            ModelSource::Text(text) => Input::Text(text(n)),
         }
     }
 }

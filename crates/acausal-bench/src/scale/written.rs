@@ -55,12 +55,8 @@ pub fn ladder(components: usize) -> String {
     text
 }
 
-/// A supply network of `components` lines, cables, batteries, heaters and walls in shuffled order, most of them with values of their own. It
-/// is what is drawn by hand rather than generated: classes that extend others, modifiers of different kinds, two physical domains,
-/// declarations and connections in no order.
-pub fn supply(components: usize) -> String {
-    let mut text = String::from(
-        "package Supply
+/// The library of [`supply`].
+const SUPPLY: &str = "package Supply
   connector Pin
     Real v;
     flow Real i;
@@ -128,10 +124,17 @@ pub fn supply(components: usize) -> String {
     p.v = v;
   end Source;
 end Supply;
-model SupplyWritten
+";
+
+/// A supply network of `components` lines, cables, batteries, heaters and walls in shuffled order, most of them with values of their own. It
+/// is what is drawn by hand rather than generated: classes that extend others, modifiers of different kinds, two physical domains,
+/// declarations and connections in no order.
+pub fn supply(components: usize) -> String {
+    let mut text = format!(
+        "{SUPPLY}model SupplyWritten
   inner Supply.Outside outside;
   Supply.Source source;
-",
+"
     );
     // Per node of the network: a battery, a heater with a wall, and two lines or cables to earlier nodes.
     let nodes = (components / 5).max(2);

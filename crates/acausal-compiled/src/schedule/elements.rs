@@ -12,13 +12,13 @@ use std::ops::Range;
 
 use acausal_jit::kernel::Bank;
 
-use super::regular::Block;
-use super::{Columns, ItemRows, LocalRows, MulAdds, Row, Schedule, UNITS};
+use super::regular::BlockOps;
+use super::{ItemRows, JacobianColumns, LocalRows, MulAdds, Row, Schedule, UNITS};
 use crate::location::Loc;
 
 /// A walk over rows.
 pub(super) struct Walk<'a> {
-    columns: &'a Columns,
+    columns: &'a JacobianColumns,
     /// Per column: stamp of the row that used it last, and its entry there.
     mark: Vec<(u32, u32)>,
     stamp: u32,
@@ -53,7 +53,7 @@ impl WalkedRows {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(columns: &'a Columns, cols: usize) -> Walk<'a> {
+    pub fn new(columns: &'a JacobianColumns, cols: usize) -> Walk<'a> {
         Walk {
             columns,
             mark: vec![(0, 0); cols],
@@ -173,7 +173,7 @@ impl<'a> Walk<'a> {
     }
 
     /// In the second walk: rows that are not walked.
-    pub fn pass(&mut self, _: &Block) {
+    pub fn pass(&mut self, _: &BlockOps) {
         self.current = None;
     }
 

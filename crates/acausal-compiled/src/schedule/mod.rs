@@ -26,11 +26,11 @@ use std::ops::Range;
 use acausal_cpu::{LEAST_SHARED, Shared, Team, team};
 use acausal_jit::kernel::Bank;
 
-use crate::jacobian::{Columns, ItemRows, MulAdds, Sparsity};
+use crate::jacobian::{ItemRows, JacobianColumns, MulAdds, Sparsity};
 use crate::location::Loc;
 use elements::Walk;
 use pattern::Numbering;
-use regular::Block;
+use regular::BlockOps;
 
 /// The first entries of the accumulator are the units of `x` and `x'`.
 const UNITS: u32 = 2;
@@ -39,9 +39,9 @@ const UNITS: u32 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
     /// The multiply-adds that fill the rows of local assignments in the accumulator, in order.
-    pub locals: Grouped,
+    pub locals: GroupedMulAdds,
     /// Those that fill the values of the pattern from it, in order.
-    pub values: Grouped,
+    pub values: GroupedMulAdds,
     /// Length of the accumulator: two units, then the rows of local assignments.
     pub acc_len: usize,
     /// Some multiply-adds only add, so that rows of local assignments must be zero before.
@@ -54,14 +54,14 @@ pub struct Schedule {
 
 /// Multiply-adds, those of one block of rows together.
 #[derive(Clone, Debug, Default)]
-pub struct Grouped {
+pub struct GroupedMulAdds {
     /// All of them.
     pub runs: Vec<MulAdds>,
     /// Of every group the end among the runs and the number of its rows.
     groups: Vec<(u32, u32)>,
 }
 
-impl Grouped {
+impl GroupedMulAdds {
     /// Ends a group of so many rows.
     fn close(&mut self, rows: usize) {
         self.groups.push((self.runs.len() as u32, rows as u32));
@@ -123,7 +123,7 @@ const MOST_RUNS: usize = 256;
 
 /// The size of a matrix.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Size {
+pub struct MatrixSize {
     /// Unknowns.
     pub n: usize,
     /// Rows.
@@ -133,14 +133,14 @@ pub struct Size {
 /// The schedule of items in order. `one` is the place of a partial derivative that is 1, where there are unknowns in `Mem`.
 pub(crate) fn schedule<'a>(
     items: impl Iterator<Item = &'a ItemRows> + Clone,
-    size: Size,
-    columns: &Columns,
+    size: MatrixSize,
+    columns: &JacobianColumns,
     one: usize,
 ) -> Schedule {
     let mut locals = LocalRows::default();
     let mut chunks: Vec<(&ItemRows, Chunk)> = Vec::new();
     let mut units = Vec::new();
-    if let Columns::Separate { units: places, .. } = columns {
+    if let JacobianColumns::Separate { units: places, .. } = columns {
         let mut column = 2 * size.n;
         for &(first, count) in places {
             units.push(locals.unit(first, count, column, one));
@@ -204,7 +204,7 @@ pub(crate) fn schedule<'a>(
             }
             Chunk::Block(block) => {
                 walk.pass(block);
-                let spots = blocks.next().unwrap_or_default();
+                let spots = blocks.next().expect("the places of each block");
                 value_runs(block, &spots, &mut out.values);
             }
             Chunk::Elements(from, to) => walk.fill(
@@ -222,13 +222,13 @@ pub(crate) fn schedule<'a>(
 
 /// Part of an item.
 enum Chunk {
-    Block(Block),
+    Block(BlockOps),
     /// Points that are walked one by one.
     Elements(usize, usize),
 }
 
 /// The runs of a block of rows of local assignments.
-fn local_runs(block: &Block, out: &mut Grouped) {
+fn local_runs(block: &BlockOps, out: &mut GroupedMulAdds) {
     let width = block.columns.len();
     for op in &block.ops {
         out.runs.push(MulAdds {
@@ -247,7 +247,7 @@ fn local_runs(block: &Block, out: &mut Grouped) {
 }
 
 /// The runs of a block of rows of the matrix, whose entries lie at the given places.
-fn value_runs(block: &Block, spots: &pattern::Spots, out: &mut Grouped) {
+fn value_runs(block: &BlockOps, spots: &pattern::Spots, out: &mut GroupedMulAdds) {
     for op in &block.ops {
         let places = &spots.0[op.column];
         for (k, s) in places.iter().enumerate() {
@@ -284,7 +284,7 @@ const PAGE: usize = 1024;
 /// The rows of local assignments that are known so far.
 struct LocalRows {
     /// Blocks, by their first place in `Mem`.
-    blocks: BTreeMap<usize, Block>,
+    blocks: BTreeMap<usize, BlockOps>,
     /// Other rows, by place in `Mem`: pages of [`PAGE`] places, those without a row empty. There may be one row behind a
     /// million places of arrays.
     pages: Vec<Vec<Row>>,
@@ -307,7 +307,7 @@ impl Default for LocalRows {
 
 impl LocalRows {
     /// Gives the rows of a block of local assignments their entries.
-    fn add(&mut self, block: &mut Block) {
+    fn add(&mut self, block: &mut BlockOps) {
         if block.bank == Bank::Mem {
             block.entry = self.next;
             self.next += (block.count * block.columns.len()) as u32;
@@ -318,8 +318,8 @@ impl LocalRows {
     }
 
     /// The rows of unknowns in `Mem` are unit vectors, like those of local assignments with one entry.
-    fn unit(&mut self, first: usize, count: usize, column: usize, one: usize) -> Block {
-        let mut block = Block {
+    fn unit(&mut self, first: usize, count: usize, column: usize, one: usize) -> BlockOps {
+        let mut block = BlockOps {
             count,
             bank: Bank::Mem,
             first,
@@ -342,7 +342,7 @@ impl LocalRows {
     }
 
     /// The block that a place lies in, with its first place.
-    fn block_at(&self, place: usize) -> Option<(usize, &Block)> {
+    fn block_at(&self, place: usize) -> Option<(usize, &BlockOps)> {
         let (first, block) = self.blocks.range(..=place).next_back()?;
         (place < first + block.count).then_some((*first, block))
     }

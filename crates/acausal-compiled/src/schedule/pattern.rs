@@ -8,7 +8,7 @@
 
 use super::Sparsity;
 use super::elements::WalkedRows;
-use super::regular::Block;
+use super::regular::BlockOps;
 
 /// From row `row` of a block on, an entry stands at `at`, and in each row after it `step` further.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +42,10 @@ impl Numbering {
     /// The pattern, the spots of the blocks in their order, and the places of the entries of other rows.
     pub fn number<'a>(
         &mut self,
-        blocks: impl Iterator<Item = &'a Block>,
+        blocks: impl Iterator<Item = &'a BlockOps>,
         walked: &WalkedRows,
     ) -> (Sparsity, Vec<Spots>, Vec<u32>) {
-        let blocks: Vec<&Block> = blocks.collect();
+        let blocks: Vec<&BlockOps> = blocks.collect();
         for block in &blocks {
             for p in &block.columns {
                 let mut c = p.first;
@@ -98,7 +98,7 @@ impl Numbering {
         (sparsity, spots, positions)
     }
 
-    fn put_block(&mut self, block: &Block, row_idx: &mut [u32]) -> Spots {
+    fn put_block(&mut self, block: &BlockOps, row_idx: &mut [u32]) -> Spots {
         let mut spots = vec![Vec::new(); block.columns.len()];
         // Per column: the column itself, where its entry is expected, and what it would be after that.
         let mut open: Vec<(i64, i64, Option<Spot>)> =

@@ -2,7 +2,7 @@
 //!
 //! In: an item whose target and accesses move through memory in runs with constant strides. Out: its points cut into
 //! [`Segment`]s in which nothing changes but by constant steps: each access is then a column that moves by a constant
-//! step, or a row of a local assignment whose columns do. A [`Block`] is such a segment with each column once and the
+//! step, or a row of a local assignment whose columns do. A [`BlockOps`] is such a segment with each column once and the
 //! multiply-adds that fill it; its size is that of one row, however long the array is.
 //!
 //! A segment ends where a run ends, where a local assignment is made in another way, where an unknown becomes a known one,
@@ -13,8 +13,8 @@
 
 use acausal_jit::kernel::Bank;
 
-use super::{Columns, ItemRows, LocalRows, Row};
-use crate::locations::Run;
+use super::{ItemRows, JacobianColumns, LocalRows, Row};
+use crate::locations::StridedRun;
 
 /// Rows with more entries are walked element by element.
 const MOST_COLUMNS: usize = 64;
@@ -51,7 +51,7 @@ pub(super) struct Op {
 
 /// Rows that differ by constant steps only.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct BlockOps {
     /// Number of rows.
     pub count: usize,
     /// `Mem` for rows of local assignments, `Out` for those of the matrix.
@@ -69,7 +69,7 @@ pub(super) struct Segment {
     pub from: usize,
     pub to: usize,
     /// How its rows are made; nothing if element by element.
-    pub block: Option<Block>,
+    pub block: Option<BlockOps>,
 }
 
 /// What an access means at points `from..to`.
@@ -93,7 +93,11 @@ enum Source {
 }
 
 /// Cuts an item into segments, in the order of its points. All of it is one irregular segment where nothing is gained otherwise.
-pub(super) fn segments(item: &ItemRows, columns: &Columns, locals: &LocalRows) -> Vec<Segment> {
+pub(super) fn segments(
+    item: &ItemRows,
+    columns: &JacobianColumns,
+    locals: &LocalRows,
+) -> Vec<Segment> {
     regular(item, columns, locals).unwrap_or_else(|| {
         vec![Segment {
             from: 0,
@@ -103,7 +107,7 @@ pub(super) fn segments(item: &ItemRows, columns: &Columns, locals: &LocalRows) -
     })
 }
 
-fn regular(item: &ItemRows, columns: &Columns, locals: &LocalRows) -> Option<Vec<Segment>> {
+fn regular(item: &ItemRows, columns: &JacobianColumns, locals: &LocalRows) -> Option<Vec<Segment>> {
     let count = item.count;
     if count < FEWEST_POINTS {
         return None;
@@ -169,7 +173,7 @@ fn push_irregular(out: &mut Vec<Segment>, from: usize, to: usize) {
 fn push_blocks(
     out: &mut Vec<Segment>,
     item: &ItemRows,
-    target: &Run,
+    target: &StridedRun,
     sources: &[&Part],
     locals: &LocalRows,
     from: usize,
@@ -217,14 +221,14 @@ fn meetings(columns: &[Progression], count: usize) -> Vec<usize> {
 /// The block of points `from..to`; nothing if its rows have too many entries.
 fn block(
     item: &ItemRows,
-    target: &Run,
+    target: &StridedRun,
     sources: &[&Part],
     locals: &LocalRows,
     from: usize,
     to: usize,
-) -> Option<Block> {
+) -> Option<BlockOps> {
     let count = to - from;
-    let mut block = Block {
+    let mut block = BlockOps {
         count,
         bank: target.bank,
         first: target.at(from).index(),
@@ -274,7 +278,7 @@ fn block(
     Some(block)
 }
 
-impl Block {
+impl BlockOps {
     fn add(&mut self, column: Progression, partial: (usize, usize), src: (i64, i64)) {
         let single = self.count == 1;
         let same = |c: &Progression| c.first == column.first && (single || c.step == column.step);
@@ -296,7 +300,7 @@ impl Block {
 }
 
 /// What a run of an access means, part by part.
-fn parts_of(run: Run, columns: &Columns, locals: &LocalRows, parts: &mut Vec<Part>) {
+fn parts_of(run: StridedRun, columns: &JacobianColumns, locals: &LocalRows, parts: &mut Vec<Part>) {
     let end = run.first + run.count;
     match run.bank {
         Bank::Out => parts.push(Part {
@@ -327,7 +331,7 @@ fn parts_of(run: Run, columns: &Columns, locals: &LocalRows, parts: &mut Vec<Par
     }
 }
 
-fn local_parts(run: Run, locals: &LocalRows, parts: &mut Vec<Part>) {
+fn local_parts(run: StridedRun, locals: &LocalRows, parts: &mut Vec<Part>) {
     let end = run.first + run.count;
     let mut from = run.first;
     while from < end {

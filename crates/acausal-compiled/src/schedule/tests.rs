@@ -21,8 +21,8 @@ fn item(target: Locations, accesses: Vec<(Locations, Partials)>, count: usize) -
     }
 }
 
-fn made(items: &[ItemRows], n: usize, rows: usize, columns: &Columns) -> Schedule {
-    schedule(items.iter(), Size { n, rows }, columns, 0)
+fn made(items: &[ItemRows], n: usize, rows: usize, columns: &JacobianColumns) -> Schedule {
+    schedule(items.iter(), MatrixSize { n, rows }, columns, 0)
 }
 
 /// The values of a schedule as a dense matrix; the memory holds rubbish before.
@@ -70,7 +70,7 @@ fn runs_do_not_grow_with_the_array() {
                 count,
             ),
         ];
-        let s = made(&items, count + 1, count, &Columns::Combined);
+        let s = made(&items, count + 1, count, &JacobianColumns::Combined);
         assert!(s.locals.runs.len() + s.values.runs.len() <= 12, "{s:?}");
         assert_eq!(s.sparsity.row_idx.len(), 2 * count);
         let mut partials = vec![1.0; 3 * count + 1];
@@ -110,7 +110,7 @@ fn rows_that_read_their_item_are_complete_in_order() {
             1,
         ),
     ];
-    let s = made(&items, count + 1, 1, &Columns::Combined);
+    let s = made(&items, count + 1, 1, &JacobianColumns::Combined);
     let partials: Vec<f64> = (0..2 + 2 * count).map(|p| (p + 1) as f64).collect();
     // By hand: the factor of x[k] is its own partial times all the later factors of d.
     let mut expected = vec![partials[0]];
@@ -148,14 +148,14 @@ fn long_blocks_are_filled_completely() {
             count,
         ),
     ];
-    let s = made(&items, count + 2, count, &Columns::Combined);
+    let s = made(&items, count + 2, count, &JacobianColumns::Combined);
     let partials: Vec<f64> = (0..4 * count + 2).map(|k| 1.0 + (k % 13) as f64).collect();
     let expected = dense(
         &items,
         count + 2,
         count,
         count,
-        &Columns::Combined,
+        &JacobianColumns::Combined,
         &partials,
         3.0,
     );
@@ -175,7 +175,7 @@ fn columns_that_meet_are_one_entry() {
         ],
         21,
     )];
-    let s = made(&items, 21, 21, &Columns::Combined);
+    let s = made(&items, 21, 21, &JacobianColumns::Combined);
     let dense = filled(&s, &[1.0, 2.0], 1.0, 0.0);
     assert_eq!(s.sparsity.row_idx.len(), 41);
     assert_eq!(dense[10][10], 3.0);
@@ -211,7 +211,7 @@ impl Dice {
                 let cut = 1 + self.below(count - 1);
                 let run = |dice: &mut Dice, first, count| {
                     let (base, stride) = dice.fit(size, count);
-                    crate::locations::Run {
+                    crate::locations::StridedRun {
                         first,
                         count,
                         bank,
@@ -275,16 +275,16 @@ fn agrees_with_dense_rows() {
             .collect();
         let known = vec![(3, 9), (20, 26)];
         for columns in [
-            Columns::Combined,
-            Columns::Consistent { known },
-            Columns::Separate {
+            JacobianColumns::Combined,
+            JacobianColumns::Consistent { known },
+            JacobianColumns::Separate {
                 n,
                 units: Vec::new(),
             },
         ] {
             let s = made(&items, n, rows, &columns);
             let (one, cj) = match columns {
-                Columns::Combined => (1.0, 3.0),
+                JacobianColumns::Combined => (1.0, 3.0),
                 _ => (1.0, 1.0),
             };
             let expected = dense(&items, n, rows, written, &columns, &partials, cj);
@@ -309,7 +309,7 @@ fn dense(
     n: usize,
     rows: usize,
     mem: usize,
-    columns: &Columns,
+    columns: &JacobianColumns,
     partials: &[f64],
     cj: f64,
 ) -> Vec<Vec<f64>> {
@@ -325,9 +325,10 @@ fn dense(
                 let k = source.index();
                 let known = |r: &(usize, usize)| (r.0..r.1).contains(&k);
                 match (source.bank(), columns) {
-                    (Bank::Y, Columns::Consistent { known: list }) if list.iter().any(known) => {}
-                    (Bank::Yp, Columns::Separate { .. }) => row[n + k] += partial,
-                    (Bank::Yp, Columns::Combined) => row[k] += partial * cj,
+                    (Bank::Y, JacobianColumns::Consistent { known: list })
+                        if list.iter().any(known) => {}
+                    (Bank::Yp, JacobianColumns::Separate { .. }) => row[n + k] += partial,
+                    (Bank::Yp, JacobianColumns::Combined) => row[k] += partial * cj,
                     (Bank::Y | Bank::Yp, _) => row[k] += partial,
                     _ => (row.iter_mut().zip(&locals[k])).for_each(|(r, v)| *r += partial * v),
                 }
@@ -343,7 +344,13 @@ fn dense(
 }
 
 /// Number of entries: all partial derivatives are positive, so none of them vanishes.
-fn pattern_of(items: &[ItemRows], n: usize, rows: usize, mem: usize, columns: &Columns) -> usize {
+fn pattern_of(
+    items: &[ItemRows],
+    n: usize,
+    rows: usize,
+    mem: usize,
+    columns: &JacobianColumns,
+) -> usize {
     let partials = vec![1.0; 10_000];
     let all = dense(items, n, rows, mem, columns, &partials, 1.0);
     all.iter().flatten().filter(|v| **v != 0.0).count()

@@ -9,7 +9,9 @@ use super::curve::{Curve, Extrapolation, Smoothness};
 use super::grid::Grid;
 use super::objects::{Object, Objects};
 use super::time_table::TimeTable;
-use super::{External, Matrix, Native, file, fourier, linear, matrix_size, random, read_matrix};
+use super::{
+    External, Native, NativeMatrix, file, fourier, linear, matrix_size, random, read_matrix,
+};
 use crate::run_function::Number;
 
 impl External {
@@ -167,7 +169,7 @@ fn construct<T: Number>(native: Native, mut a: Arguments<'_, T>) -> Result<Objec
     let (data, shape) = a.numbers();
     // The sizes of the table follow as arguments; they are known already.
     let _ = (a.integer(), a.integer());
-    let mut table = Matrix {
+    let mut table = NativeMatrix {
         rows: shape.first().copied().unwrap_or(0),
         columns: shape.get(1).copied().unwrap_or(0),
         values: data,

@@ -14,7 +14,7 @@
 //! Example: the points (0, 0), (1, 1), (2, 4) by lines give 2.5 at 1.5; beyond 2 the last two points give 7 at 3.
 //! Finding the piece is a binary search.
 
-use super::Matrix;
+use super::NativeMatrix;
 use crate::run_function::Number;
 
 /// How values between points follow from them; numbered as in Modelica.Blocks.Types.Smoothness.
@@ -85,7 +85,7 @@ pub(super) struct Curve {
 impl Curve {
     /// Makes the pieces. `repeats` allows equal abscissae, where the curve jumps.
     pub(super) fn new(
-        table: &Matrix,
+        table: &NativeMatrix,
         columns: &[usize],
         smoothness: Smoothness,
         extrapolation: Extrapolation,

@@ -11,10 +11,10 @@ use std::io::Cursor;
 
 use acausal_mat::Level4;
 
-use super::Matrix;
+use super::NativeMatrix;
 
 /// Reads a matrix by name from a text or MAT file.
-pub fn read_matrix(file: &str, name: &str) -> Result<Matrix, String> {
+pub fn read_matrix(file: &str, name: &str) -> Result<NativeMatrix, String> {
     let path = plain_path(file);
     let bytes = std::fs::read(path).map_err(|e| format!("the file {path} cannot be read: {e}"))?;
     let found = match extension(path).as_str() {
@@ -25,7 +25,7 @@ pub fn read_matrix(file: &str, name: &str) -> Result<Matrix, String> {
 }
 
 /// Reads a file of separated values, all lines but the first few.
-pub(super) fn read_csv(file: &str, delimiter: &str, header: usize) -> Result<Matrix, String> {
+pub(super) fn read_csv(file: &str, delimiter: &str, header: usize) -> Result<NativeMatrix, String> {
     let path = plain_path(file);
     let text = std::fs::read_to_string(path)
         .map_err(|e| format!("the file {path} cannot be read: {e}"))?;
@@ -51,7 +51,7 @@ fn extension(path: &str) -> String {
     path.rsplit('.').next().unwrap_or("").to_ascii_lowercase()
 }
 
-fn from_text(text: &str, name: &str) -> Result<Matrix, String> {
+fn from_text(text: &str, name: &str) -> Result<NativeMatrix, String> {
     if !text.trim_start().starts_with("#1") {
         return Err("the first line of a table file is `#1`".to_string());
     }
@@ -79,7 +79,7 @@ fn from_text(text: &str, name: &str) -> Result<Matrix, String> {
             }
         }
         values.truncate(count);
-        return Ok(Matrix {
+        return Ok(NativeMatrix {
             rows,
             columns,
             values,
@@ -102,7 +102,7 @@ fn heading(line: &str, name: &str) -> Option<(usize, usize)> {
     Some((rows.trim().parse().ok()?, columns.trim().parse().ok()?))
 }
 
-fn from_csv(text: &str, delimiter: char, header: usize) -> Result<Matrix, String> {
+fn from_csv(text: &str, delimiter: char, header: usize) -> Result<NativeMatrix, String> {
     let mut values = Vec::new();
     let (mut rows, mut columns) = (0, 0);
     for line in text.lines().skip(header).filter(|l| !l.trim().is_empty()) {
@@ -120,7 +120,7 @@ fn from_csv(text: &str, delimiter: char, header: usize) -> Result<Matrix, String
         columns = count;
         rows += 1;
     }
-    Ok(Matrix {
+    Ok(NativeMatrix {
         rows,
         columns,
         values,
@@ -133,7 +133,7 @@ fn number(word: &str) -> Result<f64, String> {
 }
 
 /// Level 4 stores columns, a table has rows.
-fn from_mat(bytes: &[u8], name: &str) -> Result<Matrix, String> {
+fn from_mat(bytes: &[u8], name: &str) -> Result<NativeMatrix, String> {
     if bytes.starts_with(b"MATLAB") {
         return Err("MAT files of level 5 and later are not supported yet; level 4 is".to_string());
     }
@@ -146,7 +146,7 @@ fn from_mat(bytes: &[u8], name: &str) -> Result<Matrix, String> {
     let values = (0..rows * columns)
         .map(|k| numbers[(k % columns) * rows + k / columns])
         .collect();
-    Ok(Matrix {
+    Ok(NativeMatrix {
         rows,
         columns,
         values,

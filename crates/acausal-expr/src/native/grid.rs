@@ -9,7 +9,7 @@
 //!
 //! Example: the grid 0, 1 by 0, 1 with the values 0, 1, 2, 3 gives 1.5 in the middle.
 
-use super::Matrix;
+use super::NativeMatrix;
 use super::curve::{Extrapolation, Smoothness, periodic, slopes};
 use crate::run_function::Number;
 
@@ -33,7 +33,7 @@ enum Side {
 
 impl Grid {
     pub(super) fn new(
-        table: &Matrix,
+        table: &NativeMatrix,
         smoothness: Smoothness,
         extrapolation: Extrapolation,
     ) -> Result<Grid, String> {
@@ -61,7 +61,7 @@ impl Grid {
                 );
             }
         };
-        let values = Matrix {
+        let values = NativeMatrix {
             rows: rows.len(),
             columns: columns.len(),
             values: (1..table.rows)
@@ -231,7 +231,7 @@ fn hermite<T: Number>(v: T, h: f64, order: u32) -> [T; 4] {
 }
 
 /// Values and slopes at the grid points.
-fn akima(x: &[f64], y: &[f64], z: &Matrix) -> Vec<[f64; 4]> {
+fn akima(x: &[f64], y: &[f64], z: &NativeMatrix) -> Vec<[f64; 4]> {
     let (n, m) = (x.len(), y.len());
     if n == 1 || m == 1 {
         // One direction only: a curve.
@@ -313,7 +313,7 @@ fn extended_abscissae(x: &[f64]) -> Vec<f64> {
 }
 
 /// The values with two rows and columns more at each side.
-fn extended_values(xe: &[f64], ye: &[f64], z: &Matrix) -> Vec<f64> {
+fn extended_values(xe: &[f64], ye: &[f64], z: &NativeMatrix) -> Vec<f64> {
     let (n, m) = (z.rows, z.columns);
     let w = m + 4;
     let mut e = vec![0.0; (n + 4) * w];

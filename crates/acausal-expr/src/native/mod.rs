@@ -125,7 +125,7 @@ pub struct External {
 
 /// A matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
+pub struct NativeMatrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -134,7 +134,7 @@ pub struct Matrix {
     pub values: Vec<f64>,
 }
 
-impl Matrix {
+impl NativeMatrix {
     /// An element, from zero.
     pub fn at(&self, row: usize, column: usize) -> f64 {
         self.values[row * self.columns + column]

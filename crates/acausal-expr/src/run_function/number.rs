@@ -185,7 +185,8 @@ impl<T: Number> Number for Dual<T> {
             Builtin::Log => one.div(x),
             Builtin::Log10 => one.div(x * T::constant(std::f64::consts::LN_10)),
             // Piecewise constant.
-            _ => T::constant(0.0),
+            Builtin::Sign | Builtin::Floor | Builtin::Ceil | Builtin::Integer => T::constant(0.0),
+            _ => return None,
         };
         Some(self.chain(y, slope))
     }

@@ -28,6 +28,8 @@ pub mod package;
 mod target;
 mod when;
 
+pub(crate) use target::references;
+
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +42,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeSet;
 
-use crate::function::execute::{Executor, Flow, Write};
+use crate::function::execute::{Completion, Executor, Write};
 use crate::function::{PendingAssert, Stop};
 use crate::lower::{Context, Env, Result, Tensor, Value, error};
 use acausal_instance::instance::InstId;
@@ -129,7 +131,7 @@ impl Run<'_, '_> {
                     return Err(error("when-place", s.span, message));
                 }
                 self.when(branches, s.span)?;
-            } else if self.execute(s)? == Flow::Return {
+            } else if self.execute(s)? == Completion::Return {
                 return Err(error(
                     "return-place",
                     s.span,
@@ -141,7 +143,7 @@ impl Run<'_, '_> {
     }
 
     /// Executes a statement, at run time if it must be.
-    fn execute(&mut self, s: &Statement) -> Result<Flow> {
+    fn execute(&mut self, s: &Statement) -> Result<Completion> {
         let before = self.executor.locals.clone();
         let marks = (
             self.executor.writes.len(),
@@ -158,7 +160,7 @@ impl Run<'_, '_> {
                 self.executor.ctx.function_state.prints.truncate(marks.2);
                 self.executor.path.clear();
                 package::package(&mut self.executor, s)?;
-                Ok(Flow::Next)
+                Ok(Completion::Next)
             }
         }
     }
@@ -268,8 +270,8 @@ fn origin(model: &mut FlatModel, section: &Section<'_>, span: Span, kind: Origin
 pub(crate) fn at_start_only(exprs: &mut Exprs, condition: ExprId) -> ExprId {
     let initial = exprs.call(Builtin::Initial, &[]);
     let later = exprs.not(initial);
-    let quiet = exprs.no_event(condition);
-    exprs.or(later, quiet)
+    let no_event = exprs.no_event(condition);
+    exprs.or(later, no_event)
 }
 
 fn flat_assert(

@@ -5,7 +5,7 @@
 //! is computed inside. Its outputs are the variables that it assigns.
 
 use acausal_expr::flat::{Function, Statement as Run};
-use acausal_expr::{Access, Builtin, ExprId, FuncId, IterId, Kind, Node, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, FuncId, IterId, Node, Ty, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 use acausal_syntax::ast::Statement;
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::target::{references, root};
 use crate::function::execute::{Executor, Write};
-use crate::function::run_time::Lowering;
+use crate::function::run_time::FunctionLowering;
 use crate::lower::{Context, Error, Result, Tensor, Value};
 use acausal_instance::instance::InstId;
 
@@ -29,7 +29,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
         }
     }
     let mut args: Vec<ExprId> = Vec::new();
-    let mut lowering = Lowering::in_env(executor.ctx, base, executor.name.clone());
+    let mut lowering = FunctionLowering::in_env(executor.ctx, base, executor.name.clone());
     for &variable in &executor.order {
         let Some(value) = executor.locals.get(&variable) else {
             continue;
@@ -116,7 +116,7 @@ fn outer_iterators(ctx: &Context, arrays: &[(InstId, Vec<ExprId>)]) -> FxHashSet
 }
 
 /// A block of elements of a variable: fixed subscripts, and whole dimensions where there is none.
-type Block = (VarId, Kind, Vec<Option<ExprId>>);
+type Block = (VarId, ValueKind, Vec<Option<ExprId>>);
 
 /// What a body reads from the model.
 struct Reads {
@@ -237,7 +237,7 @@ impl Reads {
                     full.push(match s {
                         Some(e) => *e,
                         None => {
-                            let i = indices.next().unwrap_or(1);
+                            let i = indices.next().expect("one for each open dimension");
                             ctx.exprs.int(i)
                         }
                     });

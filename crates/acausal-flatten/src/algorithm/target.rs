@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use acausal_expr::{Builtin, ExprId, Kind as AccessKind, Node};
-use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, Statement, StatementKind, Variability};
+use acausal_expr::{Builtin, ExprId, Node, ValueKind};
+use acausal_syntax::ast::{
+    ComponentRef, Expr, ExprKind, Statement, StatementKind, VariabilityPrefix,
+};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::Section;
 use crate::lower::{Context, Env, Error, Result, Tensor, Type, Value, error};
-use acausal_instance::instance::{InstId, Kind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// A variable that the section assigns.
 pub(super) struct Target {
@@ -87,7 +89,7 @@ pub(super) fn root(
     for (k, &inst) in chain.iter().enumerate() {
         let part = &r.parts[skipped + k];
         let leaf = k + 1 == chain.len();
-        if !leaf && !matches!(ctx.instances.kind(inst), Kind::Record { .. }) {
+        if !leaf && !matches!(ctx.instances.kind(inst), InstanceKind::Record { .. }) {
             if ctx.instances.data(inst).rank > 0 {
                 let message =
                     "assignments to members of an array of components are not supported yet";
@@ -96,10 +98,10 @@ pub(super) fn root(
             continue;
         }
         let variability = ctx.instances.data(inst).prefixes.variability;
-        let computed = initial && variability == Some(Variability::Parameter);
+        let computed = initial && variability == Some(VariabilityPrefix::Parameter);
         if matches!(
             variability,
-            Some(Variability::Constant | Variability::Parameter)
+            Some(VariabilityPrefix::Constant | VariabilityPrefix::Parameter)
         ) && !computed
         {
             let name = ctx.instances.display_name(inst);
@@ -109,7 +111,7 @@ pub(super) fn root(
         }
         let mut parts = r.parts[..=skipped + k].to_vec();
         if let Some(last) = parts.last_mut() {
-            last.subscripts = acausal_base::Few::default();
+            last.subscripts = acausal_base::ThinVec::default();
         }
         return Ok((
             inst,
@@ -128,7 +130,7 @@ pub(super) fn root(
 }
 
 /// References that a statement assigns, those of inner statements included.
-pub(super) fn references(s: &Statement) -> Vec<&ComponentRef> {
+pub(crate) fn references(s: &Statement) -> Vec<&ComponentRef> {
     let mut out = Vec::new();
     let mut stack = vec![s];
     while let Some(s) = stack.pop() {
@@ -166,7 +168,7 @@ fn before(ctx: &mut Context, t: &Tensor, in_when: bool) -> Tensor {
         return t.clone();
     };
     let declared = ctx.var_insts.get(access.var.index()).is_some_and(|&inst| {
-        ctx.instances.data(inst).prefixes.variability == Some(Variability::Discrete)
+        ctx.instances.data(inst).prefixes.variability == Some(VariabilityPrefix::Discrete)
     });
     let body = if in_when || declared || t.ty != Type::Real {
         left_limit(ctx, t.body)
@@ -180,7 +182,7 @@ fn before(ctx: &mut Context, t: &Tensor, in_when: bool) -> Tensor {
 pub(super) fn left_limit(ctx: &mut Context, e: ExprId) -> ExprId {
     match ctx.exprs.node(e) {
         Node::Var(mut access) => {
-            access.kind = AccessKind::Pre;
+            access.kind = ValueKind::Pre;
             let ty = ctx.exprs.ty(e);
             ctx.exprs.access(access, ty)
         }

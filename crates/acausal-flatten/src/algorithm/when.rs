@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::target::{left_limit, references, root};
 use super::{Run, Section, flat_assert, origin, subscripts};
-use crate::function::execute::{Event, Flow, Write, with_locals};
+use crate::function::execute::{Completion, Event, Write, with_locals};
 use crate::function::{PendingAssert, PendingPrint};
 use crate::lower::{Result, Tensor, Type, Value, error};
 use acausal_instance::instance::InstId;
@@ -65,7 +65,7 @@ impl Run<'_, '_> {
             self.executor.events = Some(Vec::new());
             self.executor.base.when = true;
             for s in body {
-                if self.execute(s)? != Flow::Next {
+                if self.execute(s)? != Completion::Next {
                     let message = "`break` and `return` cannot leave a `when` statement";
                     return Err(error("when-place", s.span, message));
                 }

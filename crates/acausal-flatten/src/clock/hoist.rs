@@ -6,7 +6,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Comprehension, Equation, FlatModel, VarType, Variability, Variable};
-use acausal_expr::{Builtin, ExprId, Exprs, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Builtin, ExprId, Exprs, IterId, Node, Range, Ty, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 
 use super::Clocks;
@@ -74,7 +74,7 @@ fn rewrite(model: &mut FlatModel, e: ExprId, eq: &Equation, added: &mut Vec<Equa
         let subs = subscripts(x, &domain);
         let var = VarId((first + variables.len()) as u32);
         variables.push((kind, args[0]));
-        args[0] = x.var(var, Kind::Value, &subs, ty);
+        args[0] = x.var(var, ValueKind::Value, &subs, ty);
         Some(x.call(f, &args))
     });
     for (k, (ty, value)) in variables.into_iter().enumerate() {
@@ -98,7 +98,7 @@ fn rewrite(model: &mut FlatModel, e: ExprId, eq: &Equation, added: &mut Vec<Equa
         let x = &mut model.exprs;
         let subs = subscripts(x, &domain);
         let ty = x.ty(value);
-        let lhs = x.var(VarId((first + k) as u32), Kind::Value, &subs, ty);
+        let lhs = x.var(VarId((first + k) as u32), ValueKind::Value, &subs, ty);
         added.push(Equation {
             lhs,
             rhs: value,

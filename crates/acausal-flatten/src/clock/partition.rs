@@ -10,7 +10,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{FlatModel, OriginId};
-use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
+use acausal_expr::{Builtin, ExprId, Node, ValueKind, VarId};
 
 use super::Clocks;
 use super::infer::Fraction;
@@ -253,7 +253,7 @@ impl Walk<'_> {
                     if self.model.var(a.var).is_parameter() {
                         continue;
                     }
-                    found.derivative |= matches!(a.kind, Kind::Der(_));
+                    found.derivative |= matches!(a.kind, ValueKind::Der(_));
                     found.class = Some(match found.class {
                         Some(class) => self.classes.unite(class, a.var.index()),
                         None => self.classes.root(a.var.index()),

@@ -13,7 +13,7 @@ use acausal_base::Diagnostic;
 use acausal_expr::flat::{
     Action, Causality, Comprehension, Equation, FlatModel, OriginId, VarType, Variability, Variable,
 };
-use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Node, Range, RelOp, Ty, ValueKind, VarId};
 use acausal_symbolic::{Solve, Substitute};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -135,7 +135,7 @@ impl Writer<'_> {
     }
 
     fn equation(&mut self, var: VarId, ty: Ty, value: ExprId, origin: OriginId) {
-        let lhs = self.model.exprs.scalar_var(var, Kind::Value, ty);
+        let lhs = self.model.exprs.scalar_var(var, ValueKind::Value, ty);
         self.added.push(Equation {
             domain: Vec::new().into(),
             lhs,
@@ -145,7 +145,10 @@ impl Writer<'_> {
     }
 
     fn edge(&mut self, tick: VarId) -> ExprId {
-        let tick = self.model.exprs.scalar_var(tick, Kind::Value, Ty::Bool);
+        let tick = self
+            .model
+            .exprs
+            .scalar_var(tick, ValueKind::Value, Ty::Bool);
         self.model.exprs.call(Builtin::Edge, &[tick])
     }
 
@@ -172,7 +175,7 @@ impl Writer<'_> {
         self.equation(tick, Ty::Bool, condition, grid.origin);
         let edge = self.edge(tick);
         let x = &mut self.model.exprs;
-        let before = x.scalar_var(count, Kind::Pre, Ty::Int);
+        let before = x.scalar_var(count, ValueKind::Pre, Ty::Int);
         let one = x.int(1);
         let next = x.add(&[before, one]);
         let value = x.if_(edge, next, before);
@@ -197,19 +200,21 @@ impl Writer<'_> {
         let interval = self.variable(name("interval"), VarType::Real, Some(start));
         let x = &mut self.model.exprs;
         let now = x.time();
-        let before = x.scalar_var(last, Kind::Pre, Ty::Real);
+        let before = x.scalar_var(last, ValueKind::Pre, Ty::Real);
         let value = x.if_(edge, now, before);
         self.equation(last, Ty::Real, value, origin);
         let x = &mut self.model.exprs;
-        let n = x.scalar_var(count, Kind::Value, Ty::Int);
+        let n = x.scalar_var(count, ValueKind::Value, Ty::Int);
         let zero = x.int(0);
         let first = x.rel(RelOp::Le, n, zero);
         let passed = x.sub(now, before);
         let value = x.if_(first, start, passed);
-        let held = x.scalar_var(interval, Kind::Pre, Ty::Real);
+        let held = x.scalar_var(interval, ValueKind::Pre, Ty::Real);
         let value = x.if_(edge, value, held);
         self.equation(interval, Ty::Real, value, origin);
-        self.model.exprs.scalar_var(interval, Kind::Value, Ty::Real)
+        self.model
+            .exprs
+            .scalar_var(interval, ValueKind::Value, Ty::Real)
     }
 
     /// The Boolean that is true while a clock ticks.
@@ -231,13 +236,13 @@ impl Writer<'_> {
         let var = self.variable(name, VarType::Boolean, None);
         self.ticks.insert(key, var);
         let x = &mut self.model.exprs;
-        let n = x.scalar_var(count, Kind::Value, Ty::Int);
+        let n = x.scalar_var(count, ValueKind::Value, Ty::Int);
         let (offset, period, zero) = (x.int(t.offset), x.int(t.period), x.int(0));
         let since = x.sub(n, offset);
         let begun = x.rel(RelOp::Ge, since, zero);
         let rest = x.call(Builtin::Mod, &[since, period]);
         let due = x.rel(RelOp::Eq, rest, zero);
-        let now = x.scalar_var(base, Kind::Value, Ty::Bool);
+        let now = x.scalar_var(base, ValueKind::Value, Ty::Bool);
         let due = x.and(begun, due);
         let value = x.and(now, due);
         self.equation(var, Ty::Bool, value, origin);
@@ -256,7 +261,7 @@ impl Writer<'_> {
         };
         let x = &mut self.model.exprs;
         let lhs = x.access(target, ty);
-        let kind = Kind::Pre;
+        let kind = ValueKind::Pre;
         let before = x.access(Access { kind, ..target }, ty);
         let rhs = x.if_(edge, value, before);
         self.added.push(Equation { lhs, rhs, ..eq });
@@ -279,8 +284,8 @@ impl Writer<'_> {
         let x = &mut self.model.exprs;
         let iters: Vec<IterId> = dims.iter().map(|_| x.fresh_iter()).collect();
         let subs: Vec<ExprId> = iters.iter().map(|&i| x.iter(i)).collect();
-        let lhs = x.var(var, Kind::Value, &subs, Ty::Bool);
-        let rhs = x.scalar_var(tick, Kind::Value, Ty::Bool);
+        let lhs = x.var(var, ValueKind::Value, &subs, Ty::Bool);
+        let rhs = x.scalar_var(tick, ValueKind::Value, Ty::Bool);
         let ranges = dims.iter().map(|&n| Range::upto(n));
         self.added.push(Equation {
             domain: iters.iter().copied().zip(ranges).collect(),
@@ -303,10 +308,11 @@ impl Writer<'_> {
             let left = |x: &mut acausal_expr::Exprs, e: ExprId| {
                 x.rewrite(e, |x, n| match x.node(n) {
                     Node::Var(a)
-                        if a.kind == Kind::Value && parameter.get(a.var.index()) != Some(&true) =>
+                        if a.kind == ValueKind::Value
+                            && parameter.get(a.var.index()) != Some(&true) =>
                     {
                         let ty = x.ty(n);
-                        let kind = Kind::Pre;
+                        let kind = ValueKind::Pre;
                         Some(x.access(Access { kind, ..a }, ty))
                     }
                     _ => None,
@@ -336,7 +342,7 @@ impl Writer<'_> {
                 }
                 Builtin::FirstTick => {
                     let (_, count, t) = step?;
-                    let n = x.scalar_var(count, Kind::Value, Ty::Int);
+                    let n = x.scalar_var(count, ValueKind::Value, Ty::Int);
                     let offset = x.int(t.offset);
                     x.rel(RelOp::Eq, n, offset)
                 }
@@ -373,7 +379,7 @@ fn choose(
         .collect();
     let determinable = |model: &FlatModel, a: Access| {
         let v = model.var(a.var);
-        a.kind == Kind::Value
+        a.kind == ValueKind::Value
             && !v.is_parameter()
             && v.causality != Causality::Input
             && classes.is_clocked(classes.of(a.var))

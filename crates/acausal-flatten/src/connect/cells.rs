@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use super::link::{Port, Sub, Translation};
+use super::link::{LinkSubscript, Port, Translation};
 
 /// The cuts of every port: per dimension the first index of each segment, and one past the end.
 #[derive(Clone, Debug, Default)]
-pub struct Grid {
+pub struct PortCuts {
     /// Ports in order of first appearance, with the sorted cuts of each dimension.
     pub ports: IndexMap<Port, Vec<Vec<i64>>, FxBuildHasher>,
 }
@@ -29,9 +29,9 @@ pub struct Grid {
 /// One iterator of a link that runs along a dimension at each of its ends, as seen from one end.
 struct Carrier {
     /// Subscript at this end.
-    from: Sub,
+    from: LinkSubscript,
     /// Where cuts go: port, dimension and subscript there.
-    to: (usize, usize, Sub),
+    to: (usize, usize, LinkSubscript),
     count: i64,
 }
 
@@ -41,14 +41,14 @@ struct Axis {
     carriers: Vec<Carrier>,
 }
 
-impl Grid {
+impl PortCuts {
     /// Cuts the ports (with their shapes) so that every link maps cells onto cells. `enumerate` holds ranges
     /// `(port, dimension, first, last)` to be cut at every element.
     pub fn new(
         shapes: &IndexMap<Port, Vec<usize>, FxBuildHasher>,
         links: &[Translation],
         enumerate: &[(Port, usize, i64, i64)],
-    ) -> Grid {
+    ) -> PortCuts {
         let mut axes: Vec<Vec<Axis>> = shapes
             .values()
             .map(|dims| {
@@ -61,7 +61,8 @@ impl Grid {
             .collect();
         // (port, dimension, cut) still to be carried along.
         let mut todo: Vec<(usize, usize, i64)> = Vec::new();
-        let position = |port: &Port| shapes.get_index_of(port).unwrap_or_default();
+        let position =
+            |port: &Port| (shapes.get_index_of(port)).expect("a port of each link has a shape");
         for link in links {
             for (side, (port, subs)) in link.ends.iter().enumerate() {
                 let p = position(port);
@@ -109,7 +110,7 @@ impl Grid {
                     .collect(),
             )
         });
-        Grid {
+        PortCuts {
             ports: ports.collect(),
         }
     }
@@ -135,7 +136,7 @@ impl Grid {
 }
 
 /// Smallest and largest value of a subscript.
-fn span(sub: &Sub, count: i64) -> (i64, i64) {
+fn span(sub: &LinkSubscript, count: i64) -> (i64, i64) {
     if sub.flip {
         (sub.offset - count + 1, sub.offset)
     } else {
@@ -144,7 +145,7 @@ fn span(sub: &Sub, count: i64) -> (i64, i64) {
 }
 
 /// The iterator value at which a new segment begins, for a cut of the dimension.
-fn to_iterator(sub: &Sub, cut: i64) -> i64 {
+fn to_iterator(sub: &LinkSubscript, cut: i64) -> i64 {
     if sub.flip {
         sub.offset - cut + 1
     } else {
@@ -153,7 +154,7 @@ fn to_iterator(sub: &Sub, cut: i64) -> i64 {
 }
 
 /// The cut of the dimension, for an iterator value at which a new segment begins.
-fn from_iterator(sub: &Sub, k: i64) -> i64 {
+fn from_iterator(sub: &LinkSubscript, k: i64) -> i64 {
     if sub.flip {
         sub.offset - k + 1
     } else {

@@ -8,11 +8,13 @@ use acausal_base::Span;
 use acausal_expr::flat::OriginId;
 use acausal_expr::{Affine, ExprId, IterId, Node, Range};
 use acausal_symbolic::Substitute;
-use acausal_syntax::ast::{Causality, ComponentRef, FlowPrefix, Variability, Visibility};
+use acausal_syntax::ast::{
+    CausalityPrefix, ComponentRef, FlowPrefix, VariabilityPrefix, Visibility,
+};
 
 use super::link::{Connections, End, Face, LeafKind, Link, Port};
 use crate::lower::{Context, Env, Error, ErrorKind, Result, Subscript, error};
-use acausal_instance::instance::{InstId, InstPrefixes, Kind};
+use acausal_instance::instance::{InstId, InstPrefixes, InstanceKind};
 
 /// Records a `connect` equation. `domain` are the iterators around it: of `for` equations and enclosing arrays of components.
 /// A connection of a component that does not exist is left out (MLS 3.6 §4.4.5).
@@ -150,11 +152,15 @@ impl Walk<'_> {
     ) -> Result<()> {
         let insts = [sides[0].0, sides[1].0];
         let kinds = insts.map(|i| ctx.instances.kind(i));
-        let expandable = kinds == [Kind::Connector { expandable: true }; 2];
+        let expandable = kinds == [InstanceKind::Connector { expandable: true }; 2];
         match kinds {
-            [Kind::Error, _] | [_, Kind::Error] => Ok(()), // already reported
-            [Kind::Primitive(_), Kind::Primitive(_)] => self.leaf(ctx, sides, domain, out),
-            [Kind::Primitive(_), _] | [_, Kind::Primitive(_)] => Err(self.mismatch(ctx, insts)),
+            [InstanceKind::Error, _] | [_, InstanceKind::Error] => Ok(()), // already reported
+            [InstanceKind::Primitive(_), InstanceKind::Primitive(_)] => {
+                self.leaf(ctx, sides, domain, out)
+            }
+            [InstanceKind::Primitive(_), _] | [_, InstanceKind::Primitive(_)] => {
+                Err(self.mismatch(ctx, insts))
+            }
             _ => {
                 let members = insts.map(|i| ctx.instances.components(i));
                 let known = |ctx: &Context, list: &[InstId], inst: InstId| {
@@ -345,9 +351,11 @@ fn leaf_kind(prefixes: &InstPrefixes) -> LeafKind {
     match (prefixes.flow, prefixes.variability, prefixes.causality) {
         (Some(FlowPrefix::Flow), ..) => LeafKind::Flow,
         (Some(FlowPrefix::Stream), ..) => LeafKind::Stream,
-        (_, Some(Variability::Constant | Variability::Parameter), _) => LeafKind::Parameter,
-        (_, _, Some(Causality::Input)) => LeafKind::Input,
-        (_, _, Some(Causality::Output)) => LeafKind::Output,
+        (_, Some(VariabilityPrefix::Constant | VariabilityPrefix::Parameter), _) => {
+            LeafKind::Parameter
+        }
+        (_, _, Some(CausalityPrefix::Input)) => LeafKind::Input,
+        (_, _, Some(CausalityPrefix::Output)) => LeafKind::Output,
         _ => LeafKind::Potential,
     }
 }

@@ -19,14 +19,14 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::link::Port;
-use super::sets::{Along, Class};
+use super::sets::{DimensionMap, SetFamily};
 
 /// Runs shorter than this stay as they are.
 const SHORTEST_RUN: usize = 3;
 
 /// The indices of one dimension of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Line {
+pub enum IndexLine {
     /// One index.
     At(i64),
     /// `start + step*t` for the parameter's values `t = 0..`.
@@ -49,11 +49,11 @@ pub enum Line {
     },
 }
 
-impl Line {
+impl IndexLine {
     /// The range of a free line.
     pub fn free_range(self) -> Option<Range> {
         match self {
-            Line::Free { start, step, count } => Some(Range { start, step, count }),
+            IndexLine::Free { start, step, count } => Some(Range { start, step, count }),
             _ => None,
         }
     }
@@ -65,7 +65,7 @@ pub struct Strip {
     /// The variable and its side.
     pub port: Port,
     /// One line per dimension.
-    pub lines: Vec<Line>,
+    pub lines: Vec<IndexLine>,
     /// The first connection that touches it.
     pub origin: Option<OriginId>,
 }
@@ -80,8 +80,8 @@ pub struct Set {
 }
 
 /// Compresses all sets; the result is sorted by the first member.
-pub fn compress(classes: Vec<Class>) -> Vec<Set> {
-    let (alone, connected): (Vec<Class>, Vec<Class>) = classes
+pub fn compress(classes: Vec<SetFamily>) -> Vec<Set> {
+    let (alone, connected): (Vec<SetFamily>, Vec<SetFamily>) = classes
         .into_iter()
         .partition(|c| matches!(&c.members[..], [m] if m.origin.is_none()));
     let connected = connected.into_iter().map(|class| members(set(class)));
@@ -91,11 +91,11 @@ pub fn compress(classes: Vec<Class>) -> Vec<Set> {
 }
 
 /// The first member: sets are disjoint, so it orders them.
-pub(super) fn key(set: &Set) -> Option<(Port, &[Line])> {
+pub(super) fn key(set: &Set) -> Option<(Port, &[IndexLine])> {
     set.strips.first().map(|s| (s.port, s.lines.as_slice()))
 }
 
-fn set(class: Class) -> Set {
+fn set(class: SetFamily) -> Set {
     let mut params = Vec::new();
     let number: Vec<usize> = class
         .params
@@ -106,21 +106,21 @@ fn set(class: Class) -> Set {
         })
         .collect();
     let strips = class.members.into_iter().map(|m| {
-        let lines = m.along.iter().enumerate().map(|(d, along)| {
+        let lines = m.dims.iter().enumerate().map(|(d, map)| {
             let (start, count) = (m.start[d], m.count[d]);
-            match *along {
-                Along::Const => Line::At(start),
-                Along::Free => Line::Free {
+            match *map {
+                DimensionMap::Const => IndexLine::At(start),
+                DimensionMap::Free => IndexLine::Free {
                     start,
                     step: 1,
                     count,
                 },
-                Along::Param { param, flip: false } => Line::Along {
+                DimensionMap::Param { param, flip: false } => IndexLine::Along {
                     param: number[param],
                     start,
                     step: 1,
                 },
-                Along::Param { param, flip: true } => Line::Along {
+                DimensionMap::Param { param, flip: true } => IndexLine::Along {
                     param: number[param],
                     start: start + count - 1,
                     step: -1,
@@ -140,7 +140,7 @@ fn set(class: Class) -> Set {
 }
 
 /// Joins unconnected cells of one port that lie side by side.
-fn boxes(alone: Vec<Class>) -> Vec<Set> {
+fn boxes(alone: Vec<SetFamily>) -> Vec<Set> {
     type Box = Vec<(i64, i64)>; // first index and number, per dimension
     let mut ports: IndexMap<Port, Vec<Box>, FxBuildHasher> = IndexMap::default();
     for member in alone.into_iter().flat_map(|c| c.members) {
@@ -182,10 +182,10 @@ fn boxes(alone: Vec<Class>) -> Vec<Set> {
             };
             let lines = cell.iter().map(|&(start, count)| {
                 if count == 1 {
-                    return Line::At(start);
+                    return IndexLine::At(start);
                 }
                 set.params.push(count);
-                Line::Along {
+                IndexLine::Along {
                     param: set.params.len() - 1,
                     start,
                     step: 1,
@@ -214,13 +214,14 @@ fn members(mut set: Set) -> Set {
     for d in (0..dims).rev() {
         // Groups that agree in all but dimension d, which is a single index.
         type Indices = Vec<(i64, Option<OriginId>)>;
-        let mut groups: IndexMap<(Port, Vec<Line>), Indices, FxBuildHasher> = IndexMap::default();
+        let mut groups: IndexMap<(Port, Vec<IndexLine>), Indices, FxBuildHasher> =
+            IndexMap::default();
         let mut rest = Vec::new();
         for strip in set.strips {
             match strip.lines.get(d) {
-                Some(&Line::At(i)) => {
+                Some(&IndexLine::At(i)) => {
                     let mut others = strip.lines;
-                    others[d] = Line::At(0);
+                    others[d] = IndexLine::At(0);
                     groups
                         .entry((strip.port, others))
                         .or_default()
@@ -235,8 +236,8 @@ fn members(mut set: Set) -> Set {
             for (first, count) in runs(&starts) {
                 let mut lines = lines.clone();
                 lines[d] = match count {
-                    1 => Line::At(indices[first].0),
-                    _ => Line::Free {
+                    1 => IndexLine::At(indices[first].0),
+                    _ => IndexLine::Free {
                         start: indices[first].0,
                         step: indices[first + 1].0 - indices[first].0,
                         count: count as i64,
@@ -260,8 +261,8 @@ fn members(mut set: Set) -> Set {
 /// `a[1]` and all of `a[2:10]`, is all of `a[1:10]`.
 fn side_by_side(strips: Vec<Strip>, d: usize) -> Vec<Strip> {
     let extent = |s: &Strip| match s.lines.get(d) {
-        Some(&Line::At(i)) => Some((i, 1)),
-        Some(&Line::Free {
+        Some(&IndexLine::At(i)) => Some((i, 1)),
+        Some(&IndexLine::Free {
             start,
             step: 1,
             count,
@@ -272,14 +273,14 @@ fn side_by_side(strips: Vec<Strip>, d: usize) -> Vec<Strip> {
         strips.into_iter().partition(|s| extent(s).is_some());
     if !joinable
         .iter()
-        .any(|s| matches!(s.lines[d], Line::Free { .. }))
+        .any(|s| matches!(s.lines[d], IndexLine::Free { .. }))
     {
         out.append(&mut joinable);
         return out;
     }
     let others = |s: &Strip| {
         let mut lines = s.lines.clone();
-        lines[d] = Line::At(0);
+        lines[d] = IndexLine::At(0);
         (s.port, lines)
     };
     joinable.sort_by_cached_key(|s| (others(s), extent(s)));
@@ -291,7 +292,7 @@ fn side_by_side(strips: Vec<Strip>, d: usize) -> Vec<Strip> {
             && count + more > 2
             && others(last) == others(&strip)
         {
-            last.lines[d] = Line::Free {
+            last.lines[d] = IndexLine::Free {
                 start,
                 step: 1,
                 count: count + more,
@@ -305,9 +306,15 @@ fn side_by_side(strips: Vec<Strip>, d: usize) -> Vec<Strip> {
 }
 
 /// What sets of one family have in common: everything but the constant indices.
-fn shape(set: &Set) -> (Vec<i64>, Vec<(Port, Vec<Line>)>) {
+fn shape(set: &Set) -> (Vec<i64>, Vec<(Port, Vec<IndexLine>)>) {
     let blank = |s: &Strip| {
-        let line = |l: &Line| if let Line::At(_) = l { Line::At(0) } else { *l };
+        let line = |l: &IndexLine| {
+            if let IndexLine::At(_) = l {
+                IndexLine::At(0)
+            } else {
+                *l
+            }
+        };
         (s.port, s.lines.iter().map(line).collect())
     };
     (set.params.clone(), set.strips.iter().map(blank).collect())
@@ -316,7 +323,13 @@ fn shape(set: &Set) -> (Vec<i64>, Vec<(Port, Vec<Line>)>) {
 fn constants(set: &Set) -> Vec<i64> {
     let lines = set.strips.iter().flat_map(|s| &s.lines);
     lines
-        .filter_map(|l| if let Line::At(i) = l { Some(*i) } else { None })
+        .filter_map(|l| {
+            if let IndexLine::At(i) = l {
+                Some(*i)
+            } else {
+                None
+            }
+        })
         .collect()
 }
 
@@ -341,11 +354,11 @@ fn families(sets: Vec<Set>) -> Vec<Set> {
                     .map(|(a, b)| b - a);
                 let mut steps = steps.collect::<Vec<i64>>().into_iter();
                 for line in set.strips.iter_mut().flat_map(|s| &mut s.lines) {
-                    if let Line::At(start) = *line
+                    if let IndexLine::At(start) = *line
                         && let Some(step) = steps.next()
                         && step != 0
                     {
-                        *line = Line::Along { param, start, step };
+                        *line = IndexLine::Along { param, start, step };
                     }
                 }
             }

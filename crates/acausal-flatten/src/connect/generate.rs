@@ -11,13 +11,13 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarType};
-use acausal_expr::{ExprId, IterId, Kind, Range, ReduceOp, RelOp, Ty};
+use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp, Ty, ValueKind};
 use acausal_symbolic::Reduce;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::check::{check, source};
-use super::compress::{Line, Set, Strip, compress, key};
+use super::compress::{IndexLine, Set, Strip, compress, key};
 use super::link::{Connections, Face, LeafKind, Link, Port, translations};
 use super::scalar::{Scalars, is_scalar};
 use super::sets::connection_sets;
@@ -224,7 +224,7 @@ impl Writer<'_> {
         for (p, &count) in set.params.iter().enumerate() {
             let along = |s: &Strip| {
                 s.lines.iter().find_map(|l| match *l {
-                    Line::Along { param, start, step } if param == p => Some((start, step)),
+                    IndexLine::Along { param, start, step } if param == p => Some((start, step)),
                     _ => None,
                 })
             };
@@ -265,9 +265,9 @@ impl Writer<'_> {
         let mut subs = Vec::with_capacity(strip.lines.len());
         for line in &strip.lines {
             subs.push(match *line {
-                Line::At(i) => exprs.int(i),
-                Line::Free { start, step, count } => free(exprs, Range { start, step, count }),
-                Line::Along { param, start, step } => {
+                IndexLine::At(i) => exprs.int(i),
+                IndexLine::Free { start, step, count } => free(exprs, Range { start, step, count }),
+                IndexLine::Along { param, start, step } => {
                     let (base, unit) = frame.base[param];
                     let factor = step / unit;
                     let iter = exprs.iter(frame.domain[param].0);
@@ -278,7 +278,7 @@ impl Writer<'_> {
                 }
             });
         }
-        exprs.var(strip.port.var, Kind::Value, &subs, ty)
+        exprs.var(strip.port.var, ValueKind::Value, &subs, ty)
     }
 
     pub(super) fn origin(&mut self, of: OriginId, kind: OriginKind) -> OriginId {
@@ -327,9 +327,9 @@ fn rest(strip: &Strip, is_reference: bool) -> Vec<Strip> {
     let mut parts = Vec::new();
     let mut before = strip.clone();
     for d in 0..strip.lines.len() {
-        if let Line::Free { start, step, count } = strip.lines[d] {
+        if let IndexLine::Free { start, step, count } = strip.lines[d] {
             let mut part = before.clone();
-            part.lines[d] = Line::Free {
+            part.lines[d] = IndexLine::Free {
                 start: start + step,
                 step,
                 count: count - 1,
@@ -337,7 +337,7 @@ fn rest(strip: &Strip, is_reference: bool) -> Vec<Strip> {
             if count > 1 {
                 parts.push(part);
             }
-            before.lines[d] = Line::At(start);
+            before.lines[d] = IndexLine::At(start);
         }
     }
     parts

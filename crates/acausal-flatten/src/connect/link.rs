@@ -6,7 +6,7 @@
 //! not of this form (`a[2*i]`, `a[i, i]`, `a[i+j]`) is enumerated along the iterators that spoil it.
 
 use acausal_expr::flat::OriginId;
-use acausal_expr::{Affine, Few, IterId, Range, VarId};
+use acausal_expr::{Affine, IterId, Range, ThinVec, VarId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -51,14 +51,14 @@ pub struct End {
     /// The variable and its side.
     pub port: Port,
     /// One subscript per dimension of the variable, from 1.
-    pub subs: Few<Affine>,
+    pub subs: ThinVec<Affine>,
 }
 
 /// A connection of two primitive variables over an iteration domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Iterators; all others in the subscripts are errors of the caller and count as zero.
-    pub domain: Few<(IterId, Range)>,
+    pub domain: ThinVec<(IterId, Range)>,
     /// Both ends.
     pub ends: [End; 2],
     /// The `connect` that it comes from.
@@ -134,7 +134,7 @@ impl Connections {
 
 /// A subscript `offset + sign*k` of iterator `k`, or the constant `offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sub {
+pub struct LinkSubscript {
     /// Which iterator of the translation.
     pub iter: Option<usize>,
     /// Runs downwards.
@@ -149,7 +149,7 @@ pub struct Translation {
     /// Number of values of each iterator, all at least 2; iterators run from 0.
     pub counts: Vec<i64>,
     /// Both ends: port and one subscript per dimension.
-    pub ends: [(Port, Vec<Sub>); 2],
+    pub ends: [(Port, Vec<LinkSubscript>); 2],
     /// Where it came from.
     pub origin: OriginId,
 }
@@ -202,12 +202,12 @@ fn star(mut link: Translation) -> Translation {
         true => a[d].offset.min(b[d].offset) - last,
         false => a[d].offset.min(b[d].offset),
     };
-    link.ends[0].1[d] = Sub {
+    link.ends[0].1[d] = LinkSubscript {
         iter: None,
         flip: false,
         offset: first,
     };
-    link.ends[1].1[d] = Sub {
+    link.ends[1].1[d] = LinkSubscript {
         iter: Some(k),
         flip: false,
         offset: first + 1,
@@ -267,7 +267,7 @@ fn translation(link: &Link, fixed: &[Option<i64>]) -> Translation {
     let ends = [0, 1].map(|side| {
         let end = &link.ends[side];
         let subs = end.subs.iter().map(|sub| {
-            let mut out = Sub {
+            let mut out = LinkSubscript {
                 iter: None,
                 flip: false,
                 offset: sub.constant,

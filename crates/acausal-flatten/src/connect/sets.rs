@@ -16,12 +16,12 @@ use acausal_expr::flat::OriginId;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::cells::Grid;
+use super::cells::PortCuts;
 use super::link::{Port, Translation};
 
 /// How a dimension of a member follows the parameters of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum DimensionMap {
     /// One index only.
     Const,
     /// Position `t` (from 0) of the segment, or its mirror image.
@@ -45,14 +45,14 @@ pub struct Member {
     /// Number of indices of each dimension.
     pub count: Vec<i64>,
     /// How each dimension follows the parameters.
-    pub along: Vec<Along>,
+    pub dims: Vec<DimensionMap>,
     /// The first connection that touches it; none for unconnected cells.
     pub origin: Option<OriginId>,
 }
 
 /// A family of connection sets.
 #[derive(Clone, Debug, Default)]
-pub struct Class {
+pub struct SetFamily {
     /// Number of values of each parameter; `None` once the parameter has become free.
     pub params: Vec<Option<i64>>,
     /// The cells.
@@ -64,10 +64,10 @@ pub fn connection_sets(
     shapes: &IndexMap<Port, Vec<usize>, FxBuildHasher>,
     links: &[Translation],
     alone: impl Fn(Port) -> bool,
-) -> Vec<Class> {
+) -> Vec<SetFamily> {
     let mut enumerate = Vec::new();
     loop {
-        let grid = Grid::new(shapes, links, &enumerate);
+        let grid = PortCuts::new(shapes, links, &enumerate);
         let mut forest = Forest::new(&grid);
         for link in links {
             forest.link(link);
@@ -91,18 +91,18 @@ pub fn connection_sets(
 type CellKey = (Port, Box<[u32]>);
 
 struct Forest<'a> {
-    grid: &'a Grid,
+    grid: &'a PortCuts,
     cells: FxHashMap<CellKey, usize>,
     /// Class and position in its members, per cell.
     place: Vec<(usize, usize)>,
     /// Cell of each member, parallel to the members of a class.
     cell_of: Vec<Vec<usize>>,
-    classes: Vec<Class>,
+    classes: Vec<SetFamily>,
     irregular: Vec<(Port, usize, i64, i64)>,
 }
 
 impl<'a> Forest<'a> {
-    fn new(grid: &'a Grid) -> Forest<'a> {
+    fn new(grid: &'a PortCuts) -> Forest<'a> {
         Forest {
             grid,
             cells: FxHashMap::default(),
@@ -173,23 +173,23 @@ impl<'a> Forest<'a> {
             .zip(axes)
             .map(|(&s, cuts)| cuts[s as usize + 1] - cuts[s as usize])
             .collect();
-        let mut class = Class::default();
-        let along = count.iter().map(|&n| {
+        let mut class = SetFamily::default();
+        let dims = count.iter().map(|&n| {
             if n == 1 {
-                return Along::Const;
+                return DimensionMap::Const;
             }
             class.params.push(Some(n));
-            Along::Param {
+            DimensionMap::Param {
                 param: class.params.len() - 1,
                 flip: false,
             }
         });
-        let along = along.collect();
+        let dims = dims.collect();
         class.members.push(Member {
             port,
             start: low.to_vec(),
             count,
-            along,
+            dims,
             origin,
         });
         let cell = self.place.len();
@@ -218,10 +218,10 @@ impl<'a> Forest<'a> {
         }
     }
 
-    fn along(&self, cell: usize, dim: Option<usize>) -> Option<(usize, bool)> {
+    fn parameter_of(&self, cell: usize, dim: Option<usize>) -> Option<(usize, bool)> {
         let (class, member) = self.place[cell];
-        match self.classes[class].members[member].along[dim?] {
-            Along::Param { param, flip } => Some((param, flip)),
+        match self.classes[class].members[member].dims[dim?] {
+            DimensionMap::Param { param, flip } => Some((param, flip)),
             _ => None,
         }
     }
@@ -234,7 +234,10 @@ impl<'a> Forest<'a> {
         loop {
             let mut changed = false;
             for pair in pairs {
-                let found = [self.along(cells[0], pair[0]), self.along(cells[1], pair[1])];
+                let found = [
+                    self.parameter_of(cells[0], pair[0]),
+                    self.parameter_of(cells[1], pair[1]),
+                ];
                 for side in [0, 1] {
                     if let (Some((param, _)), None) = (found[side], found[1 - side]) {
                         self.free(self.place[cells[side]].0, param);
@@ -249,7 +252,10 @@ impl<'a> Forest<'a> {
         let [a, b] = cells.map(|c| self.place[c].0);
         let mut same: Vec<(usize, usize, bool)> = Vec::new(); // parameter of a, parameter of b, reversed
         for (pair, &flip) in pairs.iter().zip(flips) {
-            let found = (self.along(cells[0], pair[0]), self.along(cells[1], pair[1]));
+            let found = (
+                self.parameter_of(cells[0], pair[0]),
+                self.parameter_of(cells[1], pair[1]),
+            );
             if let (Some((p, fp)), Some((q, fq))) = found {
                 same.push((p, q, flip ^ fp ^ fq));
             }
@@ -268,19 +274,19 @@ impl<'a> Forest<'a> {
         let moved = std::mem::take(&mut self.classes[drop].members);
         let moved_cells = std::mem::take(&mut self.cell_of[drop]);
         for (mut member, cell) in moved.into_iter().zip(moved_cells) {
-            for along in &mut member.along {
-                if let Along::Param { param, flip } = along {
+            for map in &mut member.dims {
+                if let DimensionMap::Param { param, flip } = map {
                     let image = same.iter().find_map(|&(p, q, f)| {
                         let (from, to) = if swap { (p, q) } else { (q, p) };
                         (from == *param).then_some((to, f))
                     });
                     // Every living parameter is in `same`, by the invariant.
-                    *along = match image {
-                        Some((to, f)) => Along::Param {
+                    *map = match image {
+                        Some((to, f)) => DimensionMap::Param {
                             param: to,
                             flip: *flip ^ f,
                         },
-                        None => Along::Free,
+                        None => DimensionMap::Free,
                     };
                 }
             }
@@ -295,9 +301,9 @@ impl<'a> Forest<'a> {
         let class = &mut self.classes[class];
         class.params[param] = None;
         for member in &mut class.members {
-            for along in &mut member.along {
-                if matches!(along, Along::Param { param: p, .. } if *p == param) {
-                    *along = Along::Free;
+            for map in &mut member.dims {
+                if matches!(map, DimensionMap::Param { param: p, .. } if *p == param) {
+                    *map = DimensionMap::Free;
                 }
             }
         }
@@ -307,8 +313,8 @@ impl<'a> Forest<'a> {
     fn report(&mut self, cell: usize) {
         let (class, member) = self.place[cell];
         let member = &self.classes[class].members[member];
-        for (d, along) in member.along.iter().enumerate() {
-            if matches!(along, Along::Param { .. }) {
+        for (d, map) in member.dims.iter().enumerate() {
+            if matches!(map, DimensionMap::Param { .. }) {
                 let (first, count) = (member.start[d], member.count[d]);
                 self.irregular
                     .push((member.port, d, first, first + count - 1));

@@ -22,7 +22,7 @@
 use acausal_expr::flat::{Equation, OriginKind};
 use acausal_expr::{Builtin, ExprId, VarId};
 
-use super::compress::{Line, Set, Strip};
+use super::compress::{IndexLine, Set, Strip};
 use super::generate::{Frame, Writer};
 use super::link::{Connections, Face, OneWay};
 
@@ -139,7 +139,7 @@ fn written_out(set: Set) -> Set {
             };
             for i in range.values().collect::<Vec<_>>().into_iter().rev() {
                 let mut next = s.clone();
-                next.lines[d] = Line::At(i);
+                next.lines[d] = IndexLine::At(i);
                 todo.push(next);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use acausal_base::Span;
 use acausal_expr::flat::{FlatModel, Origin, OriginId, OriginKind, VarType};
 use acausal_expr::flat::{Variability, Variable};
-use acausal_expr::{Affine, IterId, Node, Printer, Range, Value, VarId};
+use acausal_expr::{Affine, IterId, Node, Printer, Range, ScalarValue, VarId};
 use acausal_symbolic::Substitute;
 use proptest::prelude::*;
 
@@ -482,7 +482,7 @@ fn scalar_equations(links: &[Link], kind: LeafKind) -> Vec<BTreeMap<(VarId, Vec<
                     let leaf = |x: &acausal_expr::Exprs, e, subs: &[i64]| match x.node(e) {
                         Node::Var(a) => {
                             let hit = a.var == element.0 && subs == element.1;
-                            Some(Value::Real(if hit { 1.0 } else { 0.0 }))
+                            Some(ScalarValue::Real(if hit { 1.0 } else { 0.0 }))
                         }
                         _ => None,
                     };
@@ -490,7 +490,7 @@ fn scalar_equations(links: &[Link], kind: LeafKind) -> Vec<BTreeMap<(VarId, Vec<
                         .exprs
                         .evaluate(e, leaf)
                         .ok()
-                        .and_then(Value::as_f64)
+                        .and_then(ScalarValue::as_f64)
                         .expect("linear") as i64
                 };
                 let c = value(lhs) - value(rhs);

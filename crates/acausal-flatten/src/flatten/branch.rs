@@ -7,12 +7,12 @@
 
 use acausal_base::Span;
 use acausal_expr::flat::{Equation, OriginId, OriginKind};
-use acausal_expr::{ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{ExprId, IterId, Node, Range, Ty, ValueKind, VarId};
 use acausal_symbolic::{Substitute, split_equation};
-use acausal_syntax::ast::{self, Expr, Variability};
+use acausal_syntax::ast::{self, Expr, VariabilityPrefix};
 
-use super::equation::Item;
-use super::{Flattener, Spot};
+use super::equation::LoweredItem;
+use super::{EquationContext, Flattener};
 use crate::lower::{Error, Result, Type, error};
 
 /// Domains with conditions that are no relations of iterators are cut element by element up to this size.
@@ -23,11 +23,11 @@ type Domain = Vec<(IterId, Range)>;
 impl Flattener {
     pub(super) fn if_equation(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         branches: &[(Expr, Vec<ast::Equation>)],
         otherwise: &[ast::Equation],
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let Some(((condition, body), rest)) = branches.split_first() else {
             return self.equations(spot, otherwise, out);
@@ -69,7 +69,7 @@ impl Flattener {
                     let inst = self.ctx.var_insts[a.var.index()];
                     let v = self.ctx.instances.data(inst).prefixes.variability;
                     let free = self.ctx.instances.attribute(inst, "fixed").is_some();
-                    if v.is_none_or(|v| v > Variability::Parameter) || free {
+                    if v.is_none_or(|v| v > VariabilityPrefix::Parameter) || free {
                         return Ok(c);
                     }
                 }
@@ -103,7 +103,7 @@ impl Flattener {
         let lhs = x.if_(c, one, zero);
         // An access to nothing whose subscripts are the iterators: they tell what became of each.
         let subs: Vec<ExprId> = domain.iter().map(|d| x.iter(d.0)).collect();
-        let rhs = x.var(VarId(u32::MAX), Kind::Value, &subs, Ty::Real);
+        let rhs = x.var(VarId(u32::MAX), ValueKind::Value, &subs, Ty::Real);
         let probe = Equation {
             domain: domain.clone().into(),
             lhs,
@@ -174,11 +174,15 @@ impl Flattener {
     }
 
     /// The same place for a part of the domain; bounds checks see that part only.
-    fn restricted<'a>(&mut self, spot: &Spot<'a>, domain: Domain) -> Spot<'a> {
+    fn restricted<'a>(
+        &mut self,
+        spot: &EquationContext<'a>,
+        domain: Domain,
+    ) -> EquationContext<'a> {
         for (iter, range) in &domain {
             self.ctx.ranges.insert(*iter, *range);
         }
-        Spot {
+        EquationContext {
             domain,
             ..spot.clone()
         }
@@ -187,12 +191,12 @@ impl Flattener {
     /// `if c then yes else no` for lowered equations.
     pub(super) fn merge(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         c: ExprId,
-        yes: Vec<Item>,
-        no: Vec<Item>,
+        yes: Vec<LoweredItem>,
+        no: Vec<LoweredItem>,
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let not_c = self.ctx.exprs.not(c);
         let first = self.conditional(yes, c, span, out)?;
@@ -211,7 +215,7 @@ impl Flattener {
                 Some(o) => {
                     let (_, rhs) = self.aligned(&o, &e.domain).unwrap_or((o.lhs, o.rhs));
                     let rhs = self.ctx.exprs.if_(c, e.rhs, rhs);
-                    out.push(Item::Equation(Equation { rhs, ..e }));
+                    out.push(LoweredItem::Equation(Equation { rhs, ..e }));
                 }
                 None => unmatched.push(e),
             }
@@ -219,7 +223,7 @@ impl Flattener {
         let rest = second.into_iter().flatten();
         for (e, o) in unmatched.into_iter().zip(rest) {
             let merged = self.merged_residual(spot, c, e, &o, span)?;
-            out.push(Item::Equation(merged));
+            out.push(LoweredItem::Equation(merged));
         }
         Ok(())
     }
@@ -227,22 +231,22 @@ impl Flattener {
     /// What of a branch holds while `active` is true: its equations are given back, all else is put out with the condition.
     fn conditional(
         &mut self,
-        items: Vec<Item>,
+        items: Vec<LoweredItem>,
         active: ExprId,
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<Vec<Equation>> {
         let mut equations = Vec::new();
         for item in items {
             match item {
-                Item::Equation(e) => equations.push(e),
-                Item::Assert(mut a) => {
+                LoweredItem::Equation(e) => equations.push(e),
+                LoweredItem::Assert(mut a) => {
                     // It must hold in this branch only.
                     let inactive = self.ctx.exprs.not(active);
                     a.condition = self.ctx.exprs.or(inactive, a.condition);
-                    out.push(Item::Assert(a));
+                    out.push(LoweredItem::Assert(a));
                 }
-                Item::Link(l) => {
+                LoweredItem::Link(l) => {
                     let span = self.model.origin(l.origin).span;
                     return Err(error(
                         "connect-in-if",
@@ -251,7 +255,7 @@ impl Flattener {
                     )
                     .note("which components are connected cannot change during simulation"));
                 }
-                Item::When(w) => {
+                LoweredItem::When(w) => {
                     let span = self.model.origin(w.origin).span;
                     return Err(error(
                         "when-in-if",
@@ -259,7 +263,7 @@ impl Flattener {
                         "`when` in an `if` needs a condition of parameters",
                     ));
                 }
-                Item::Reinit {
+                LoweredItem::Reinit {
                     domain,
                     target,
                     value,
@@ -269,27 +273,27 @@ impl Flattener {
                     let ty = Ty::Real;
                     let keep = self.ctx.exprs.access(target, ty);
                     let value = self.ctx.exprs.if_(active, value, keep);
-                    out.push(Item::Reinit {
+                    out.push(LoweredItem::Reinit {
                         domain,
                         target,
                         value,
                         span,
                     });
                 }
-                Item::Print {
+                LoweredItem::Print {
                     domain,
                     message,
                     origin,
                 } => {
                     let nothing = self.ctx.exprs.str("");
                     let message = self.ctx.exprs.if_(active, message, nothing);
-                    out.push(Item::Print {
+                    out.push(LoweredItem::Print {
                         domain,
                         message,
                         origin,
                     });
                 }
-                Item::Terminate { .. } => {
+                LoweredItem::Terminate { .. } => {
                     return Err(Error::unsupported(
                         span,
                         "`terminate` in an `if` with a varying condition is not supported yet",
@@ -303,7 +307,7 @@ impl Flattener {
     /// Both branches must have the same number of equations.
     fn expect_balanced(
         &self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         first: &[Equation],
         second: &[Equation],
         span: Span,
@@ -328,7 +332,7 @@ impl Flattener {
     /// `0 = if c then l1 - r1 else l2 - r2`
     fn merged_residual(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         c: ExprId,
         e: Equation,
         other: &Equation,

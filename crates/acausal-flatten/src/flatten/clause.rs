@@ -5,24 +5,24 @@
 
 use acausal_base::Span;
 use acausal_expr::flat::{Action, Equation, OriginKind, When, WhenBranch};
-use acausal_expr::{ExprId, Kind, Node};
+use acausal_expr::{ExprId, Node, ValueKind};
 use acausal_symbolic::split_equation;
 use acausal_syntax::ast::{self, Expr};
 
-use super::equation::Item;
-use super::{Flattener, Spot};
+use super::equation::LoweredItem;
+use super::{EquationContext, Flattener};
 use crate::clock::Clause;
 use crate::lower::{Result, Type, Value, error};
 
 impl Flattener {
     pub(super) fn when_equation(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         branches: &[(Expr, Vec<ast::Equation>)],
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
-        let mut inside = Spot {
+        let mut inside = EquationContext {
             when: true,
             ..spot.clone()
         };
@@ -60,7 +60,7 @@ impl Flattener {
             });
         }
         let origin = self.origin(span, spot.component, OriginKind::When);
-        out.push(Item::When(When {
+        out.push(LoweredItem::When(When {
             domain: spot.domain.clone(),
             branches: lowered,
             origin,
@@ -71,24 +71,24 @@ impl Flattener {
     /// `when Clock(c) then`: the equations inside are ordinary ones of that clock (MLS 3.6 §16.6).
     fn clocked_when(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         clock: ExprId,
         body: &[ast::Equation],
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let mut items = Vec::new();
         self.equations(spot, body, &mut items)?;
         let mut sides = Vec::new();
         let mut first = None;
         for item in items {
-            let Item::Equation(eq) = item else {
+            let LoweredItem::Equation(eq) = item else {
                 let message = "a `when` of a clock may contain equations only";
                 let span = body.first().map_or(Span::NONE, |e| e.span);
                 return Err(error("clocked-when", span, message));
             };
             sides.extend([eq.lhs, eq.rhs]);
             first.get_or_insert(eq.origin);
-            out.push(Item::Equation(eq));
+            out.push(LoweredItem::Equation(eq));
         }
         if let Some(origin) = first {
             self.clocks.clauses.push(Clause {
@@ -100,10 +100,15 @@ impl Flattener {
         Ok(())
     }
 
-    fn action(&mut self, spot: &Spot<'_>, item: Item, out: &mut Vec<Action>) -> Result<()> {
+    fn action(
+        &mut self,
+        spot: &EquationContext<'_>,
+        item: LoweredItem,
+        out: &mut Vec<Action>,
+    ) -> Result<()> {
         let outer = spot.domain.len();
         match item {
-            Item::Equation(e) => {
+            LoweredItem::Equation(e) => {
                 let span = self.model.origin(e.origin).span;
                 let (lhs, rhs) = if self.is_target(e.lhs) {
                     (e.lhs, e.rhs)
@@ -131,7 +136,7 @@ impl Flattener {
                 }
                 Ok(())
             }
-            Item::Reinit {
+            LoweredItem::Reinit {
                 domain,
                 target,
                 value,
@@ -144,27 +149,27 @@ impl Flattener {
                 });
                 Ok(())
             }
-            Item::Assert(mut a) => {
+            LoweredItem::Assert(mut a) => {
                 a.domain.drain(..outer.min(a.domain.len()));
                 out.push(Action::Assert(a));
                 Ok(())
             }
-            Item::Terminate { message, origin } => {
+            LoweredItem::Terminate { message, origin } => {
                 out.push(Action::Terminate { message, origin });
                 Ok(())
             }
-            Item::Print {
+            LoweredItem::Print {
                 message, origin, ..
             } => {
                 out.push(Action::Print { message, origin });
                 Ok(())
             }
-            Item::When(w) => Err(error(
+            LoweredItem::When(w) => Err(error(
                 "nested-when",
                 self.model.origin(w.origin).span,
                 "`when` cannot be inside of `when`",
             )),
-            Item::Link(l) => Err(error(
+            LoweredItem::Link(l) => Err(error(
                 "misplaced-connect",
                 self.model.origin(l.origin).span,
                 "`connect` cannot be inside of `when`",
@@ -174,7 +179,7 @@ impl Flattener {
 
     fn is_target(&self, e: acausal_expr::ExprId) -> bool {
         match self.ctx.exprs.node(e) {
-            Node::Var(a) => a.kind == Kind::Value && !self.model.var(a.var).is_parameter(),
+            Node::Var(a) => a.kind == ValueKind::Value && !self.model.var(a.var).is_parameter(),
             // An array of variables written out: `{a, b} = ...`.
             Node::Select(_, l) => self.ctx.exprs.list(l).iter().all(|&m| self.is_target(m)),
             _ => false,

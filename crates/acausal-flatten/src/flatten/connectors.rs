@@ -10,11 +10,11 @@
 //! Cost: every class of connectors is counted once.
 
 use acausal_base::Diagnostic;
-use acausal_syntax::ast::{Causality, FlowPrefix, Variability};
+use acausal_syntax::ast::{CausalityPrefix, FlowPrefix, VariabilityPrefix};
 use rustc_hash::FxHashSet;
 
 use super::Flattener;
-use acausal_instance::instance::{InstId, Kind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 impl Flattener {
     pub(super) fn check_connectors(&mut self) {
@@ -23,7 +23,7 @@ impl Flattener {
             let inst = self.composites[k];
             let class = self.ctx.instances.data(inst).class;
             let parent = self.ctx.instances.parent(inst);
-            if self.ctx.instances.kind(inst) != (Kind::Connector { expandable: false })
+            if self.ctx.instances.kind(inst) != (InstanceKind::Connector { expandable: false })
                 || parent.is_some_and(|p| self.ctx.instances.is_connector(p))
                 || inst == self.root
                 || !seen.insert(class)
@@ -54,9 +54,13 @@ impl Flattener {
                 (prefixes.flow, prefixes.causality, prefixes.variability);
             if matches!(
                 variability,
-                Some(Variability::Constant | Variability::Parameter)
+                Some(VariabilityPrefix::Constant | VariabilityPrefix::Parameter)
             ) || flow == Some(FlowPrefix::Stream)
-                || flow.is_none() && matches!(causality, Some(Causality::Input | Causality::Output))
+                || flow.is_none()
+                    && matches!(
+                        causality,
+                        Some(CausalityPrefix::Input | CausalityPrefix::Output)
+                    )
             {
                 continue;
             }
@@ -66,12 +70,12 @@ impl Flattener {
                 around * dims[..own].iter().product::<usize>()
             };
             match self.ctx.instances.kind(inst) {
-                Kind::Primitive(_) if flow == Some(FlowPrefix::Flow) => flows += count,
-                Kind::Primitive(_) => match self.residuals(inst) {
+                InstanceKind::Primitive(_) if flow == Some(FlowPrefix::Flow) => flows += count,
+                InstanceKind::Primitive(_) => match self.residuals(inst) {
                     Some(n) => potentials += nodes(self, &dims) * n,
                     None => potentials += count,
                 },
-                Kind::Record { .. } | Kind::Connector { expandable: false } => {
+                InstanceKind::Record { .. } | InstanceKind::Connector { expandable: false } => {
                     if let Some(n) = self.residuals(inst) {
                         potentials += nodes(self, &dims) * n;
                         continue;
@@ -105,7 +109,7 @@ impl Flattener {
     fn residuals(&mut self, inst: InstId) -> Option<usize> {
         let function = self.ctx.equality_constraint(inst)?;
         for c in self.ctx.instances.components(function) {
-            if self.ctx.instances.data(c).prefixes.causality == Some(Causality::Output) {
+            if self.ctx.instances.data(c).prefixes.causality == Some(CausalityPrefix::Output) {
                 return self.ctx.dims(c).ok().map(|d| d.iter().product());
             }
         }

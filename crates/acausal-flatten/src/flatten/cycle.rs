@@ -110,7 +110,8 @@ impl Flattener {
                         State::New => next = Some(v),
                         State::Done => {}
                         State::Open => {
-                            let from = path.iter().position(|p| p.0 == v).unwrap_or(0);
+                            let from = path.iter().position(|p| p.0 == v);
+                            let from = from.expect("what is open is on the path");
                             cycles.push(path[from..].iter().map(|p| p.0).collect());
                         }
                     },

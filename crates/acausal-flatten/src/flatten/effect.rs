@@ -5,18 +5,18 @@ use acausal_expr::flat::{Assert, OriginKind, Print};
 use acausal_expr::{Access, ExprId, IterId, Node, Range};
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
-use super::equation::Item;
-use super::{Flattener, Spot};
+use super::equation::LoweredItem;
+use super::{EquationContext, Flattener};
 use crate::lower::{Result, Tensor, Type, error};
 use acausal_instance::instance::InstId;
 
 impl Flattener {
     pub(super) fn call_equation(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         call: &Call,
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let name = match &call.function {
             Callee::Ref(r) => r.as_ident().map_or("", |i| i.as_str()),
@@ -26,14 +26,14 @@ impl Flattener {
             "assert" => {
                 let assert = self.assertion(spot, call, span)?;
                 if self.ctx.exprs.as_bool(assert.condition) != Some(true) {
-                    out.push(Item::Assert(assert));
+                    out.push(LoweredItem::Assert(assert));
                 }
                 Ok(())
             }
             "terminate" => {
                 let message = self.terminate_message(spot, call)?;
                 let origin = self.origin(span, spot.component, OriginKind::When);
-                out.push(Item::Terminate { message, origin });
+                out.push(LoweredItem::Terminate { message, origin });
                 Ok(())
             }
             "reinit" => self.reinit(spot, call, span, out),
@@ -55,7 +55,12 @@ impl Flattener {
     }
 
     /// `assert(condition, message, level)`.
-    pub(super) fn assertion(&mut self, spot: &Spot<'_>, call: &Call, span: Span) -> Result<Assert> {
+    pub(super) fn assertion(
+        &mut self,
+        spot: &EquationContext<'_>,
+        call: &Call,
+        span: Span,
+    ) -> Result<Assert> {
         let (Some(condition), Some(message)) =
             (argument(call, 0, "condition"), argument(call, 1, "message"))
         else {
@@ -94,7 +99,11 @@ impl Flattener {
         })
     }
 
-    pub(super) fn terminate_message(&mut self, spot: &Spot<'_>, call: &Call) -> Result<ExprId> {
+    pub(super) fn terminate_message(
+        &mut self,
+        spot: &EquationContext<'_>,
+        call: &Call,
+    ) -> Result<ExprId> {
         let Some(message) = argument(call, 0, "message") else {
             return Err(error(
                 "argument-count",
@@ -107,10 +116,10 @@ impl Flattener {
 
     fn reinit(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         call: &Call,
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         if !spot.when {
             return Err(error(
@@ -144,7 +153,7 @@ impl Flattener {
                 .map(|(&i, &n)| (i, Range::upto(n))),
         );
         let value = v.over(&mut self.ctx.exprs, &t.iters);
-        out.push(Item::Reinit {
+        out.push(LoweredItem::Reinit {
             domain,
             target: access,
             value,
@@ -156,7 +165,7 @@ impl Flattener {
     fn real_variable(&self, t: &Tensor) -> Option<Access> {
         match self.ctx.exprs.node(t.body) {
             Node::Var(a)
-                if a.kind == acausal_expr::Kind::Value
+                if a.kind == acausal_expr::ValueKind::Value
                     && t.ty == Type::Real
                     && !self.model.var(a.var).is_parameter() =>
             {

@@ -1,21 +1,21 @@
 //! Equations and `for` loops (MLS 3.6 §8.3.1, §8.3.2).
 //!
-//! Lowering an equation gives [`Item`]s and changes nothing else, so that the branches of an `if` can be merged, and a loop can
+//! Lowering an equation gives [`LoweredItem`]s and changes nothing else, so that the branches of an `if` can be merged, and a loop can
 //! be tried symbolically first and unrolled only if its body needs the numbers.
 
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{Action, Assert, Equation, OriginId, OriginKind, Print, When};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, Ty};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, Ty, ValueKind};
 use acausal_syntax::ast::{self, EquationKind, Expr, ExprKind};
 
-use super::{Flattener, Spot};
+use super::{EquationContext, Flattener};
 use crate::algorithm::at_start_only;
 use crate::connect::Link;
 use crate::lower::{Error, Result, Tensor, Type, Value, error};
 
 /// What an equation lowers to.
 #[derive(Clone, Debug)]
-pub(crate) enum Item {
+pub(crate) enum LoweredItem {
     /// An equation, not yet cut.
     Equation(Equation),
     /// `assert`
@@ -45,30 +45,30 @@ impl Flattener {
     /// Lowers one equation, with the assertions of the functions that it calls and what they print.
     pub(super) fn equation(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         e: &ast::Equation,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let printed = self.ctx.function_state.prints.len();
         let result = self.equation_kind(spot, e, out);
         for print in self.ctx.function_state.prints.split_off(printed) {
             let origin = self.origin(print.span, spot.component, OriginKind::When);
-            out.push(Item::Print {
+            out.push(LoweredItem::Print {
                 domain: self.with_inner_iterators(&spot.domain, &[print.message]),
                 message: print.message,
                 origin,
             });
         }
         let asserts = self.function_asserts(&spot.domain, spot.component);
-        out.extend(asserts.into_iter().map(Item::Assert));
+        out.extend(asserts.into_iter().map(LoweredItem::Assert));
         result
     }
 
     fn equation_kind(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         e: &ast::Equation,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         match &e.kind {
             EquationKind::Equal(l, r) => self.equal(spot, l, r, e.span, out),
@@ -131,9 +131,9 @@ impl Flattener {
     /// Lowers several equations; all their errors are kept, the last one is given back.
     pub(super) fn equations(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         list: &[ast::Equation],
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let mut first = Ok(());
         for e in list {
@@ -148,11 +148,11 @@ impl Flattener {
 
     fn equal(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         l: &Expr,
         r: &Expr,
         span: Span,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let origin = |this: &mut Self| this.origin(span, spot.component, OriginKind::Equation);
         if let ExprKind::Tuple(targets) = &l.kind {
@@ -198,12 +198,12 @@ impl Flattener {
     /// `a = b` for values of equal type and size.
     pub(super) fn equate(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         a: &Value,
         b: &Value,
         span: Span,
         origin: OriginId,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         match (a, b) {
             (Value::Tensor(x), Value::Tensor(y))
@@ -220,7 +220,7 @@ impl Flattener {
                         .map(|(&i, &n)| (i, Range::upto(n))),
                 );
                 let rhs = y.over(&mut self.ctx.exprs, &x.iters);
-                out.push(Item::Equation(Equation {
+                out.push(LoweredItem::Equation(Equation {
                     domain: domain.into(),
                     lhs: x.body,
                     rhs,
@@ -247,7 +247,7 @@ impl Flattener {
     /// unknown on the Real side.
     fn expect_integer(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         integer: &Tensor,
         real: &Tensor,
         span: Span,
@@ -260,7 +260,7 @@ impl Flattener {
         };
         let unknown = |this: &Self, e: ExprId| match this.ctx.exprs.node(e) {
             Node::Var(a) => {
-                a.kind != Kind::Pre
+                a.kind != ValueKind::Pre
                     && this.ctx.exprs.ty(e) == Ty::Real
                     && !this.model.var(a.var).is_parameter()
             }
@@ -300,17 +300,17 @@ impl Flattener {
     }
 
     /// Puts lowered equations into the model.
-    pub(super) fn emit(&mut self, spot: &Spot<'_>, items: Vec<Item>) {
+    pub(super) fn emit(&mut self, spot: &EquationContext<'_>, items: Vec<LoweredItem>) {
         for item in items {
             match item {
-                Item::Equation(e) => self.push(spot.initial, e),
-                Item::Assert(mut a) => {
+                LoweredItem::Equation(e) => self.push(spot.initial, e),
+                LoweredItem::Assert(mut a) => {
                     if spot.initial {
                         a.condition = at_start_only(&mut self.ctx.exprs, a.condition);
                     }
                     self.model.asserts.push(a);
                 }
-                Item::When(w) => {
+                LoweredItem::When(w) => {
                     for branch in &w.branches {
                         for action in &branch.actions {
                             if let Action::Assign { target, .. } = action {
@@ -320,22 +320,22 @@ impl Flattener {
                     }
                     self.model.whens.push(w);
                 }
-                Item::Link(l) => self.connections.link(l),
-                Item::Print {
+                LoweredItem::Link(l) => self.connections.link(l),
+                LoweredItem::Print {
                     domain, message, ..
                 } => self.model.prints.push(Print {
                     domain,
                     message,
                     initial: spot.initial,
                 }),
-                Item::Reinit { span, .. } => {
+                LoweredItem::Reinit { span, .. } => {
                     self.ctx.errors.push(Diagnostic::error(
                         "misplaced-call",
                         span,
                         "`reinit` can only be used inside of `when`",
                     ));
                 }
-                Item::Terminate { origin, .. } => {
+                LoweredItem::Terminate { origin, .. } => {
                     let span = self.model.origin(origin).span;
                     self.ctx.errors.push(Diagnostic::error(
                         "misplaced-call",

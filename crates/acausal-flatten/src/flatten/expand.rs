@@ -14,7 +14,7 @@ use acausal_syntax::ast;
 
 use super::Flattener;
 use crate::lower::{Result, Type, error};
-use acausal_instance::instance::{EnumId, InstId, Kind};
+use acausal_instance::instance::{EnumId, InstId, InstanceKind};
 
 impl Flattener {
     pub(super) fn expand(&mut self) {
@@ -87,25 +87,28 @@ impl Flattener {
         self.check_prefixes(inst);
         let span = self.ctx.instances.data(inst).span;
         match self.ctx.instances.kind(inst) {
-            Kind::Primitive(_) | Kind::ExternalObject => {
+            InstanceKind::Primitive(_) | InstanceKind::ExternalObject => {
                 let result = self.leaf(inst);
                 self.ctx.keep(result);
             }
-            Kind::Connector { expandable: true } => {
+            InstanceKind::Connector { expandable: true } => {
                 let result = self.ctx.dims(inst);
                 if self.ctx.keep(result).is_some() {
                     self.composites.push(inst);
                     self.expandables.push(inst);
                 }
             }
-            Kind::Record { .. } | Kind::Connector { .. } | Kind::Model | Kind::Block => {
+            InstanceKind::Record { .. }
+            | InstanceKind::Connector { .. }
+            | InstanceKind::Model
+            | InstanceKind::Block => {
                 let result = self.ctx.dims(inst);
                 if self.ctx.keep(result).is_some() {
                     self.walk(inst);
                 }
             }
-            Kind::Error => {}
-            Kind::Package | Kind::Function | Kind::Operator => {
+            InstanceKind::Error => {}
+            InstanceKind::Package | InstanceKind::Function | InstanceKind::Operator => {
                 let class = self.ctx.instances.class_name(inst);
                 self.ctx.errors.push(Diagnostic::error(
                     "not-instantiable",
@@ -194,7 +197,7 @@ impl Flattener {
             .hint("make the array smaller, or raise `--memory-limit`");
             self.ctx.errors.push(message);
         }
-        let object = self.ctx.instances.kind(inst) == Kind::ExternalObject;
+        let object = self.ctx.instances.kind(inst) == InstanceKind::ExternalObject;
         let ty = match self.ctx.primitive_type(inst) {
             Some(Type::Real) => VarType::Real,
             Some(Type::Integer | Type::Object) => VarType::Integer,
@@ -206,9 +209,9 @@ impl Flattener {
         let causality = self.causality(inst);
         let data = self.ctx.instances.data(inst);
         let variability = match data.prefixes.variability {
-            Some(ast::Variability::Constant) => Variability::Constant,
-            Some(ast::Variability::Parameter) => Variability::Parameter,
-            Some(ast::Variability::Discrete) => Variability::Discrete,
+            Some(ast::VariabilityPrefix::Constant) => Variability::Constant,
+            Some(ast::VariabilityPrefix::Parameter) => Variability::Parameter,
+            Some(ast::VariabilityPrefix::Discrete) => Variability::Discrete,
             // An object is made once, whatever its declaration says.
             None if object => Variability::Parameter,
             None if ty == VarType::Real => Variability::Continuous,
@@ -250,8 +253,8 @@ impl Flattener {
     /// Inputs and outputs of the model itself: components of the model, or members of its connectors.
     fn causality(&mut self, inst: InstId) -> Causality {
         let causality = match self.ctx.instances.data(inst).prefixes.causality {
-            Some(ast::Causality::Input) => Causality::Input,
-            Some(ast::Causality::Output) => Causality::Output,
+            Some(ast::CausalityPrefix::Input) => Causality::Input,
+            Some(ast::CausalityPrefix::Output) => Causality::Output,
             None => return Causality::Local,
         };
         let mut at = self.ctx.instances.parent(inst);
@@ -261,7 +264,7 @@ impl Flattener {
             }
             if !matches!(
                 self.ctx.instances.kind(p),
-                Kind::Connector { .. } | Kind::Record { .. }
+                InstanceKind::Connector { .. } | InstanceKind::Record { .. }
             ) {
                 break;
             }

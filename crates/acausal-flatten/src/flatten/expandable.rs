@@ -14,8 +14,8 @@ use acausal_syntax::ast::{self, ComponentRef, EquationKind, Expr, ExprKind, Sect
 use rustc_hash::FxHashSet;
 
 use super::Flattener;
-use crate::lower::{Env, Iteration, Type, Value};
-use acausal_instance::instance::{Dim, Found, InstId, Kind, Scope};
+use crate::lower::{Env, IterationRange, Type, Value};
+use acausal_instance::instance::{Dim, Found, InstId, InstanceKind, Scope};
 
 /// A `connect` with the environment it is written in.
 struct Connect {
@@ -57,7 +57,7 @@ impl Flattener {
                 // Parameters give sizes, whether something is connected with them or not.
                 let parameter = matches!(
                     self.ctx.instances.data(member).prefixes.variability,
-                    Some(ast::Variability::Constant | ast::Variability::Parameter)
+                    Some(ast::VariabilityPrefix::Constant | ast::VariabilityPrefix::Parameter)
                 );
                 if parameter || present.contains(&member) {
                     self.visit(member);
@@ -78,7 +78,7 @@ impl Flattener {
             [End::Known(a), End::Known(b)] => {
                 let mut changed = self.note(a, present) | self.note(b, present);
                 let kinds = [a, b].map(|i| self.ctx.instances.kind(i));
-                if kinds == [Kind::Connector { expandable: true }; 2] {
+                if kinds == [InstanceKind::Connector { expandable: true }; 2] {
                     changed |= self.mirror(a, b, present) | self.mirror(b, a, present);
                 }
                 changed
@@ -96,8 +96,9 @@ impl Flattener {
     /// A connected member of an expandable connector exists.
     fn note(&mut self, inst: InstId, present: &mut FxHashSet<InstId>) -> bool {
         let parent = self.ctx.instances.parent(inst);
-        let of_bus = parent
-            .is_some_and(|p| self.ctx.instances.kind(p) == Kind::Connector { expandable: true });
+        let of_bus = parent.is_some_and(|p| {
+            self.ctx.instances.kind(p) == InstanceKind::Connector { expandable: true }
+        });
         of_bus && present.insert(inst)
     }
 
@@ -117,7 +118,7 @@ impl Flattener {
                 }
             };
             changed |= present.insert(other);
-            if self.ctx.instances.kind(member) == (Kind::Connector { expandable: true }) {
+            if self.ctx.instances.kind(member) == (InstanceKind::Connector { expandable: true }) {
                 changed |=
                     self.mirror(member, other, present) | self.mirror(other, member, present);
             }
@@ -176,7 +177,7 @@ impl Flattener {
                     Some(bus)
                         if k + 1 == r.parts.len()
                             && self.ctx.instances.kind(bus)
-                                == (Kind::Connector { expandable: true }) =>
+                                == (InstanceKind::Connector { expandable: true }) =>
                     {
                         End::New(bus, name, part.subscripts.to_vec())
                     }
@@ -239,7 +240,7 @@ impl Flattener {
                     let mut known = true;
                     for index in indices {
                         match self.ctx.iteration(&inner, index, &[]) {
-                            Ok(Iteration::Range(ty, range)) if range.count > 0 => {
+                            Ok(IterationRange::Range(ty, range)) if range.count > 0 => {
                                 let k = self.ctx.iterator(Some(index.name.name), range);
                                 let value = Value::scalar(ty, self.ctx.exprs.iter(k));
                                 inner.loops.push((index.name.name, value));

@@ -9,7 +9,7 @@
 use acausal_base::Span;
 use acausal_syntax::ast::{Call, ComponentRef};
 
-use super::{Flattener, Spot};
+use super::{EquationContext, Flattener};
 use crate::lower::{ErrorKind, Result, Type, error};
 use acausal_instance::class::CONNECTION_OPERATORS;
 
@@ -17,7 +17,7 @@ impl Flattener {
     /// Checks a call of an operator of the package `Connections`.
     pub(super) fn graph_operator(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         function: &ComponentRef,
         call: &Call,
         span: Span,

@@ -3,17 +3,17 @@
 use acausal_expr::{Node, Range};
 use acausal_syntax::ast::{self, EquationKind, Expr, ForIndex};
 
-use super::equation::Item;
-use super::{Flattener, Spot};
-use crate::lower::{ErrorKind, Iteration, Result, Type, UNROLL, Value, error};
+use super::equation::LoweredItem;
+use super::{EquationContext, Flattener};
+use crate::lower::{ErrorKind, IterationRange, Result, Type, UNROLL, Value, error};
 
 impl Flattener {
     pub(super) fn for_equation(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         indices: &[ForIndex],
         body: &[ast::Equation],
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let Some((index, rest)) = indices.split_first() else {
             return self.equations(spot, body, out);
@@ -25,13 +25,13 @@ impl Flattener {
         }
         let name = index.name.name;
         let symbolic = match &iteration {
-            Iteration::Range(ty, range) => {
+            IterationRange::Range(ty, range) => {
                 // Equations have no order: a loop that counts down is the one that counts up, and stays whole.
                 let range = ascending(*range);
                 let k = self.ctx.iterator(Some(name), range);
                 Some((k, range, Value::scalar(*ty, self.ctx.exprs.iter(k))))
             }
-            Iteration::Vector(v)
+            IterationRange::Vector(v)
                 if v.ty == Type::Real
                     && !matches!(self.ctx.exprs.node(v.body), Node::Select(..)) =>
             {
@@ -40,12 +40,12 @@ impl Flattener {
                 let value = self.ctx.iteration_value(&iteration, k);
                 Some((k, range, value))
             }
-            Iteration::Vector(_) => None,
+            IterationRange::Vector(_) => None,
         };
         let errors = self.ctx.errors.len();
         let mut whole = None;
         if let Some((k, range, value)) = symbolic {
-            let mut inner = Spot {
+            let mut inner = EquationContext {
                 env: spot.env.with_loop(name, value),
                 ..spot.clone()
             };
@@ -78,7 +78,7 @@ impl Flattener {
             let value = self
                 .ctx
                 .iteration_element(&spot.env, index, &iteration, p)?;
-            let inner = Spot {
+            let inner = EquationContext {
                 env: spot.env.with_loop(name, value),
                 ..spot.clone()
             };

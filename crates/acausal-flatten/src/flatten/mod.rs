@@ -191,7 +191,7 @@ pub(crate) struct Flattener {
 
 /// Where an equation stands: its environment and the iterators around it.
 #[derive(Clone, Debug)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct EquationContext<'a> {
     /// Where names are looked up.
     pub env: Env<'a>,
     /// Iterators of enclosing arrays of components and of `for` loops, outermost first.
@@ -337,7 +337,7 @@ impl Flattener {
         if framed.domain.iter().any(|d| d.1.count == 0) {
             return;
         }
-        let spot = Spot {
+        let spot = EquationContext {
             env: framed.env,
             domain: framed.domain,
             component,
@@ -347,7 +347,7 @@ impl Flattener {
         match &section.section().kind {
             SectionKind::Elements { .. } => {}
             SectionKind::Equations { initial, equations } => {
-                let spot = Spot {
+                let spot = EquationContext {
                     initial: *initial,
                     ..spot
                 };

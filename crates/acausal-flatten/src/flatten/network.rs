@@ -11,12 +11,14 @@ use acausal_syntax::ast::{
 
 use rustc_hash::FxHashSet;
 
-use super::equation::Item;
+use super::equation::LoweredItem;
 use super::loops::expressions;
-use super::{Flattener, Spot};
+use super::{EquationContext, Flattener};
 use crate::connect::Link;
-use crate::lower::{Arguments, Env, Iteration, Place, Result, Subscript, Type, Value, graph};
-use acausal_instance::instance::{InstId, Kind};
+use crate::lower::{
+    Arguments, ComponentRange, Env, IterationRange, Result, Subscript, Type, Value, graph,
+};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 impl Flattener {
     pub(super) fn network(&mut self) {
@@ -37,7 +39,7 @@ impl Flattener {
                 let Ok(framed) = self.ctx.frame(section.scope) else {
                     continue;
                 };
-                let spot = Spot {
+                let spot = EquationContext {
                     env: framed.env,
                     domain: framed.domain,
                     component,
@@ -112,7 +114,7 @@ impl Flattener {
     }
 
     /// Errors are left to the lowering proper, which meets the same equations.
-    fn collect(&mut self, spot: &Spot<'_>, equations: &[ast::Equation]) {
+    fn collect(&mut self, spot: &EquationContext<'_>, equations: &[ast::Equation]) {
         for e in equations {
             match &e.kind {
                 EquationKind::Connect(a, b) => self.collect_connect(spot, a, b),
@@ -130,7 +132,7 @@ impl Flattener {
                     let mut known = true;
                     for index in indices {
                         match self.ctx.iteration(&inner.env, index, &[]) {
-                            Ok(Iteration::Range(ty, range)) if range.count > 0 => {
+                            Ok(IterationRange::Range(ty, range)) if range.count > 0 => {
                                 let k = self.ctx.iterator(Some(index.name.name), range);
                                 let value = Value::scalar(ty, self.ctx.exprs.iter(k));
                                 inner.env.loops.push((index.name.name, value));
@@ -148,7 +150,7 @@ impl Flattener {
         }
     }
 
-    fn collect_connect(&mut self, spot: &Spot<'_>, a: &ComponentRef, b: &ComponentRef) {
+    fn collect_connect(&mut self, spot: &EquationContext<'_>, a: &ComponentRef, b: &ComponentRef) {
         let (Ok(p), Ok(q)) = (self.ctx.place(&spot.env, a), self.ctx.place(&spot.env, b)) else {
             return;
         };
@@ -181,7 +183,7 @@ impl Flattener {
                 out.push((a, b));
                 continue;
             }
-            if matches!(self.ctx.instances.kind(a), Kind::Primitive(_)) {
+            if matches!(self.ctx.instances.kind(a), InstanceKind::Primitive(_)) {
                 continue;
             }
             for child in self.ctx.instances.components(a) {
@@ -194,7 +196,7 @@ impl Flattener {
         out
     }
 
-    fn collect_call(&mut self, spot: &Spot<'_>, call: &Call) {
+    fn collect_call(&mut self, spot: &EquationContext<'_>, call: &Call) {
         let Callee::Ref(r) = &call.function else {
             return;
         };
@@ -204,7 +206,7 @@ impl Flattener {
         if package.name.as_str() != "Connections" {
             return;
         }
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<ComponentRange> = Vec::new();
         for e in &call.args {
             if let Some(r) = e.as_component_ref()
                 && let Ok(place) = self.ctx.place(&spot.env, r)
@@ -247,8 +249,8 @@ impl Flattener {
     fn element_pairs(
         &mut self,
         outer: &[(IterId, Range)],
-        (a, x): (&Place, InstId),
-        (b, y): (&Place, InstId),
+        (a, x): (&ComponentRange, InstId),
+        (b, y): (&ComponentRange, InstId),
     ) -> (Domain, Vec<ElementPair>) {
         let mut domain = outer.to_vec();
         let (Ok(a), Ok(b)) = (self.inside(a, x), self.inside(b, y)) else {
@@ -296,7 +298,7 @@ impl Flattener {
     }
 
     /// A component inside of a place, its own dimensions whole.
-    fn inside(&mut self, place: &Place, inst: InstId) -> Result<Place> {
+    fn inside(&mut self, place: &ComponentRange, inst: InstId) -> Result<ComponentRange> {
         let mut out = place.clone();
         let mut path = Vec::new();
         let mut at = inst;
@@ -320,16 +322,16 @@ impl Flattener {
     /// stay over their ranges.
     pub(super) fn break_loops(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         refs: [&ComponentRef; 2],
         links: Vec<Link>,
         span: Span,
         origin: OriginId,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let mut kept = links;
         if self.ctx.graph.is_unbroken() {
-            out.extend(kept.into_iter().map(Item::Link));
+            out.extend(kept.into_iter().map(LoweredItem::Link));
             return Ok(());
         }
         if let (Ok(a), Ok(b)) = (
@@ -362,19 +364,19 @@ impl Flattener {
                 }
             }
         }
-        out.extend(kept.into_iter().map(Item::Link));
+        out.extend(kept.into_iter().map(LoweredItem::Link));
         Ok(())
     }
 
     /// `equalityConstraint(a, b) = 0`
     fn constrain(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         inst: InstId,
         values: [Value; 2],
         span: Span,
         origin: OriginId,
-        out: &mut Vec<Item>,
+        out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
         let Some(function) = self.ctx.equality_constraint(inst) else {
             return Ok(());
@@ -395,7 +397,7 @@ impl Flattener {
             .map(|(&i, &n)| (i, Range::upto(n)))
             .collect();
         let lhs = self.ctx.exprs.real(0.0);
-        out.push(Item::Equation(Equation {
+        out.push(LoweredItem::Equation(Equation {
             domain,
             lhs,
             rhs: t.body,
@@ -407,7 +409,7 @@ impl Flattener {
     /// The value of one element of a component.
     fn element_value(
         &mut self,
-        spot: &Spot<'_>,
+        spot: &EquationContext<'_>,
         inst: InstId,
         subs: &[i64],
         span: Span,
@@ -423,7 +425,8 @@ impl Flattener {
                 slots.push((n, s));
             }
         }
-        self.ctx.value_at(&spot.env, &Place { inst, slots }, span)
+        self.ctx
+            .value_at(&spot.env, &ComponentRange { inst, slots }, span)
     }
 }
 

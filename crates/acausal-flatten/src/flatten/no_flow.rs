@@ -16,7 +16,7 @@
 //! with these terms in its equations; functions are not touched. Linear in the size of the equations.
 
 use acausal_expr::flat::{FlatModel, VarType};
-use acausal_expr::{ExprId, Exprs, Kind, Node};
+use acausal_expr::{ExprId, Exprs, Node, ValueKind};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
@@ -63,5 +63,5 @@ fn unknown(model: &FlatModel, x: &Exprs, e: ExprId) -> bool {
     };
     let v = model.var(access.var);
     let varies = !v.is_parameter() && !v.is_discrete();
-    varies && v.ty == VarType::Real && access.kind == Kind::Value
+    varies && v.ty == VarType::Real && access.kind == ValueKind::Value
 }

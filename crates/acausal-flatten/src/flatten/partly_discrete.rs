@@ -18,7 +18,7 @@ use acausal_expr::flat::{
     Action, Comprehension, Equation, FlatModel, Origin, OriginId, OriginKind, VarName, Variability,
 };
 use acausal_expr::subscripts::{ElementBox, box_len, difference_all};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, RelOp, Ty, VarId};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, RelOp, Ty, ValueKind, VarId};
 use acausal_symbolic::{Assigned, AssignedPart, Substitute};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -123,7 +123,8 @@ fn redirect(model: &mut FlatModel, parts: &IndexMap<VarId, Part, FxBuildHasher>)
             };
             let part = parts.get(&a.var)?;
             let (elements, _) = x.box_of(a, &all)?;
-            if matches!(a.kind, Kind::Der(_)) || !difference_all(&elements, &part.boxes).is_empty()
+            if matches!(a.kind, ValueKind::Der(_))
+                || !difference_all(&elements, &part.boxes).is_empty()
             {
                 return None;
             }
@@ -191,7 +192,7 @@ fn left_limits(
     for (roots, origin) in sides.chain(asserts) {
         let mut found = None;
         model.exprs.for_each_access(&roots, |_, a| {
-            if a.kind == Kind::Pre && parts.contains_key(&a.var) {
+            if a.kind == ValueKind::Pre && parts.contains_key(&a.var) {
                 found = found.max(Some(a.var));
             }
         });
@@ -268,8 +269,8 @@ fn equalities(model: &mut FlatModel, var: VarId, part: &Part) {
                 subs.push(x.iter(iter));
             }
         }
-        let lhs = x.var(var, Kind::Value, &subs, Ty::Real);
-        let rhs = x.var(part.held, Kind::Value, &subs, Ty::Real);
+        let lhs = x.var(var, ValueKind::Value, &subs, Ty::Real);
+        let rhs = x.var(part.held, ValueKind::Value, &subs, Ty::Real);
         model.equations.push(Equation {
             domain: domain.into(),
             lhs,

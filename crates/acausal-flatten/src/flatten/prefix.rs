@@ -4,10 +4,10 @@
 //! connectors, never before models and blocks; and what flows is a Real.
 
 use acausal_base::Diagnostic;
-use acausal_syntax::ast::{Causality, FlowPrefix, Variability};
+use acausal_syntax::ast::{CausalityPrefix, FlowPrefix, VariabilityPrefix};
 
 use super::Flattener;
-use acausal_instance::instance::{InstId, Kind, Primitive};
+use acausal_instance::instance::{InstId, InstanceKind, Primitive};
 
 impl Flattener {
     pub(super) fn check_prefixes(&mut self, inst: InstId) {
@@ -18,15 +18,15 @@ impl Flattener {
             FlowPrefix::Stream => "stream",
         });
         let message = match self.ctx.instances.kind(inst) {
-            Kind::Model | Kind::Block => {
+            InstanceKind::Model | InstanceKind::Block => {
                 let variability = prefixes.variability.map(|v| match v {
-                    Variability::Constant => "constant",
-                    Variability::Parameter => "parameter",
-                    Variability::Discrete => "discrete",
+                    VariabilityPrefix::Constant => "constant",
+                    VariabilityPrefix::Parameter => "parameter",
+                    VariabilityPrefix::Discrete => "discrete",
                 });
                 let causality = prefixes.causality.map(|c| match c {
-                    Causality::Input => "input",
-                    Causality::Output => "output",
+                    CausalityPrefix::Input => "input",
+                    CausalityPrefix::Output => "output",
                 });
                 let Some(prefix) = variability.or(causality).or(flow) else {
                     return;
@@ -34,8 +34,8 @@ impl Flattener {
                 let class = self.ctx.instances.class_name(inst);
                 format!("`{class}` is a model or block, so a component of it cannot be `{prefix}`")
             }
-            Kind::Primitive(Primitive::Real) | Kind::Error => return,
-            Kind::Primitive(_) => {
+            InstanceKind::Primitive(Primitive::Real) | InstanceKind::Error => return,
+            InstanceKind::Primitive(_) => {
                 let Some(prefix) = flow else { return };
                 let name = self.ctx.instances.display_name(inst);
                 format!("`{name}` is `{prefix}` and must be a Real")

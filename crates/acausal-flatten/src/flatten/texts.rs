@@ -5,7 +5,7 @@
 //! variable, and accesses in that binding in turn.
 
 use acausal_expr::flat::{Action, FlatModel, VarType, Variable};
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
+use acausal_expr::{ExprId, Exprs, IterId, Node, ValueKind};
 use acausal_symbolic::Substitute;
 
 /// Bindings in a row; cyclic ones are refused elsewhere, this only bounds the loop.
@@ -40,7 +40,7 @@ fn with_texts(exprs: &mut Exprs, vars: &[Variable], message: ExprId) -> ExprId {
                 return None;
             };
             let v = vars.get(a.var.index())?;
-            if a.kind != Kind::Value || v.ty != VarType::String {
+            if a.kind != ValueKind::Value || v.ty != VarType::String {
                 return None;
             }
             let binding = v.binding.as_ref()?;

@@ -10,7 +10,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Equation, FlatModel, VarType, Variability};
-use acausal_expr::{Access, Builtin, ExprId, Kind, Node, RelOp, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Node, RelOp, Ty, ValueKind, VarId};
 use acausal_symbolic::Assigned;
 use rustc_hash::FxHashSet;
 
@@ -73,7 +73,7 @@ pub(super) fn check(model: &FlatModel) -> Vec<Diagnostic> {
 /// The variable that an equation `v = e` can only be one for.
 fn target(model: &FlatModel, eq: &Equation) -> Option<(Access, ExprId)> {
     let variable = |e: ExprId| match model.exprs.node(e) {
-        Node::Var(a) if a.kind == Kind::Value => Some(a),
+        Node::Var(a) if a.kind == ValueKind::Value => Some(a),
         _ => None,
     };
     match (variable(eq.lhs), variable(eq.rhs)) {
@@ -95,7 +95,7 @@ fn is_discrete_time(model: &FlatModel, root: ExprId) -> bool {
         match x.node(e) {
             Node::Time | Node::Call(Builtin::Delay | Builtin::Spatial, _) => return false,
             Node::Var(a) => {
-                if a.kind != Kind::Pre && !model.var(a.var).is_discrete() {
+                if a.kind != ValueKind::Pre && !model.var(a.var).is_discrete() {
                     return false;
                 }
             }

@@ -9,7 +9,7 @@ use acausal_expr::flat::{
     Attributes, Causality, Comprehension, Equation, Experiment, OriginKind, StateSelect, Text,
     Variability,
 };
-use acausal_expr::{ExprId, Kind, Range, VarId};
+use acausal_expr::{ExprId, Range, ValueKind, VarId};
 use acausal_syntax::ast;
 
 use super::Flattener;
@@ -207,7 +207,7 @@ impl Flattener {
         let origin = self.origin(binding.span, component, OriginKind::Binding);
         let subs: Vec<_> = t.iters.iter().map(|&i| self.ctx.exprs.iter(i)).collect();
         let ty = self.ctx.primitive_type(inst).unwrap_or(Type::Real).ty();
-        let lhs = self.ctx.exprs.var(id, Kind::Value, &subs, ty);
+        let lhs = self.ctx.exprs.var(id, ValueKind::Value, &subs, ty);
         let domain = t
             .iters
             .iter()

@@ -18,7 +18,7 @@ use acausal_syntax::ast::{
 
 use super::execute::with_locals;
 use super::rewrite::{named, reference, rewrite};
-use super::run_time::Lowering;
+use super::run_time::FunctionLowering;
 use crate::lower::{ErrorKind, Result, Type, Value, children};
 
 /// A reduction with its iterators.
@@ -92,7 +92,7 @@ fn elementwise(e: &Expr) -> Option<(Expr, Vec<ForIndex>)> {
     (!indices.is_empty()).then_some((element, indices))
 }
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     /// Replaces reductions that have to be computed by a loop by the variable that it computes; `None` if there are none. The variables are iterators
     /// of the environment, to be removed by the caller.
     pub(super) fn accumulate(&mut self, e: &Expr) -> Result<Option<Expr>> {

@@ -8,7 +8,7 @@ use acausal_expr::{ExprId, RelOp};
 use acausal_syntax::ast::RefPart;
 
 use super::constant::fold;
-use super::execute::{Executor, Step, Write, with_locals};
+use super::execute::{Executed, Executor, Write, with_locals};
 use super::{Stop, bind};
 use crate::lower::{Error, Record, Subscript, Tensor, Value, error};
 use acausal_instance::instance::InstId;
@@ -24,7 +24,7 @@ impl Executor<'_, '_> {
         parts: &[RefPart],
         value: Value,
         span: Span,
-    ) -> Step<Value> {
+    ) -> Executed<Value> {
         let whole = parts.len() == 1 && parts[0].subscripts.is_empty();
         if whole && self.in_function {
             let what = format!("`{}`", self.ctx.instances.data(variable).name);
@@ -66,7 +66,7 @@ impl Executor<'_, '_> {
         mut subs: Vec<Subscript>,
         value: Value,
         span: Span,
-    ) -> Step<Value> {
+    ) -> Executed<Value> {
         let part = &parts[0];
         let own: Vec<usize> = old.dims().get(subs.len()..).unwrap_or(&[]).to_vec();
         let env = with_locals(&self.base, &self.locals);
@@ -97,7 +97,13 @@ impl Executor<'_, '_> {
         Ok(Value::Record(record))
     }
 
-    fn replace(&mut self, old: Value, subs: &[Subscript], value: Value, span: Span) -> Step<Value> {
+    fn replace(
+        &mut self,
+        old: Value,
+        subs: &[Subscript],
+        value: Value,
+        span: Span,
+    ) -> Executed<Value> {
         match (old, value) {
             (Value::Tensor(old), value @ (Value::Tensor(_) | Value::Tuple(_))) => {
                 let new = self.ctx.as_tensor(value, span)?;
@@ -138,7 +144,7 @@ impl Executor<'_, '_> {
         subs: &[Subscript],
         new: Tensor,
         span: Span,
-    ) -> Step<Tensor> {
+    ) -> Executed<Tensor> {
         let subs: Vec<Subscript> = subs
             .iter()
             .map(|s| match s {
@@ -183,7 +189,7 @@ impl Executor<'_, '_> {
         old: &Tensor,
         subs: &[Subscript],
         span: Span,
-    ) -> Step<Option<Vec<usize>>> {
+    ) -> Executed<Option<Vec<usize>>> {
         let mut positions = vec![0usize];
         for (s, &n) in subs.iter().zip(&old.dims) {
             let indices: Vec<i64> = match s {
@@ -223,7 +229,7 @@ impl Executor<'_, '_> {
         positions: &[usize],
         new: &Tensor,
         span: Span,
-    ) -> Step<Tensor> {
+    ) -> Executed<Tensor> {
         if old.len() > LONGEST {
             return Err(Stop::dynamic(
                 span,
@@ -253,7 +259,7 @@ impl Executor<'_, '_> {
         subs: &[Subscript],
         new: &Tensor,
         span: Span,
-    ) -> Step<Tensor> {
+    ) -> Executed<Tensor> {
         let old = old.renewed(&mut self.ctx.exprs);
         let mut hit = self.ctx.exprs.bool(true);
         let mut at: Vec<ExprId> = Vec::new();

@@ -6,13 +6,13 @@
 
 use acausal_base::Span;
 use acausal_expr::{IterId, Range};
-use acausal_syntax::ast::Causality;
+use acausal_syntax::ast::CausalityPrefix;
 
 use crate::lower::error;
 use crate::lower::{
     Arguments, Context, Env, Locals, Record, Result, Subscript, Tensor, Type, Value,
 };
-use acausal_instance::instance::{InstId, Kind, Scope};
+use acausal_instance::instance::{InstId, InstanceKind, Scope};
 
 /// The inputs of a call.
 pub struct Bound {
@@ -66,15 +66,15 @@ fn prepend(value: Value, k: IterId, n: usize) -> Value {
 
 /// The inputs of a function, in order of declaration.
 pub fn inputs(ctx: &mut Context, function: InstId) -> Vec<InstId> {
-    with_causality(ctx, function, Causality::Input)
+    with_causality(ctx, function, CausalityPrefix::Input)
 }
 
 /// The outputs of a function, in order of declaration.
 pub fn outputs(ctx: &mut Context, function: InstId) -> Vec<InstId> {
-    with_causality(ctx, function, Causality::Output)
+    with_causality(ctx, function, CausalityPrefix::Output)
 }
 
-fn with_causality(ctx: &mut Context, function: InstId, causality: Causality) -> Vec<InstId> {
+fn with_causality(ctx: &mut Context, function: InstId, causality: CausalityPrefix) -> Vec<InstId> {
     let mut list = ctx.instances.components(function);
     list.retain(|&c| ctx.instances.data(c).prefixes.causality == Some(causality));
     list
@@ -260,14 +260,14 @@ pub fn fit(
         return Ok(Value::Tensor(convert(ctx, t, ty, &dims, span, what)?));
     }
     match (&value, ctx.instances.kind(variable)) {
-        (Value::Record(r), Kind::Record { .. } | Kind::Connector { .. }) => {
+        (Value::Record(r), InstanceKind::Record { .. } | InstanceKind::Connector { .. }) => {
             let rank = ctx.instances.data(variable).rank as usize;
             let fields = ctx.instances.components(variable);
             if r.dims.len() == rank {
                 return by_field(ctx, &fields, &value, span, what);
             }
         }
-        (Value::Function(_), Kind::Function) => return Ok(value),
+        (Value::Function(_), InstanceKind::Function) => return Ok(value),
         _ => {}
     }
     let found = ctx.describe(&value);

@@ -89,9 +89,9 @@ pub fn fold(ctx: &mut Context, e: ExprId) -> ExprId {
         return e;
     }
     match ctx.exprs.evaluate(e, |_, _, _| None) {
-        Ok(acausal_expr::Value::Real(v)) => ctx.exprs.real(v),
-        Ok(acausal_expr::Value::Int(v)) => ctx.exprs.int(v),
-        Ok(acausal_expr::Value::Bool(v)) => ctx.exprs.bool(v),
+        Ok(acausal_expr::ScalarValue::Real(v)) => ctx.exprs.real(v),
+        Ok(acausal_expr::ScalarValue::Int(v)) => ctx.exprs.int(v),
+        Ok(acausal_expr::ScalarValue::Bool(v)) => ctx.exprs.bool(v),
         _ => e,
     }
 }

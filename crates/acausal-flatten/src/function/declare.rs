@@ -4,13 +4,13 @@
 //! record take their own bindings: `output Complex c(re = a, im = b)`.
 
 use acausal_base::Span;
-use acausal_syntax::ast::Variability;
+use acausal_syntax::ast::VariabilityPrefix;
 
 use super::bind;
 use crate::lower::{
     Context, Env, Error, Locals, Record, Result, Tensor, Value, in_dependency_order,
 };
-use acausal_instance::instance::{InstId, Kind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// Gives outputs and protected variables their first values. Declarations may refer to later ones, so those that fail
 /// are tried again when others are known.
@@ -33,7 +33,7 @@ pub fn declare(
 
 /// Constants of a function are found by lookup.
 fn is_constant_declaration(ctx: &Context, inst: InstId) -> bool {
-    ctx.instances.data(inst).prefixes.variability == Some(Variability::Constant)
+    ctx.instances.data(inst).prefixes.variability == Some(VariabilityPrefix::Constant)
 }
 
 fn first_value(
@@ -73,7 +73,7 @@ pub fn blank(
         ));
     }
     match ctx.instances.kind(variable) {
-        Kind::Record { .. } | Kind::Connector { .. } => {
+        InstanceKind::Record { .. } | InstanceKind::Connector { .. } => {
             let mut fields = Vec::new();
             // Bindings of fields may refer to any other field.
             let mut seen = locals.clone();

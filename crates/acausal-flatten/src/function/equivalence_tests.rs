@@ -3,7 +3,7 @@
 //! Random programs over dyadic rationals, so that both ways compute exactly. The run-time form is forced by a loop whose
 //! end depends on an argument and that runs once.
 
-use acausal_expr::{Functions, Node, Value, VarId};
+use acausal_expr::{Functions, Node, ScalarValue, VarId};
 use acausal_symbolic::Substitute;
 use proptest::prelude::*;
 
@@ -93,11 +93,11 @@ fn evaluate(model: &acausal_expr::flat::FlatModel, e: acausal_expr::ExprId) -> f
         model
             .exprs
             .evaluate(e, |x, n, _| match x.node(n) {
-                Node::Var(a) => Some(Value::Real(values[a.var.index()])),
+                Node::Var(a) => Some(ScalarValue::Real(values[a.var.index()])),
                 _ => None,
             })
             .ok()
-            .and_then(Value::as_f64)
+            .and_then(ScalarValue::as_f64)
     };
     if let Node::Apply {
         func, args, output, ..

@@ -19,9 +19,9 @@ use rustc_hash::FxHashMap;
 use super::assertion::plain_text;
 use super::constant::{fold, fold_tensor, is_constant};
 use super::declare::declare;
-use super::quiet::Quiet;
+use super::no_event::NoEvent;
 use super::{Stop, bind, left_limit};
-use crate::lower::{Context, Env, ErrorKind, Iteration, Locals, Type, Value, error};
+use crate::lower::{Context, Env, ErrorKind, IterationRange, Locals, Type, Value, error};
 use acausal_instance::instance::{InstId, Scope};
 
 /// Work that a call with constant arguments may cause before it is left to the interpreter.
@@ -31,7 +31,7 @@ pub const INLINE_FUEL: u64 = 5_000;
 
 /// Where execution goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum Completion {
     /// With the next statement.
     Next,
     /// Behind the innermost loop.
@@ -53,7 +53,7 @@ pub struct Executor<'c, 'e> {
     /// A function, not an algorithm section.
     pub in_function: bool,
     /// In a function relations are no events.
-    pub(super) quiet: Option<Quiet>,
+    pub(super) no_event: Option<NoEvent>,
     /// All arguments are constants.
     pub(super) constant: bool,
     /// Name for messages.
@@ -117,18 +117,18 @@ pub fn function(
     if executor.constant {
         executor.fuel = FUEL;
     }
-    executor.quiet = Some(Quiet::from_inputs(
+    executor.no_event = Some(NoEvent::from_inputs(
         executor.ctx,
         inputs.iter().map(|i| &i.1),
     ));
     executor.locals = declare(executor.ctx, evaluate, function, locals, span)?;
-    executor.quiet_declarations();
+    executor.declarations_without_events();
     executor.order = executor.ctx.instances.components(function);
     let sections = executor.ctx.instances.sections(function);
     for section in &sections {
         if let SectionKind::Algorithm { statements, .. } = &section.section().kind {
             executor.base.scope = section.scope;
-            if executor.run(statements)? == Flow::Return {
+            if executor.run(statements)? == Completion::Return {
                 break;
             }
         }
@@ -148,7 +148,7 @@ pub fn with_locals<'x>(base: &Env<'x>, locals: &'x Locals) -> Env<'x> {
 }
 
 /// A result, or why execution ended.
-pub type Step<T> = std::result::Result<T, Stop>;
+pub type Executed<T> = std::result::Result<T, Stop>;
 
 impl<'c, 'e> Executor<'c, 'e> {
     /// Nothing declared yet; set up for a function.
@@ -159,7 +159,7 @@ impl<'c, 'e> Executor<'c, 'e> {
             locals: Locals::default(),
             order: Vec::new(),
             in_function: true,
-            quiet: None,
+            no_event: None,
             constant: false,
             name,
             path: Vec::new(),
@@ -172,32 +172,32 @@ impl<'c, 'e> Executor<'c, 'e> {
     }
 
     /// Bindings of declarations are part of the function, too.
-    fn quiet_declarations(&mut self) {
-        let Some(mut quiet) = self.quiet.take() else {
+    fn declarations_without_events(&mut self) {
+        let Some(mut no_event) = self.no_event.take() else {
             return;
         };
         for variable in self.ctx.instances.components(self.base.scope.inst) {
             if let Some(value) = self.locals.get(&variable).cloned() {
-                let value = quiet.value(self.ctx, value);
+                let value = no_event.value(self.ctx, value);
                 self.locals.insert(variable, value);
             }
         }
-        self.quiet = Some(quiet);
+        self.no_event = Some(no_event);
     }
 
     /// Executes statements in order.
-    pub fn run(&mut self, statements: &[Statement]) -> Step<Flow> {
+    pub fn run(&mut self, statements: &[Statement]) -> Executed<Completion> {
         for s in statements {
             self.spend(1, s.span)?;
             match self.statement(s)? {
-                Flow::Next => {}
+                Completion::Next => {}
                 other => return Ok(other),
             }
         }
-        Ok(Flow::Next)
+        Ok(Completion::Next)
     }
 
-    pub(super) fn spend(&mut self, amount: u64, span: Span) -> Step<()> {
+    pub(super) fn spend(&mut self, amount: u64, span: Span) -> Executed<()> {
         let left = &mut self.ctx.function_state.steps_left;
         if self.in_function {
             *left = left.saturating_sub(amount);
@@ -210,7 +210,7 @@ impl<'c, 'e> Executor<'c, 'e> {
         Ok(())
     }
 
-    fn statement(&mut self, s: &Statement) -> Step<Flow> {
+    fn statement(&mut self, s: &Statement) -> Executed<Completion> {
         match &s.kind {
             StatementKind::Assign { target, value } => {
                 let value = self.value(value)?;
@@ -243,7 +243,7 @@ impl<'c, 'e> Executor<'c, 'e> {
             } => return self.branch(branches, otherwise),
             StatementKind::For { indices, body } => {
                 if self.parallel(indices, body, s.span)? {
-                    return Ok(Flow::Next);
+                    return Ok(Completion::Next);
                 }
                 return self.repeat(indices, body, s.span);
             }
@@ -254,14 +254,14 @@ impl<'c, 'e> Executor<'c, 'e> {
                     .hint("`when` stands at the top level of an algorithm or equation section");
                 return Err(message.into());
             }
-            StatementKind::Break => return Ok(Flow::Break),
-            StatementKind::Return => return Ok(Flow::Return),
+            StatementKind::Break => return Ok(Completion::Break),
+            StatementKind::Return => return Ok(Completion::Return),
         }
-        Ok(Flow::Next)
+        Ok(Completion::Next)
     }
 
     /// The value of an expression now.
-    pub fn value(&mut self, e: &Expr) -> Step<Value> {
+    pub fn value(&mut self, e: &Expr) -> Executed<Value> {
         let mark = self.base.loops.len();
         let bound = self.bind_left_limits(e)?;
         let e = bound.as_ref().unwrap_or(e);
@@ -289,14 +289,14 @@ impl<'c, 'e> Executor<'c, 'e> {
         };
         let ctx = &mut *self.ctx;
         let value = value.map_leaves(&mut |t| fold_tensor(ctx, t.clone()));
-        Ok(match &mut self.quiet {
-            Some(quiet) => quiet.value(ctx, value),
+        Ok(match &mut self.no_event {
+            Some(no_event) => no_event.value(ctx, value),
             None => value,
         })
     }
 
     /// In an algorithm section `pre`, `edge` and `change` ask about the variable and not about its value so far.
-    pub(super) fn bind_left_limits(&mut self, e: &Expr) -> Step<Option<Expr>> {
+    pub(super) fn bind_left_limits(&mut self, e: &Expr) -> Executed<Option<Expr>> {
         if self.in_function {
             return Ok(None);
         }
@@ -304,7 +304,7 @@ impl<'c, 'e> Executor<'c, 'e> {
     }
 
     /// A condition now: a literal if it can be decided.
-    pub fn condition(&mut self, e: &Expr) -> Step<ExprId> {
+    pub fn condition(&mut self, e: &Expr) -> Executed<ExprId> {
         let mark = self.base.loops.len();
         let bound = self.bind_left_limits(e)?;
         let e = bound.as_ref().unwrap_or(e);
@@ -317,13 +317,13 @@ impl<'c, 'e> Executor<'c, 'e> {
             return Ok(self.ctx.exprs.bool(known));
         }
         let c = fold(self.ctx, c);
-        Ok(match &mut self.quiet {
-            Some(quiet) => quiet.expr(&mut self.ctx.exprs, c),
+        Ok(match &mut self.no_event {
+            Some(no_event) => no_event.expr(&mut self.ctx.exprs, c),
             None => c,
         })
     }
 
-    fn assign(&mut self, target: &ComponentRef, value: Value, span: Span) -> Step<()> {
+    fn assign(&mut self, target: &ComponentRef, value: Value, span: Span) -> Executed<()> {
         let env = with_locals(&self.base, &self.locals);
         let chain = self.ctx.component_chain(&env, target)?;
         let Some(k) = chain.iter().position(|c| self.locals.contains_key(c)) else {
@@ -341,7 +341,7 @@ impl<'c, 'e> Executor<'c, 'e> {
         &mut self,
         branches: &[(Expr, Vec<Statement>)],
         otherwise: &[Statement],
-    ) -> Step<Flow> {
+    ) -> Executed<Completion> {
         // Branches that remain possible; a known condition ends the list.
         let mut open: Vec<(ExprId, &[Statement])> = Vec::new();
         let mut last = otherwise;
@@ -387,15 +387,15 @@ impl<'c, 'e> Executor<'c, 'e> {
                 }
             }
         }
-        Ok(Flow::Next)
+        Ok(Completion::Next)
     }
 
     /// Executes statements that are reached under an unknown condition.
-    fn run_open(&mut self, body: &[Statement]) -> Step<()> {
+    fn run_open(&mut self, body: &[Statement]) -> Executed<()> {
         match self.run(body)? {
-            Flow::Next => Ok(()),
+            Completion::Next => Ok(()),
             flow => {
-                let what = if flow == Flow::Break {
+                let what = if flow == Completion::Break {
                     "break"
                 } else {
                     "return"
@@ -409,7 +409,12 @@ impl<'c, 'e> Executor<'c, 'e> {
         }
     }
 
-    fn repeat(&mut self, indices: &[ForIndex], body: &[Statement], span: Span) -> Step<Flow> {
+    fn repeat(
+        &mut self,
+        indices: &[ForIndex],
+        body: &[Statement],
+        span: Span,
+    ) -> Executed<Completion> {
         let Some((index, inner)) = indices.split_first() else {
             return self.run(body);
         };
@@ -428,8 +433,10 @@ impl<'c, 'e> Executor<'c, 'e> {
         for k in 0..iteration.count() {
             self.spend(1, span)?;
             let value = match &iteration {
-                Iteration::Range(ty, r) => Value::scalar(*ty, self.ctx.exprs.int(r.at(k as i64))),
-                Iteration::Vector(v) => {
+                IterationRange::Range(ty, r) => {
+                    Value::scalar(*ty, self.ctx.exprs.int(r.at(k as i64)))
+                }
+                IterationRange::Vector(v) => {
                     let e = v.element(&mut self.ctx.exprs, &[k as i64 + 1]);
                     Value::scalar(v.ty, fold(self.ctx, e))
                 }
@@ -438,20 +445,20 @@ impl<'c, 'e> Executor<'c, 'e> {
             let flow = self.repeat(inner, body, span);
             self.base.loops.pop();
             match flow? {
-                Flow::Next => {}
-                Flow::Break if inner.is_empty() => break,
+                Completion::Next => {}
+                Completion::Break if inner.is_empty() => break,
                 other => return Ok(other),
             }
         }
-        Ok(Flow::Next)
+        Ok(Completion::Next)
     }
 
-    fn repeat_while(&mut self, condition: &Expr, body: &[Statement]) -> Step<Flow> {
+    fn repeat_while(&mut self, condition: &Expr, body: &[Statement]) -> Executed<Completion> {
         loop {
             self.spend(1, condition.span)?;
             let c = self.condition(condition)?;
             match self.ctx.exprs.as_bool(c) {
-                Some(false) => return Ok(Flow::Next),
+                Some(false) => return Ok(Completion::Next),
                 Some(true) => {}
                 None => {
                     let why = "the condition of `while` is not constant";
@@ -459,9 +466,9 @@ impl<'c, 'e> Executor<'c, 'e> {
                 }
             }
             match self.run(body)? {
-                Flow::Next => {}
-                Flow::Break => return Ok(Flow::Next),
-                Flow::Return => return Ok(Flow::Return),
+                Completion::Next => {}
+                Completion::Break => return Ok(Completion::Next),
+                Completion::Return => return Ok(Completion::Return),
             }
         }
     }

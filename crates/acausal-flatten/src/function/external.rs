@@ -169,7 +169,13 @@ pub fn call(
     for &output in &written {
         let ty = ctx.primitive_type(output).unwrap_or(Type::Real);
         let sizes = bind::sizes(ctx, &locals, output)?;
-        shapes.push((ty, sizes.into_iter().map(|n| n.unwrap_or(0)).collect()));
+        let sizes: Option<Vec<usize>> = sizes.into_iter().collect();
+        let sizes = sizes.ok_or_else(|| {
+            let output = ctx.instances.data(output).name;
+            let message = format!("the size of the output `{output}` of the external function `{name}` is not known before the call");
+            error("unknown-size", span, message).hint("declare it by the sizes of the inputs, such as `y[size(u, 1)]`")
+        })?;
+        shapes.push((ty, sizes));
     }
     let values = elements(ctx, function, external, &scalars, &shapes, span)?;
     Ok(Some(declared_order(&outputs, &written, values)))

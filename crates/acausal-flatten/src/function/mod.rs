@@ -18,7 +18,7 @@
 //! | inputs are read only, outputs are assigned | `rules` |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
 //! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
-//! | relations that are no events | `quiet` |
+//! | relations that are no events | `no_event` |
 //! | functions that are partial derivatives | `partial` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
@@ -41,10 +41,10 @@ pub mod external;
 mod external_text;
 mod independent;
 pub mod left_limit;
+mod no_event;
 mod parallel;
 mod partial;
 mod procedure;
-mod quiet;
 mod rewrite;
 mod rules;
 pub mod run_time;

@@ -14,10 +14,10 @@ use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp};
 use acausal_symbolic::{Reduce, Substitute};
 use acausal_syntax::ast::{ComponentRef, Expr, ForIndex, Statement, StatementKind};
 
-use super::execute::{Executor, Step, Write, with_locals};
+use super::execute::{Executed, Executor, Write, with_locals};
 use super::independent::{independent, is_name};
 use super::{bind, for_all};
-use crate::lower::{Iteration, Tensor, Value};
+use crate::lower::{IterationRange, Tensor, Value};
 use acausal_instance::instance::InstId;
 
 /// Shorter loops are unrolled.
@@ -43,7 +43,7 @@ impl Executor<'_, '_> {
         indices: &[ForIndex],
         body: &[Statement],
         span: Span,
-    ) -> Step<bool> {
+    ) -> Executed<bool> {
         // Loops directly inside of each other are one loop over several iterators.
         let mut all: Vec<&ForIndex> = indices.iter().collect();
         let mut body = body;
@@ -96,7 +96,7 @@ impl Executor<'_, '_> {
         for index in indices {
             let env = with_locals(&self.base, &self.locals);
             match self.ctx.iteration(&env, index, &[]) {
-                Ok(Iteration::Range(crate::lower::Type::Integer, r))
+                Ok(IterationRange::Range(crate::lower::Type::Integer, r))
                     if r.step == 1 && r.count > 0 =>
                 {
                     out.push((self.ctx.iterator(Some(index.name.name), r), r));
@@ -115,7 +115,7 @@ impl Executor<'_, '_> {
         ranges: &[(IterId, Range)],
         body: &[Statement],
         span: Span,
-    ) -> Step<bool> {
+    ) -> Executed<bool> {
         let mut targets = Vec::with_capacity(found.len());
         for (name, subscripts) in found {
             match self.target(name, subscripts, names)? {
@@ -156,11 +156,11 @@ impl Executor<'_, '_> {
         name: Name,
         subscripts: Vec<Expr>,
         names: &[Name],
-    ) -> Step<Option<Target>> {
+    ) -> Executed<Option<Target>> {
         let env = with_locals(&self.base, &self.locals);
         let part = acausal_syntax::ast::RefPart {
             name: acausal_syntax::ast::Ident::new(name, Span::NONE),
-            subscripts: acausal_base::Few::default(),
+            subscripts: acausal_base::ThinVec::default(),
             span: Span::NONE,
         };
         let whole = ComponentRef {
@@ -222,7 +222,7 @@ impl Executor<'_, '_> {
     }
 
     /// Executes one round; false when something else than an assignment or `if` is met.
-    fn round(&mut self, targets: &mut [Target], mark: usize, body: &[Statement]) -> Step<bool> {
+    fn round(&mut self, targets: &mut [Target], mark: usize, body: &[Statement]) -> Executed<bool> {
         for s in body {
             self.spend(1, s.span)?;
             match &s.kind {
@@ -259,7 +259,7 @@ impl Executor<'_, '_> {
         mark: usize,
         branches: &[(Expr, Vec<Statement>)],
         otherwise: &[Statement],
-    ) -> Step<bool> {
+    ) -> Executed<bool> {
         let start: Vec<ExprId> = targets.iter().map(|t| t.element).collect();
         let mut results: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
         let mut last = otherwise;

@@ -6,7 +6,7 @@
 //! Example: `f(x, y) = x^2*y`, `der(f, x, y)` at `(t, 3)`: `s^2*r`, then `2*s*r`, then `2*s`, then `2*t`.
 
 use acausal_base::Span;
-use acausal_expr::{ExprId, Kind, Ty, VarId};
+use acausal_expr::{ExprId, Ty, ValueKind, VarId};
 use acausal_symbolic::{Differentiate, Substitute};
 use acausal_syntax::ast::{ClassBody, Ident};
 
@@ -72,7 +72,7 @@ impl Partial {
             return Ok(());
         }
         let var = VarId(FIRST_SYMBOL - self.symbols.len() as u32);
-        let symbol = ctx.exprs.scalar_var(var, Kind::Value, Ty::Real);
+        let symbol = ctx.exprs.scalar_var(var, ValueKind::Value, Ty::Real);
         self.symbols.push((symbol, t.body));
         *value = Value::scalar(Type::Real, symbol);
         Ok(())

@@ -5,14 +5,14 @@ use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
 use super::assertion::assertion;
 use super::constant::{fold, literal_text};
-use super::execute::{Event, Executor, Step, with_locals};
+use super::execute::{Event, Executed, Executor, with_locals};
 use super::{PendingAssert, Stop, bind};
 use crate::lower::{Context, Env, Error, Type, error};
-use acausal_instance::instance::{Found, InstId, Kind};
+use acausal_instance::instance::{Found, InstId, InstanceKind};
 
 impl Executor<'_, '_> {
     /// `assert`, `print` and the like.
-    pub(super) fn procedure(&mut self, call: &Call) -> Step<()> {
+    pub(super) fn procedure(&mut self, call: &Call) -> Executed<()> {
         if let Callee::Ref(r) = &call.function
             && let Some(name) = r.as_ident()
         {
@@ -60,7 +60,7 @@ impl Executor<'_, '_> {
     }
 
     /// `ModelicaError` behind a function without outputs, such as `Modelica.Utilities.Streams.error`.
-    fn stops(&mut self, call: &Call) -> Step<bool> {
+    fn stops(&mut self, call: &Call) -> Executed<bool> {
         let env = with_locals(&self.base, &self.locals);
         let Some(function) = callee(self.ctx, &env, call) else {
             return Ok(false);
@@ -90,7 +90,7 @@ impl Executor<'_, '_> {
     }
 
     /// `reinit(x, value)`: under an unknown condition the state keeps its value otherwise.
-    fn reinit(&mut self, call: &Call) -> Step<()> {
+    fn reinit(&mut self, call: &Call) -> Executed<()> {
         let [state, value] = call.args.as_slice() else {
             let message = "`reinit` takes a state and its new value";
             return Err(error("argument-count", call.span, message).into());
@@ -123,7 +123,7 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    fn terminate(&mut self, call: &Call) -> Step<()> {
+    fn terminate(&mut self, call: &Call) -> Executed<()> {
         if !self.path.is_empty() {
             let message = "`terminate` under a condition inside of `when` is not supported yet";
             return Err(Error::unsupported(call.span, message).into());
@@ -141,7 +141,7 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
-    fn assert(&mut self, call: &Call) -> Step<()> {
+    fn assert(&mut self, call: &Call) -> Executed<()> {
         let env = with_locals(&self.base, &self.locals);
         let assert = assertion(self.ctx, &env, call)?;
         let condition = fold(self.ctx, assert.condition);
@@ -159,8 +159,8 @@ impl Executor<'_, '_> {
                 return Err(error("assertion", call.span, message).into());
             }
             Some(false) | None => {
-                if let Some(quiet) = &mut self.quiet {
-                    guarded = quiet.expr(&mut self.ctx.exprs, guarded);
+                if let Some(no_event) = &mut self.no_event {
+                    guarded = no_event.expr(&mut self.ctx.exprs, guarded);
                 }
                 self.ctx.function_state.asserts.push(PendingAssert {
                     condition: guarded,
@@ -185,7 +185,7 @@ pub fn callee(ctx: &mut Context, env: &Env<'_>, call: &Call) -> Option<InstId> {
         span: r.span,
     };
     match ctx.instances.find_path(env.scope, &path) {
-        Found::Class(inst) if ctx.instances.kind(inst) == Kind::Function => Some(inst),
+        Found::Class(inst) if ctx.instances.kind(inst) == InstanceKind::Function => Some(inst),
         _ => None,
     }
 }

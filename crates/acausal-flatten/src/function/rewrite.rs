@@ -85,7 +85,7 @@ pub(super) fn named(name: Name, span: Span) -> Expr {
 pub(super) fn reference(name: Name, span: Span) -> ComponentRef {
     let part = RefPart {
         name: Ident::new(name, span),
-        subscripts: acausal_base::Few::default(),
+        subscripts: acausal_base::ThinVec::default(),
         span,
     };
     ComponentRef {

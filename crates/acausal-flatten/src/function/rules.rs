@@ -10,7 +10,7 @@ use acausal_syntax::ast::{Callee, ComponentRef, ExprKind, SectionKind, Statement
 
 use super::bind;
 use crate::lower::{Context, Result, Value, error};
-use acausal_instance::instance::{InstId, Kind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// What stands for an output that is never assigned.
 pub const NEVER_ASSIGNED: Value = Value::Tuple(Vec::new());
@@ -123,7 +123,7 @@ fn has_value(ctx: &mut Context, variable: InstId) -> bool {
         if ctx.instances.binding(variable).is_some() {
             return true;
         }
-        if matches!(ctx.instances.kind(variable), Kind::Record { .. }) {
+        if matches!(ctx.instances.kind(variable), InstanceKind::Record { .. }) {
             let fields = ctx.instances.components(variable);
             if fields.is_empty() {
                 return true;

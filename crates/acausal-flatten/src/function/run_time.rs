@@ -19,13 +19,14 @@ use super::constant::{fold, is_constant, literal_text};
 use super::declare::blank;
 use super::execute::with_locals;
 use super::procedure::callee;
+use crate::algorithm::references;
 use crate::lower::{
-    Context, Env, Iteration, Locals, Result, Type, Value, error, in_dependency_order,
+    Context, Env, IterationRange, Locals, Result, Type, Value, error, in_dependency_order,
 };
 use acausal_instance::instance::{InstId, Scope};
 
 /// A function on its way to run-time statements.
-pub struct Lowering<'c, 'e> {
+pub struct FunctionLowering<'c, 'e> {
     /// Everything else.
     pub ctx: &'c mut Context,
     /// Variables: blocks of the frame, or constants.
@@ -38,21 +39,21 @@ pub struct Lowering<'c, 'e> {
     pub(super) name: String,
 }
 
-impl<'c, 'e> Lowering<'c, 'e> {
+impl<'c, 'e> FunctionLowering<'c, 'e> {
     /// Begins a function.
-    pub fn new(ctx: &'c mut Context, evaluate: bool, function: InstId) -> Lowering<'c, 'e> {
+    pub fn new(ctx: &'c mut Context, evaluate: bool, function: InstId) -> FunctionLowering<'c, 'e> {
         let name = ctx.instances.class_name(function);
         let mut base = Env::new(Scope::of(function));
         base.evaluate = evaluate;
-        Lowering {
+        FunctionLowering {
             in_function: true,
-            ..Lowering::in_env(ctx, base, name)
+            ..FunctionLowering::in_env(ctx, base, name)
         }
     }
 
     /// Begins a piece of an algorithm section.
-    pub fn in_env(ctx: &'c mut Context, base: Env<'e>, name: String) -> Lowering<'c, 'e> {
-        Lowering {
+    pub fn in_env(ctx: &'c mut Context, base: Env<'e>, name: String) -> FunctionLowering<'c, 'e> {
+        FunctionLowering {
             ctx,
             locals: Locals::default(),
             frame: 0,
@@ -113,7 +114,7 @@ impl<'c, 'e> Lowering<'c, 'e> {
         pending.retain(|c| !self.locals.contains_key(c));
         pending.retain(|&c| {
             let variability = self.ctx.instances.data(c).prefixes.variability;
-            variability != Some(acausal_syntax::ast::Variability::Constant)
+            variability != Some(acausal_syntax::ast::VariabilityPrefix::Constant)
         });
         in_dependency_order(pending, |&variable| {
             let frozen = !assigned.contains(&variable) && !outputs.contains(&variable);
@@ -350,13 +351,13 @@ impl<'c, 'e> Lowering<'c, 'e> {
                 };
                 let used: Vec<_> = used.iter().collect();
                 match self.ctx.iteration(&env, index, &used)? {
-                    Iteration::Range(ty, r) => {
+                    IterationRange::Range(ty, r) => {
                         let x = &mut self.ctx.exprs;
                         let (start, step) = (x.int(r.start), x.int(r.step));
                         let stop = x.int(r.last());
                         (start, step, stop, Value::scalar(ty, position))
                     }
-                    Iteration::Vector(v) => {
+                    IterationRange::Vector(v) => {
                         let n = self.ctx.exprs.int(v.dims[0] as i64);
                         let e = v.at(&mut self.ctx.exprs, &[position]);
                         (one, one, n, Value::scalar(v.ty, e))
@@ -391,29 +392,6 @@ impl<'c, 'e> Lowering<'c, 'e> {
 
 /// First identifiers of everything that statements assign, in order.
 pub fn targets(statements: &[Statement]) -> Vec<acausal_base::Name> {
-    let mut out = Vec::new();
-    let mut stack: Vec<&Statement> = statements.iter().rev().collect();
-    while let Some(s) = stack.pop() {
-        match &s.kind {
-            StatementKind::Assign { target, .. } => out.push(target.parts[0].name.name),
-            StatementKind::AssignCall { targets, .. } => {
-                out.extend(targets.iter().flatten().map(|t| t.parts[0].name.name));
-            }
-            StatementKind::If {
-                branches,
-                otherwise,
-            } => {
-                stack.extend(otherwise.iter().rev());
-                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
-            }
-            StatementKind::When { branches } => {
-                stack.extend(branches.iter().rev().flat_map(|b| b.1.iter().rev()));
-            }
-            StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
-                stack.extend(body.iter().rev());
-            }
-            StatementKind::Call(_) | StatementKind::Break | StatementKind::Return => {}
-        }
-    }
-    out
+    let assigned = statements.iter().flat_map(references);
+    assigned.map(|r| r.parts[0].name.name).collect()
 }

@@ -10,7 +10,7 @@ use acausal_expr::flat;
 use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
 
 use super::constant::{is_constant, number};
-use super::run_time::Lowering;
+use super::run_time::FunctionLowering;
 use super::{MOST_NESTED, apply, called_here};
 use crate::lower::{Context, FunctionValue, Record, Result, Tensor, Type, Value, error};
 use acausal_instance::instance::InstId;
@@ -60,9 +60,7 @@ pub fn call(
             let mut elements = Vec::with_capacity(t.len());
             for _ in 0..t.len() {
                 elements.push(match &known {
-                    Some(values) => {
-                        literal_of(ctx, t.ty, values.get(position).copied().unwrap_or(0.0))
-                    }
+                    Some(values) => literal_of(ctx, t.ty, values[position]),
                     None => apply(ctx, func, &args, position as u32, t.ty.ty()),
                 });
                 position += 1;
@@ -169,7 +167,7 @@ fn arguments(ctx: &mut Context, value: &Value, key: &mut Vec<Key>, args: &mut Ve
 }
 
 /// The inputs as the body sees them: variables of the frame, or the constants that are baked in.
-fn parameters(lowering: &mut Lowering<'_, '_>, value: &Value) -> Value {
+fn parameters(lowering: &mut FunctionLowering<'_, '_>, value: &Value) -> Value {
     match value {
         Value::Tensor(t) if baked(lowering.ctx, t) => value.clone(),
         Value::Tensor(t) => Value::Tensor(lowering.variable(t.ty, &t.dims)),
@@ -263,7 +261,7 @@ fn specialised(
             let outputs = ctx.function_state.specialised[entry]
                 .outputs
                 .clone()
-                .unwrap_or_default();
+                .expect("a function that was built has outputs");
             Ok((func, outputs))
         }
         Err(message) => {
@@ -282,7 +280,7 @@ fn build(
     entry: usize,
     span: Span,
 ) -> Result<flat::Function> {
-    let mut lowering = Lowering::new(ctx, evaluate, function);
+    let mut lowering = FunctionLowering::new(ctx, evaluate, function);
     for (input, value) in inputs {
         let value = parameters(&mut lowering, value);
         lowering.locals.insert(*input, value);

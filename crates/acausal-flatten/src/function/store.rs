@@ -10,13 +10,13 @@ use acausal_syntax::ast::{ComponentRef, Expr, ExprKind};
 
 use super::assertion::plain_text;
 use super::bind;
-use super::run_time::Lowering;
+use super::run_time::FunctionLowering;
 use crate::lower::{Error, Record, Result, Tensor, Type, Value, error};
 
 /// Arrays up to this length are assigned element by element instead of in a loop.
 const UNROLL: usize = 12;
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     /// A new block of the frame.
     pub fn variable(&mut self, ty: Type, dims: &[usize]) -> Tensor {
         let base = self.frame;

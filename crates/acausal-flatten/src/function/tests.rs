@@ -385,7 +385,7 @@ fn integer_parameters_decide_sizes_and_recursion() {
         exprs
             .evaluate(e, |_, _, _| None)
             .ok()
-            .and_then(acausal_expr::Value::as_f64)
+            .and_then(acausal_expr::ScalarValue::as_f64)
     };
     let all: Vec<Option<f64>> = (1..=6).map(element).collect();
     assert_eq!(all, [1.0, 2.0, 3.0, 7.0, 8.0, 9.0].map(Some));

@@ -24,15 +24,7 @@ impl Context {
             return Ok(known.clone());
         }
         let framed = self.frame(binding.scope)?;
-        let mut iters = Vec::new();
-        let mut next = framed.domain.iter();
-        for (array, subs) in &framed.env.arrays {
-            for _ in subs {
-                if let Some((k, _)) = next.next() {
-                    iters.push((*array, *k));
-                }
-            }
-        }
+        let iters = framed.iterators();
         let env = Env {
             evaluate,
             ..framed.env
@@ -165,15 +157,7 @@ impl Context {
         evaluate: bool,
     ) -> Result<Tensor> {
         let framed = self.frame(binding.scope)?;
-        let mut iters = Vec::new();
-        let mut next = framed.domain.iter();
-        for (array, subs) in &framed.env.arrays {
-            for _ in subs {
-                if let Some((k, _)) = next.next() {
-                    iters.push((*array, *k));
-                }
-            }
-        }
+        let iters = framed.iterators();
         let env = Env {
             evaluate,
             ..framed.env

@@ -5,7 +5,7 @@ use acausal_syntax::ast::{Call, Callee, ComponentRef, Expr, PartialApplication};
 
 use super::reference::text;
 use super::{Context, Env, FunctionValue, Record, Result, Type, Value, error};
-use acausal_instance::instance::{Found, InstId, Kind, Primitive};
+use acausal_instance::instance::{Found, InstId, InstanceKind, Primitive};
 
 /// The arguments of a call, lowered.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ impl Context {
         call: &Call,
     ) -> Result<Value> {
         match self.instances.kind(class) {
-            Kind::Function => {
+            InstanceKind::Function => {
                 if !call.indices.is_empty() {
                     return Err(error(
                         "reduction",
@@ -106,7 +106,7 @@ impl Context {
                 let arguments = self.arguments(env, call)?;
                 self.call_function(env, class, arguments, call.span)
             }
-            Kind::Record { operator } => {
+            InstanceKind::Record { operator } => {
                 let arguments = self.arguments(env, call)?;
                 if operator
                     && let Some(v) = self.operator_constructor(env, class, &arguments, call.span)?
@@ -115,7 +115,7 @@ impl Context {
                 }
                 self.record_constructor(class, arguments, call.span)
             }
-            Kind::Operator => {
+            InstanceKind::Operator => {
                 let arguments = self.arguments(env, call)?;
                 self.overloaded(env, class, arguments, call.span)?
                     .ok_or_else(|| {
@@ -126,10 +126,14 @@ impl Context {
                         )
                     })
             }
-            Kind::Primitive(Primitive::Integer) => self.builtin(env, Name::new("Integer"), call),
-            Kind::Primitive(Primitive::String) => self.builtin(env, Name::new("String"), call),
-            Kind::Primitive(Primitive::Clock) => self.clock_constructor(env, call),
-            Kind::Primitive(Primitive::Real) => {
+            InstanceKind::Primitive(Primitive::Integer) => {
+                self.builtin(env, Name::new("Integer"), call)
+            }
+            InstanceKind::Primitive(Primitive::String) => {
+                self.builtin(env, Name::new("String"), call)
+            }
+            InstanceKind::Primitive(Primitive::Clock) => self.clock_constructor(env, call),
+            InstanceKind::Primitive(Primitive::Real) => {
                 let [only] = call.args.as_slice() else {
                     return Err(error(
                         "argument-count",
@@ -143,7 +147,7 @@ impl Context {
                     ..t
                 }))
             }
-            Kind::Primitive(Primitive::Enum(id)) => {
+            InstanceKind::Primitive(Primitive::Enum(id)) => {
                 let [only] = call.args.as_slice() else {
                     return Err(error(
                         "argument-count",
@@ -154,12 +158,12 @@ impl Context {
                 let e = self.scalar(env, only, Type::Integer)?;
                 Ok(Value::scalar(Type::Enum(id), e))
             }
-            Kind::Error => Err(error(
+            InstanceKind::Error => Err(error(
                 "not-a-function",
                 r.span,
                 format!("`{}` is not known", text(r)),
             )),
-            Kind::ExternalObject => {
+            InstanceKind::ExternalObject => {
                 let constructor = self.instances.member(class, Name::new("constructor"));
                 let Some(constructor) = constructor else {
                     let message = format!("`{}` has no function `constructor`", text(r));
@@ -319,7 +323,7 @@ impl Context {
             return self.expr(&env, &binding.expr);
         }
         if self.instances.data(inst).rank == 0
-            && matches!(self.instances.kind(inst), Kind::Record { .. })
+            && matches!(self.instances.kind(inst), InstanceKind::Record { .. })
         {
             return self.construct(inst, Arguments::default(), locals.clone(), span);
         }
@@ -368,7 +372,7 @@ impl Context {
         p: &PartialApplication,
     ) -> Result<Value> {
         match self.instances.find_path(env.scope, &p.function) {
-            Found::Class(function) if self.instances.kind(function) == Kind::Function => {
+            Found::Class(function) if self.instances.kind(function) == InstanceKind::Function => {
                 let mut bound = Vec::new();
                 for n in &p.named {
                     bound.push((n.name.name, self.expr(env, &n.value)?));

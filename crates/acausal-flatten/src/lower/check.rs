@@ -3,7 +3,7 @@
 use acausal_base::Span;
 
 use super::{Context, Result, Tensor, Type, Value, error};
-use acausal_instance::instance::{InstId, Kind, Primitive};
+use acausal_instance::instance::{InstId, InstanceKind, Primitive};
 
 /// `[2, 3]`, as written behind a type; nothing for scalars.
 pub fn dims_text(dims: &[usize]) -> String {
@@ -48,13 +48,13 @@ impl Context {
     /// The scalar type of a component of predefined type.
     pub fn primitive_type(&mut self, inst: InstId) -> Option<Type> {
         match self.instances.kind(inst) {
-            Kind::Primitive(Primitive::Real) => Some(Type::Real),
-            Kind::Primitive(Primitive::Integer) => Some(Type::Integer),
-            Kind::Primitive(Primitive::Boolean) => Some(Type::Boolean),
-            Kind::Primitive(Primitive::String) => Some(Type::String),
-            Kind::Primitive(Primitive::Enum(id)) => Some(Type::Enum(id)),
-            Kind::Primitive(Primitive::Clock) => Some(Type::Clock),
-            Kind::ExternalObject => Some(Type::Object),
+            InstanceKind::Primitive(Primitive::Real) => Some(Type::Real),
+            InstanceKind::Primitive(Primitive::Integer) => Some(Type::Integer),
+            InstanceKind::Primitive(Primitive::Boolean) => Some(Type::Boolean),
+            InstanceKind::Primitive(Primitive::String) => Some(Type::String),
+            InstanceKind::Primitive(Primitive::Enum(id)) => Some(Type::Enum(id)),
+            InstanceKind::Primitive(Primitive::Clock) => Some(Type::Clock),
+            InstanceKind::ExternalObject => Some(Type::Object),
             _ => None,
         }
     }

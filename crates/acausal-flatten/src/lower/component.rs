@@ -1,11 +1,13 @@
 //! Components as values: variable accesses, known values, records of these.
 
 use acausal_base::{Name, Span};
-use acausal_expr::{ExprId, Kind as AccessKind, VarId};
-use acausal_syntax::ast::Variability;
+use acausal_expr::{ExprId, ValueKind, VarId};
+use acausal_syntax::ast::VariabilityPrefix;
 
-use super::{Context, Env, Error, Place, Record, Result, Subscript, Tensor, Type, Value, error};
-use acausal_instance::instance::{InstId, Kind, Role};
+use super::{
+    ComponentRange, Context, Env, Error, Record, Result, Subscript, Tensor, Type, Value, error,
+};
+use acausal_instance::instance::{InstId, InstanceKind, Role};
 
 impl Context {
     pub(super) fn absent_error(&mut self, inst: InstId, span: Span) -> Error {
@@ -19,7 +21,7 @@ impl Context {
     }
 
     /// The value of a component: a variable access, a known value, or a record of these.
-    pub fn value_at(&mut self, env: &Env<'_>, place: &Place, span: Span) -> Result<Value> {
+    pub fn value_at(&mut self, env: &Env<'_>, place: &ComponentRange, span: Span) -> Result<Value> {
         let inst = place.inst;
         if let Some(ty) = self.primitive_type(inst) {
             return Ok(Value::Tensor(self.leaf(
@@ -31,7 +33,7 @@ impl Context {
             )?));
         }
         match self.instances.kind(inst) {
-            Kind::Record { .. } | Kind::Connector { .. } => {
+            InstanceKind::Record { .. } | InstanceKind::Connector { .. } => {
                 let mut fields = Vec::new();
                 for child in self.instances.components(inst) {
                     if self.absent.contains(&child) {
@@ -39,7 +41,7 @@ impl Context {
                     }
                     let mut slots = place.slots.clone();
                     slots.extend(self.dims(child)?.into_iter().map(|n| (n, Subscript::All)));
-                    let value = self.value_at(env, &Place { inst: child, slots }, span)?;
+                    let value = self.value_at(env, &ComponentRange { inst: child, slots }, span)?;
                     fields.push((self.instances.data(child).name, value));
                 }
                 let class = self.instances.data(inst).class;
@@ -49,7 +51,7 @@ impl Context {
                     fields,
                 }))
             }
-            Kind::Error => Err(error(
+            InstanceKind::Error => Err(error(
                 "unknown-type",
                 span,
                 format!(
@@ -79,15 +81,17 @@ impl Context {
     ) -> Result<Tensor> {
         let variability = self.instances.data(inst).prefixes.variability;
         let known = match variability {
-            Some(Variability::Constant) => true,
-            Some(Variability::Parameter) => env.evaluate,
+            Some(VariabilityPrefix::Constant) => true,
+            Some(VariabilityPrefix::Parameter) => env.evaluate,
             _ => false,
         };
-        if env.shape && (!known || ty == Type::Real && variability != Some(Variability::Constant)) {
+        if env.shape
+            && (!known || ty == Type::Real && variability != Some(VariabilityPrefix::Constant))
+        {
             let body = self
                 .exprs
-                .var(VarId(u32::MAX), AccessKind::Value, &[], ty.ty());
-            let dims = Place {
+                .var(VarId(u32::MAX), ValueKind::Value, &[], ty.ty());
+            let dims = ComponentRange {
                 inst,
                 slots: slots.to_vec(),
             }
@@ -142,7 +146,7 @@ impl Context {
                 }
             }
         }
-        let body = self.exprs.var(var, AccessKind::Value, &subs, ty.ty());
+        let body = self.exprs.var(var, ValueKind::Value, &subs, ty.ty());
         Ok(Tensor {
             ty,
             dims,

@@ -10,7 +10,7 @@ use acausal_expr::{IterId, Range};
 use acausal_syntax::ast::{Expr, ForIndex};
 
 use super::irregular::UNROLL;
-use super::{Context, Env, Iteration, Record, Result, Subscript, Tensor, Value, error};
+use super::{Context, Env, IterationRange, Record, Result, Subscript, Tensor, Value, error};
 
 /// A value that depends on an iterator with this range.
 pub(super) struct Under {
@@ -49,7 +49,7 @@ impl Context {
         &mut self,
         env: &Env<'_>,
         index: &ForIndex,
-        iteration: &Iteration,
+        iteration: &IterationRange,
         symbol: Under,
         lower: &mut dyn FnMut(&mut Context, &Env<'_>) -> Result<Value>,
     ) -> Result<Under> {

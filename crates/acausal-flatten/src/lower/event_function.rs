@@ -1,8 +1,8 @@
 //! Derivatives, event operators and other functions that depend on the simulation (MLS 3.6 §3.7.2, §3.7.4, §3.7.5).
 
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node};
+use acausal_expr::{Builtin, ExprId, Exprs, Node, ValueKind};
 use acausal_symbolic::Differentiate;
-use acausal_syntax::ast::{Call, Expr, Variability};
+use acausal_syntax::ast::{Call, Expr, VariabilityPrefix};
 
 use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
@@ -40,7 +40,8 @@ impl Context {
                 }
                 if let Node::Var(a) = self.exprs.node(t.body)
                     && let Some(&inst) = self.var_insts.get(a.var.index())
-                    && self.instances.data(inst).prefixes.variability == Some(Variability::Discrete)
+                    && self.instances.data(inst).prefixes.variability
+                        == Some(VariabilityPrefix::Discrete)
                 {
                     let name = self.instances.display_name(inst);
                     return Err(error(
@@ -89,7 +90,7 @@ impl Context {
     }
 
     /// The only argument, a reference to a connector or to a part of one.
-    fn connector_argument(&mut self, env: &Env<'_>, call: &Call) -> Result<super::Place> {
+    fn connector_argument(&mut self, env: &Env<'_>, call: &Call) -> Result<super::ComponentRange> {
         match call.args.as_slice() {
             [e] => match e.as_component_ref() {
                 Some(r) => self.place(env, r),
@@ -114,7 +115,7 @@ impl Context {
                 Node::Time => Some("time".to_string()),
                 Node::Var(a) => self.var_insts.get(a.var.index()).and_then(|&i| {
                     let v = self.instances.data(i).prefixes.variability;
-                    v.is_none_or(|v| v > Variability::Parameter)
+                    v.is_none_or(|v| v > VariabilityPrefix::Parameter)
                         .then(|| self.instances.display_name(i))
                 }),
                 _ => None,
@@ -140,7 +141,7 @@ impl Context {
             .data(inst)
             .prefixes
             .variability
-            .is_some_and(|v| v <= Variability::Discrete)
+            .is_some_and(|v| v <= VariabilityPrefix::Discrete)
             || self.primitive_type(inst).is_some_and(|t| t != Type::Real)
     }
 
@@ -371,19 +372,19 @@ impl Context {
             self.left_limits.push((a.var, e.span));
         }
         let body = match self.exprs.node(t.body) {
-            Node::Var(mut a) if a.kind == Kind::Value => match name {
+            Node::Var(mut a) if a.kind == ValueKind::Value => match name {
                 "pre" => {
                     let parameter = self.var_insts.get(a.var.index()).is_some_and(|&i| {
                         self.instances
                             .data(i)
                             .prefixes
                             .variability
-                            .is_some_and(|v| v <= Variability::Parameter)
+                            .is_some_and(|v| v <= VariabilityPrefix::Parameter)
                     });
                     if parameter {
                         t.body
                     } else {
-                        a.kind = Kind::Pre;
+                        a.kind = ValueKind::Pre;
                         let ty = self.exprs.ty(t.body);
                         self.exprs.access(a, ty)
                     }

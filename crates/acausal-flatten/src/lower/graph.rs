@@ -14,67 +14,68 @@
 
 use acausal_base::{Name, Span};
 use acausal_expr::{ExprId, Exprs, IterId, Range};
-use acausal_syntax::ast::Causality;
+use acausal_syntax::ast::CausalityPrefix;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::{Context, Error, Place, Result, Subscript, error};
-use acausal_instance::instance::{InstId, Kind};
+use super::{ComponentRange, Context, Error, Result, Subscript, error};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// An overdetermined component; of an array of components one element, by its subscripts. An array that `equalityConstraint` takes as a whole
 /// (`input Angle theta[:]`) is one node.
-pub type Node = (InstId, Box<[i64]>);
+pub type GraphNode = (InstId, Box<[i64]>);
 
 /// The graph, and what was decided by [`ConnectionGraph::solve`].
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionGraph {
-    connections: FxHashMap<Node, i64>,
-    nodes: IndexSet<Node, FxBuildHasher>,
-    branches: Vec<(Node, Node)>,
-    connects: Vec<(Node, Node)>,
-    roots: Vec<Node>,
-    potential_roots: IndexMap<Node, i64, FxBuildHasher>,
-    broken: FxHashSet<(Node, Node)>,
-    chosen: FxHashSet<Node>,
-    depth: FxHashMap<Node, usize>,
-    rooted: FxHashSet<Node>,
+    connections: FxHashMap<GraphNode, i64>,
+    nodes: IndexSet<GraphNode, FxBuildHasher>,
+    branches: Vec<(GraphNode, GraphNode)>,
+    connects: Vec<(GraphNode, GraphNode)>,
+    roots: Vec<GraphNode>,
+    potential_roots: IndexMap<GraphNode, i64, FxBuildHasher>,
+    broken: FxHashSet<(GraphNode, GraphNode)>,
+    chosen: FxHashSet<GraphNode>,
+    depth: FxHashMap<GraphNode, usize>,
+    rooted: FxHashSet<GraphNode>,
 }
 
 impl ConnectionGraph {
     /// Counts a `connect` for both connectors.
-    pub fn count(&mut self, a: Node, b: Node) {
+    pub fn count(&mut self, a: GraphNode, b: GraphNode) {
         for i in [a, b] {
             *self.connections.entry(i).or_insert(0) += 1;
         }
     }
 
     /// `Connections.branch(a, b)`: an edge that cannot be broken.
-    pub fn branch(&mut self, a: Node, b: Node) {
+    pub fn branch(&mut self, a: GraphNode, b: GraphNode) {
         self.nodes.extend([a.clone(), b.clone()]);
         self.branches.push((a, b));
     }
 
     /// `connect(a, b)` of overdetermined components: an edge that can be broken.
-    pub fn connect(&mut self, a: Node, b: Node) {
+    pub fn connect(&mut self, a: GraphNode, b: GraphNode) {
         self.nodes.extend([a.clone(), b.clone()]);
         self.connects.push((a, b));
     }
 
     /// `Connections.root(a)`
-    pub fn root(&mut self, a: Node) {
+    pub fn root(&mut self, a: GraphNode) {
         self.nodes.insert(a.clone());
         self.roots.push(a);
     }
 
     /// `Connections.potentialRoot(a, priority)`
-    pub fn potential_root(&mut self, a: Node, priority: i64) {
+    pub fn potential_root(&mut self, a: GraphNode, priority: i64) {
         self.nodes.insert(a.clone());
         self.potential_roots.insert(a, priority);
     }
 
     /// Breaks loops and chooses roots. Gives a component of each tree that has no root at all.
-    pub fn solve(&mut self) -> Vec<Node> {
-        let index = |g: &Self, i: &Node| g.nodes.get_index_of(i).unwrap_or(0);
+    pub fn solve(&mut self) -> Vec<GraphNode> {
+        let index =
+            |g: &Self, i: &GraphNode| (g.nodes.get_index_of(i)).expect("what is named is a node");
         let n = self.nodes.len();
         let mut sets = Sets {
             parent: (0..n).collect(),
@@ -106,7 +107,7 @@ impl ConnectionGraph {
             }
         }
         // Trees without a root take the potential root of the smallest priority, the first one declared.
-        let mut best: IndexMap<usize, (i64, Node), FxBuildHasher> = IndexMap::default();
+        let mut best: IndexMap<usize, (i64, GraphNode), FxBuildHasher> = IndexMap::default();
         for (node, &priority) in &self.potential_roots {
             let set = sets.find(index(self, node));
             if !sets.rooted[set] {
@@ -120,7 +121,7 @@ impl ConnectionGraph {
             sets.rooted[set] = true;
             self.chosen.insert(node);
         }
-        let mut missing = IndexMap::<usize, Node, FxBuildHasher>::default();
+        let mut missing = IndexMap::<usize, GraphNode, FxBuildHasher>::default();
         for (k, node) in self.nodes.iter().enumerate() {
             let set = sets.find(k);
             if !sets.rooted[set] {
@@ -138,7 +139,7 @@ impl ConnectionGraph {
         while next < queue.len() {
             let k = queue[next];
             next += 1;
-            let depth = self.depth.get(&self.nodes[k]).copied().unwrap_or(0);
+            let depth = self.depth[&self.nodes[k]];
             for &m in &tree[k] {
                 if !self.depth.contains_key(&self.nodes[m]) {
                     self.depth.insert(self.nodes[m].clone(), depth + 1);
@@ -146,7 +147,7 @@ impl ConnectionGraph {
                 }
             }
         }
-        let depth = |i: &Node| self.depth.get(i).copied().unwrap_or(usize::MAX);
+        let depth = |i: &GraphNode| self.depth.get(i).copied().unwrap_or(usize::MAX);
         for (x, y) in &self.branches {
             let near = if depth(x) <= depth(y) { x } else { y };
             self.rooted.insert(near.clone());
@@ -155,7 +156,7 @@ impl ConnectionGraph {
     }
 
     /// Number of connections of a connector (MLS 3.6 §3.7.4.3).
-    pub fn cardinality(&self, connector: &Node) -> i64 {
+    pub fn cardinality(&self, connector: &GraphNode) -> i64 {
         self.connections.get(connector).copied().unwrap_or(0)
     }
 
@@ -165,17 +166,17 @@ impl ConnectionGraph {
     }
 
     /// Whether the equality of two connected components is replaced by their equality constraint.
-    pub fn is_broken(&self, a: &Node, b: &Node) -> bool {
+    pub fn is_broken(&self, a: &GraphNode, b: &GraphNode) -> bool {
         self.broken.contains(&(a.clone(), b.clone()))
     }
 
     /// Whether the component was chosen as a root.
-    pub fn is_root(&self, a: &Node) -> bool {
+    pub fn is_root(&self, a: &GraphNode) -> bool {
         self.chosen.contains(a)
     }
 
     /// Whether the component is nearer to its root than the other end of its branch.
-    pub fn is_rooted(&self, a: &Node) -> bool {
+    pub fn is_rooted(&self, a: &GraphNode) -> bool {
         self.rooted.contains(a)
     }
 }
@@ -186,7 +187,7 @@ impl Context {
         let class = self.instances.data(inst).class;
         let name = Name::new("equalityConstraint");
         let function = self.instances.member(class, name)?;
-        (self.instances.kind(function) == Kind::Function).then_some(function)
+        (self.instances.kind(function) == InstanceKind::Function).then_some(function)
     }
 
     /// How many of the last dimensions of a component belong to one node: those of the arrays that its function takes.
@@ -197,13 +198,13 @@ impl Context {
         let inputs = self.instances.components(function);
         let rank = inputs.into_iter().find_map(|input| {
             let data = self.instances.data(input);
-            (data.prefixes.causality == Some(Causality::Input)).then_some(data.rank)
+            (data.prefixes.causality == Some(CausalityPrefix::Input)).then_some(data.rank)
         });
         usize::from(rank.unwrap_or(0))
     }
 
     /// A place without the dimensions that belong to one node.
-    pub fn node_place(&mut self, place: &Place) -> Place {
+    pub fn node_place(&mut self, place: &ComponentRange) -> ComponentRange {
         let rank = self.node_rank(place.inst);
         let mut place = place.clone();
         let whole = place.slots.iter().rev().take(rank);
@@ -217,9 +218,9 @@ impl Context {
     /// the iterators in its subscripts.
     pub(super) fn per_element(
         &mut self,
-        place: &Place,
+        place: &ComponentRange,
         span: Span,
-        property: impl Fn(&ConnectionGraph, &Node) -> bool,
+        property: impl Fn(&ConnectionGraph, &GraphNode) -> bool,
     ) -> Result<ExprId> {
         self.literal_per_element(place, span, |x, g, n| x.bool(property(g, n)))
     }
@@ -227,9 +228,9 @@ impl Context {
     /// The same for a literal of any type.
     pub(super) fn literal_per_element(
         &mut self,
-        place: &Place,
+        place: &ComponentRange,
         span: Span,
-        property: impl Fn(&mut Exprs, &ConnectionGraph, &Node) -> ExprId,
+        property: impl Fn(&mut Exprs, &ConnectionGraph, &GraphNode) -> ExprId,
     ) -> Result<ExprId> {
         let place = self.node_place(place);
         let mut subs = Vec::new();
@@ -356,7 +357,7 @@ impl Sets {
 mod tests {
     use super::*;
 
-    fn node(k: u32) -> Node {
+    fn node(k: u32) -> GraphNode {
         (InstId(k), Box::new([]))
     }
 

@@ -9,7 +9,7 @@
 
 use acausal_syntax::ast::ForIndex;
 
-use super::{Context, Env, Iteration, Result, Value};
+use super::{Context, Env, IterationRange, Result, Value};
 
 /// Iterations whose body needs the value of the iterator are unrolled up to this length.
 pub const UNROLL: usize = 100_000;
@@ -20,12 +20,12 @@ impl Context {
         &mut self,
         env: &Env<'_>,
         index: &ForIndex,
-        iteration: &Iteration,
+        iteration: &IterationRange,
         p: i64,
     ) -> Result<Value> {
         Ok(match iteration {
-            Iteration::Range(ty, range) => Value::scalar(*ty, self.exprs.int(range.at(p - 1))),
-            Iteration::Vector(v) => {
+            IterationRange::Range(ty, range) => Value::scalar(*ty, self.exprs.int(range.at(p - 1))),
+            IterationRange::Vector(v) => {
                 let e = v.element(&mut self.exprs, &[p]);
                 let span = index.range.as_ref().map_or(index.span, |r| r.span);
                 let e = self.constant(env, e, span, "what an iterator runs over")?;

@@ -4,23 +4,23 @@ use acausal_expr::{ExprId, Node, Range};
 use acausal_syntax::ast::{ComponentRef, Expr, ExprKind, ForIndex, Statement, StatementKind};
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
-use acausal_instance::instance::{Found, Kind, Primitive};
+use acausal_instance::instance::{Found, InstanceKind, Primitive};
 
 /// What an iterator runs over.
 #[derive(Clone, Debug)]
-pub enum Iteration {
+pub enum IterationRange {
     /// A range with constant bounds: the iterator itself takes these values.
     Range(Type, Range),
     /// Any vector: position `k` has the value of its `k`-th element.
     Vector(Tensor),
 }
 
-impl Iteration {
+impl IterationRange {
     /// Number of values.
     pub fn count(&self) -> usize {
         match self {
-            Iteration::Range(_, r) => r.count.max(0) as usize,
-            Iteration::Vector(v) => v.dims[0],
+            IterationRange::Range(_, r) => r.count.max(0) as usize,
+            IterationRange::Vector(v) => v.dims[0],
         }
     }
 }
@@ -32,7 +32,7 @@ impl Context {
         env: &Env<'_>,
         index: &ForIndex,
         bodies: &[&Expr],
-    ) -> Result<Iteration> {
+    ) -> Result<IterationRange> {
         let Some(range) = &index.range else {
             for body in bodies {
                 if let Some(iteration) = self.implied(env, index.name.name, body)? {
@@ -65,7 +65,7 @@ impl Context {
             let what = "the start of a range";
             let values = ends.map(|e| self.constant_int(env, e, range.span, what).ok());
             if let [Some(start), Some(next)] = values {
-                return Ok(Iteration::Range(
+                return Ok(IterationRange::Range(
                     vector.ty,
                     Range {
                         start,
@@ -79,11 +79,15 @@ impl Context {
     }
 
     /// The value of an iterator at position `k` (from 1).
-    pub fn iteration_value(&mut self, iteration: &Iteration, k: acausal_expr::IterId) -> Value {
+    pub fn iteration_value(
+        &mut self,
+        iteration: &IterationRange,
+        k: acausal_expr::IterId,
+    ) -> Value {
         let position = self.exprs.iter(k);
         match iteration {
-            Iteration::Vector(v) => Value::scalar(v.ty, v.at(&mut self.exprs, &[position])),
-            Iteration::Range(ty, r) => {
+            IterationRange::Vector(v) => Value::scalar(v.ty, v.at(&mut self.exprs, &[position])),
+            IterationRange::Range(ty, r) => {
                 let body = self.position_in(*r, position);
                 Value::scalar(*ty, body)
             }
@@ -99,13 +103,13 @@ impl Context {
     }
 
     /// A vector of constant integers with equal steps is a range.
-    fn regular(&mut self, vector: Tensor) -> Iteration {
+    fn regular(&mut self, vector: Tensor) -> IterationRange {
         let n = vector.dims[0];
         if vector.ty == Type::Real || vector.ty == Type::String || vector.ty == Type::Boolean {
-            return Iteration::Vector(vector);
+            return IterationRange::Vector(vector);
         }
         if n == 0 {
-            return Iteration::Range(
+            return IterationRange::Range(
                 vector.ty,
                 Range {
                     start: 1,
@@ -117,7 +121,7 @@ impl Context {
         if let Some(affine) = self.exprs.affine(vector.body) {
             let own = affine.coefficient(vector.iters[0]);
             if affine.terms.iter().all(|t| t.0 == vector.iters[0]) && own != 0 {
-                return Iteration::Range(
+                return IterationRange::Range(
                     vector.ty,
                     Range {
                         start: affine.constant + own,
@@ -129,7 +133,7 @@ impl Context {
         }
         if let Some(v) = self.exprs.as_int(vector.body) {
             if n == 1 {
-                return Iteration::Range(
+                return IterationRange::Range(
                     vector.ty,
                     Range {
                         start: v,
@@ -149,7 +153,7 @@ impl Context {
                 && v[1] != v[0]
                 && v.windows(2).all(|w| w[1] - w[0] == v[1] - v[0])
             {
-                return Iteration::Range(
+                return IterationRange::Range(
                     vector.ty,
                     Range {
                         start: v[0],
@@ -159,11 +163,15 @@ impl Context {
                 );
             }
         }
-        Iteration::Vector(vector)
+        IterationRange::Vector(vector)
     }
 
     /// All values of a type: `for e in EnumType`, `for b in Boolean`, `Real x[EnumType]`. `None` if it is not the name of one.
-    pub(super) fn class_iteration(&mut self, env: &Env<'_>, e: &Expr) -> Result<Option<Iteration>> {
+    pub(super) fn class_iteration(
+        &mut self,
+        env: &Env<'_>,
+        e: &Expr,
+    ) -> Result<Option<IterationRange>> {
         let ExprKind::Ref(r) = &e.kind else {
             return Ok(None);
         };
@@ -181,22 +189,22 @@ impl Context {
             return Ok(None);
         };
         Ok(match self.instances.kind(class) {
-            Kind::Primitive(Primitive::Enum(id)) => Some(self.values_of(Type::Enum(id))),
-            Kind::Primitive(Primitive::Boolean) => Some(self.values_of(Type::Boolean)),
+            InstanceKind::Primitive(Primitive::Enum(id)) => Some(self.values_of(Type::Enum(id))),
+            InstanceKind::Primitive(Primitive::Boolean) => Some(self.values_of(Type::Boolean)),
             _ => None,
         })
     }
 
     /// The values of an enumeration or Boolean, in order.
-    fn values_of(&mut self, ty: Type) -> Iteration {
+    fn values_of(&mut self, ty: Type) -> IterationRange {
         match ty {
             Type::Enum(id) => {
                 let n = self.instances.enum_type(id).literals.len();
-                Iteration::Range(ty, Range::upto(n))
+                IterationRange::Range(ty, Range::upto(n))
             }
             _ => {
                 let members = [self.exprs.bool(false), self.exprs.bool(true)];
-                Iteration::Vector(Tensor::from_elements(
+                IterationRange::Vector(Tensor::from_elements(
                     &mut self.exprs,
                     Type::Boolean,
                     &[2],
@@ -212,7 +220,7 @@ impl Context {
         env: &Env<'_>,
         name: acausal_base::Name,
         body: &Expr,
-    ) -> Result<Option<Iteration>> {
+    ) -> Result<Option<IterationRange>> {
         let mut stack = vec![body];
         while let Some(e) = stack.pop() {
             if let ExprKind::Ref(r) = &e.kind {
@@ -228,7 +236,7 @@ impl Context {
                         prefix.parts.truncate(p + 1);
                         let rank = prefix.parts[p].subscripts.len();
                         for q in &mut prefix.parts {
-                            q.subscripts = acausal_base::Few::default();
+                            q.subscripts = acausal_base::ThinVec::default();
                         }
                         let dims = self.reference_dims(env, &prefix)?;
                         if dims.len() < rank {
@@ -242,7 +250,7 @@ impl Context {
                         return Ok(Some(match ty {
                             Type::Integer => {
                                 let n = dims[dims.len() - rank + d];
-                                Iteration::Range(Type::Integer, Range::upto(n))
+                                IterationRange::Range(Type::Integer, Range::upto(n))
                             }
                             ty => self.values_of(ty),
                         }));

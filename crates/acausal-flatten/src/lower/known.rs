@@ -9,7 +9,7 @@ use std::sync::Arc;
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::{ExprId, IterId, Node, Range};
 use acausal_symbolic::Substitute;
-use acausal_syntax::ast::{ExprKind, Variability};
+use acausal_syntax::ast::{ExprKind, VariabilityPrefix};
 use rustc_hash::FxHashMap;
 
 use super::component::names_below;
@@ -40,17 +40,29 @@ const MAX_DEPENDENCIES: usize = 400;
 
 /// An environment with the iterators that it introduces for enclosing arrays of components.
 #[derive(Clone, Debug)]
-pub struct Framed<'a> {
+pub struct FramedEnv<'a> {
     /// The environment.
     pub env: Env<'a>,
     /// Iterators over the elements of the enclosing arrays, outermost first.
     pub domain: Vec<(IterId, Range)>,
 }
 
+impl FramedEnv<'_> {
+    /// The iterators, each with the array over whose elements it runs.
+    pub fn iterators(&self) -> Vec<(InstId, IterId)> {
+        let arrays = self.env.arrays.iter();
+        let arrays = arrays.flat_map(|(array, subs)| subs.iter().map(|_| *array));
+        arrays
+            .zip(&self.domain)
+            .map(|(array, d)| (array, d.0))
+            .collect()
+    }
+}
+
 impl Context {
     /// The environment of text written in a scope: inside of arrays of components it stands for every element.
-    pub fn frame(&mut self, scope: Scope) -> Result<Framed<'static>> {
-        let mut framed = Framed {
+    pub fn frame(&mut self, scope: Scope) -> Result<FramedEnv<'static>> {
+        let mut framed = FramedEnv {
             env: Env::new(scope),
             domain: Vec::new(),
         };
@@ -122,8 +134,8 @@ impl Context {
             let env = framed.env.evaluating();
             if let Some(iteration) = self.class_iteration(&env, &dim.expr)? {
                 let ty = match &iteration {
-                    super::Iteration::Range(ty, _) => *ty,
-                    super::Iteration::Vector(v) => v.ty,
+                    super::IterationRange::Range(ty, _) => *ty,
+                    super::IterationRange::Vector(v) => v.ty,
                 };
                 self.known.index_types.insert((inst, d), ty);
                 out.push(iteration.count());
@@ -287,7 +299,7 @@ impl Context {
     /// The value of a constant or parameter of predefined type, over all its dimensions. Parameters become structural.
     pub fn value(&mut self, inst: InstId, span: Span) -> Result<Tensor> {
         let data = self.instances.data(inst);
-        let constant = data.prefixes.variability == Some(Variability::Constant);
+        let constant = data.prefixes.variability == Some(VariabilityPrefix::Constant);
         if !constant && self.known.constants > 0 {
             let name = self.instances.display_name(inst);
             return Err(Error::not_constant(
@@ -346,7 +358,7 @@ impl Context {
                 if data
                     .prefixes
                     .variability
-                    .is_some_and(|v| v <= Variability::Parameter)
+                    .is_some_and(|v| v <= VariabilityPrefix::Parameter)
                 {
                     let span = data.span;
                     values.insert(access.var, self.value(inst, span)?);

@@ -57,9 +57,9 @@ pub use component::is_inside;
 pub use comprehension::prepend;
 pub use error::{Error, ErrorKind, Result, error};
 pub use irregular::UNROLL;
-pub use iteration::{Iteration, children, statement_expressions};
-pub use known::Framed;
-pub use reference::Place;
+pub use iteration::{IterationRange, children, statement_expressions};
+pub use known::FramedEnv;
+pub use reference::ComponentRange;
 pub use tensor::{Subscript, Tensor};
 pub use value::{FunctionValue, Record, Type, Value};
 

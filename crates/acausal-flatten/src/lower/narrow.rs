@@ -7,7 +7,7 @@
 
 use acausal_expr::{ExprId, IterId, Node, Range, RelOp};
 use acausal_symbolic::{AffineRelation, Substitute};
-use acausal_syntax::ast::Variability;
+use acausal_syntax::ast::VariabilityPrefix;
 use rustc_hash::FxHashMap;
 
 use super::Context;
@@ -103,7 +103,7 @@ impl Context {
                         return false;
                     };
                     let variability = self.instances.data(inst).prefixes.variability;
-                    let fits = variability.is_some_and(|v| v <= Variability::Parameter)
+                    let fits = variability.is_some_and(|v| v <= VariabilityPrefix::Parameter)
                         && self.instances.attribute(inst, "fixed").is_none()
                         && (all || self.structural.contains(&inst));
                     if !fits {

@@ -2,7 +2,7 @@
 
 use acausal_base::Span;
 use acausal_expr::{ExprId, RelOp};
-use acausal_syntax::ast::{BinOp, Expr, Level, UnOp};
+use acausal_syntax::ast::{BinOp, Expr, Precedence, UnOp};
 
 use super::{Context, Env, Error, Result, Tensor, Type, Value, error};
 
@@ -16,7 +16,9 @@ impl Context {
         span: Span,
     ) -> Result<Value> {
         let head = self.expr(env, first)?;
-        let sum = rest.iter().all(|(op, _)| op.level() == Level::Additive);
+        let sum = rest
+            .iter()
+            .all(|(op, _)| op.level() == Precedence::Additive);
         if !sum || !matches!(&head, Value::Tensor(t) if t.ty.is_numeric()) {
             let mut acc = head;
             let mut acc_span = first.span;
@@ -41,7 +43,7 @@ impl Context {
                     let at = rest
                         .iter()
                         .position(|(_, x)| std::ptr::eq(x, e))
-                        .unwrap_or(0);
+                        .expect("the operand that was just lowered");
                     acc = self.binary(*op, acc, record, first.span, e.span)?;
                     for (op, e) in &rest[at + 1..] {
                         let value = self.expr(env, e)?;
@@ -82,8 +84,8 @@ impl Context {
         let mut x = self.expr(env, a)?;
         let mut y = self.expr(env, b)?;
         if matches!(op, BinOp::Mul | BinOp::MulElem) {
-            x = self.quiet_factor(a, x);
-            y = self.quiet_factor(b, y);
+            x = self.factor_without_events(a, x);
+            y = self.factor_without_events(b, y);
         }
         let y = self.operand(env, op, y);
         self.binary(op, x, y, a.span, b.span)

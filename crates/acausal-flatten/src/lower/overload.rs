@@ -3,7 +3,7 @@
 use acausal_base::{Name, Span};
 
 use super::{Arguments, Context, Env, Result, Subscript, Type, Value, error};
-use acausal_instance::instance::{InstId, Kind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 impl Context {
     /// An operator on records: the function of an `operator record` (MLS 3.6 §14).
@@ -133,7 +133,7 @@ impl Context {
         arguments: Arguments,
         span: Span,
     ) -> Result<Option<Value>> {
-        if self.instances.kind(operator) == Kind::Function {
+        if self.instances.kind(operator) == InstanceKind::Function {
             if !self.accepts(operator, &arguments) {
                 return Ok(None);
             }
@@ -150,7 +150,8 @@ impl Context {
             }
         }
         for function in functions {
-            if self.instances.kind(function) == Kind::Function && self.accepts(function, &arguments)
+            if self.instances.kind(function) == InstanceKind::Function
+                && self.accepts(function, &arguments)
             {
                 return Ok(Some(crate::function::call(
                     self, env, function, arguments, span,
@@ -164,7 +165,8 @@ impl Context {
     fn accepts(&mut self, function: InstId, arguments: &Arguments) -> bool {
         let mut inputs: Vec<InstId> = self.instances.components(function);
         inputs.retain(|&i| {
-            self.instances.data(i).prefixes.causality == Some(acausal_syntax::ast::Causality::Input)
+            self.instances.data(i).prefixes.causality
+                == Some(acausal_syntax::ast::CausalityPrefix::Input)
         });
         let mut given: Vec<Option<&Value>> = inputs.iter().map(|_| None).collect();
         if arguments.positional.len() > inputs.len() {

@@ -6,7 +6,7 @@ use acausal_symbolic::Reduce;
 use acausal_syntax::ast::{Call, Expr, ForIndex};
 
 use super::comprehension::Under;
-use super::{Context, Env, Iteration, Result, Tensor, Type, Value, error};
+use super::{Context, Env, IterationRange, Result, Tensor, Type, Value, error};
 
 impl Context {
     /// `sum(e for i in r)` and the other reductions (MLS 3.6 §10.3.4).
@@ -69,13 +69,13 @@ impl Context {
         };
         let iteration = self.iteration(env, index, &[body])?;
         let symbol = match &iteration {
-            Iteration::Range(ty, range) => {
+            IterationRange::Range(ty, range) => {
                 let iter = self.iterator(Some(index.name.name), *range);
                 let value = Value::scalar(*ty, self.exprs.iter(iter));
                 let range = *range;
                 Under { iter, range, value }
             }
-            Iteration::Vector(v) => {
+            IterationRange::Vector(v) => {
                 let range = Range::upto(v.dims[0]);
                 let iter = self.iterator(None, range);
                 let value = self.iteration_value(&iteration, iter);

@@ -1,24 +1,24 @@
 //! Names to variables, constants and iterators (MLS 3.6 §5.3, §10.5.1).
 //!
-//! A component reference is first resolved to a [`Place`]: the component and one subscript per dimension of all components
+//! A component reference is first resolved to a [`ComponentRange`]: the component and one subscript per dimension of all components
 //! on its path. Dimensions of components that we are inside of take the subscripts of the element that we are in
 //! ([`Env::arrays`]); the others take what is written, or stay whole: `r.v` with `r[N]` is a vector.
 
 use acausal_syntax::ast::{ComponentRef, RefPart};
 
 use super::{Context, Env, Error, FunctionValue, Result, Subscript, Type, Value, error};
-use acausal_instance::instance::{Found, InstId, Kind};
+use acausal_instance::instance::{Found, InstId, InstanceKind};
 
 /// A component, or elements of an array of components.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ComponentRange {
     /// The component.
     pub inst: InstId,
     /// The size and the subscript of every dimension on the path, from the outermost component to this one.
     pub slots: Vec<(usize, Subscript)>,
 }
 
-impl Place {
+impl ComponentRange {
     /// Dimensions that are left.
     pub fn dims(&self) -> Vec<usize> {
         self.slots
@@ -67,7 +67,7 @@ impl Context {
     }
 
     /// The component that a reference names, for `connect` and assignments. Not for function variables.
-    pub fn place(&mut self, env: &Env<'_>, r: &ComponentRef) -> Result<Place> {
+    pub fn place(&mut self, env: &Env<'_>, r: &ComponentRef) -> Result<ComponentRange> {
         Ok(self.place_and_first(env, r)?.0)
     }
 
@@ -76,7 +76,7 @@ impl Context {
         &mut self,
         env: &Env<'_>,
         r: &ComponentRef,
-    ) -> Result<(Place, Option<InstId>)> {
+    ) -> Result<(ComponentRange, Option<InstId>)> {
         match self.resolve(env, r)? {
             Resolved::Component(chain) => {
                 let first = chain.first().map(|c| c.0);
@@ -139,7 +139,7 @@ impl Context {
                     chain.clear();
                     if k + 1 == r.parts.len() {
                         return match self.instances.kind(inst) {
-                            Kind::Function => {
+                            InstanceKind::Function => {
                                 let value = Value::Function(FunctionValue {
                                     function: inst,
                                     bound: Vec::new(),
@@ -210,7 +210,7 @@ impl Context {
         Ok(())
     }
 
-    fn place_of(&mut self, env: &Env<'_>, chain: &[(InstId, &RefPart)]) -> Result<Place> {
+    fn place_of(&mut self, env: &Env<'_>, chain: &[(InstId, &RefPart)]) -> Result<ComponentRange> {
         let mut slots = Vec::new();
         for outer in self.enclosing_arrays(chain[0].0) {
             let dims = self.dims(outer)?;
@@ -244,7 +244,7 @@ impl Context {
             }
         }
         let inst = chain.last().map_or(InstId::GLOBAL, |c| c.0);
-        Ok(Place { inst, slots })
+        Ok(ComponentRange { inst, slots })
     }
 
     /// Applies the subscripts of a part behind `lead` dimensions of the value that belong to outer parts.

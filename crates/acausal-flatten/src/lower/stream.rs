@@ -8,11 +8,11 @@
 //! `actualStream(p.h)` is `if p.m_flow > 0 then inStream(p.h) else p.h`. As a factor of a product it makes no event: the product
 //! with the flow is continuous (MLS 3.6 §15.3).
 
-use acausal_expr::{Kind, Node, RelOp, Ty, VarId};
+use acausal_expr::{Node, RelOp, Ty, ValueKind, VarId};
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind, FlowPrefix};
 
 use super::{Context, Env, Result, Tensor, Value, error};
-use acausal_instance::instance::{InstId, Kind as InstKind};
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// The companion of a stream variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Context {
         let inst = self.var_insts.get(access.var.index()).copied();
         let is_stream =
             inst.is_some_and(|i| self.instances.data(i).prefixes.flow == Some(FlowPrefix::Stream));
-        let Some(inst) = inst.filter(|_| is_stream && access.kind == Kind::Value) else {
+        let Some(inst) = inst.filter(|_| is_stream && access.kind == ValueKind::Value) else {
             return Err(wrong(format!(
                 "`{name}` of a variable without the prefix `stream`"
             )));
@@ -60,12 +60,14 @@ impl Context {
         };
         let inside = self.in_stream(access.var, flow).inside;
         let subs = self.exprs.list(access.subs).to_vec();
-        let mut body = self.exprs.var(inside, Kind::Value, &subs, Ty::Real);
+        let mut body = self.exprs.var(inside, ValueKind::Value, &subs, Ty::Real);
         if name == "actualStream" {
             let path = self.instances.full_path(self.var_insts[flow.index()]);
             let rank = path.iter().map(|p| self.instances.data(p.1).rank as usize);
             let rank = rank.sum::<usize>().min(subs.len());
-            let f = self.exprs.var(flow, Kind::Value, &subs[..rank], Ty::Real);
+            let f = self
+                .exprs
+                .var(flow, ValueKind::Value, &subs[..rank], Ty::Real);
             let zero = self.exprs.real(0.0);
             let into = self.exprs.rel(RelOp::Gt, f, zero);
             body = self.exprs.if_(into, body, t.body);
@@ -85,10 +87,10 @@ impl Context {
     /// The flow variable of the connector that a stream variable belongs to.
     pub fn stream_flow(&mut self, stream: InstId) -> Option<VarId> {
         let mut at = self.instances.parent(stream)?;
-        while matches!(self.instances.kind(at), InstKind::Record { .. }) {
+        while matches!(self.instances.kind(at), InstanceKind::Record { .. }) {
             at = self.instances.parent(at)?;
         }
-        if !matches!(self.instances.kind(at), InstKind::Connector { .. }) {
+        if !matches!(self.instances.kind(at), InstanceKind::Connector { .. }) {
             return None;
         }
         let mut flows = Vec::new();
@@ -104,7 +106,7 @@ impl Context {
     }
 
     /// An `actualStream` that is a factor of a product: its switching is no event.
-    pub(super) fn quiet_factor(&mut self, e: &Expr, value: Value) -> Value {
+    pub(super) fn factor_without_events(&mut self, e: &Expr, value: Value) -> Value {
         let ExprKind::Call(call) = &e.kind else {
             return value;
         };

@@ -5,7 +5,7 @@
 
 use acausal_base::Span;
 use acausal_expr::limits::bytes_text;
-use acausal_expr::{Builtin, ExprId, Exprs, Node, Value as Scalar, format_number, format_printf};
+use acausal_expr::{Builtin, ExprId, Exprs, Node, ScalarValue, format_number, format_printf};
 use acausal_syntax::ast::Call;
 
 use super::{Context, Env, Result, Tensor, Type, Value, error};
@@ -166,22 +166,23 @@ impl Context {
     /// A literal when everything is constant, otherwise the call.
     fn text_node(&mut self, args: &[ExprId]) -> Option<ExprId> {
         let scalar = |x: &Exprs, e: ExprId| match x.node(e) {
-            Node::Real(b) => Some(Scalar::Real(f64::from_bits(b))),
-            Node::Int(i) => Some(Scalar::Int(i)),
-            Node::Bool(b) => Some(Scalar::Bool(b)),
-            Node::Str(s) => Some(Scalar::Str(s)),
+            Node::Real(b) => Some(ScalarValue::Real(f64::from_bits(b))),
+            Node::Int(i) => Some(ScalarValue::Int(i)),
+            Node::Bool(b) => Some(ScalarValue::Bool(b)),
+            Node::Str(s) => Some(ScalarValue::Str(s)),
             _ => None,
         };
-        let known: Option<Vec<Scalar>> = args.iter().map(|&a| scalar(&self.exprs, a)).collect();
+        let known: Option<Vec<ScalarValue>> =
+            args.iter().map(|&a| scalar(&self.exprs, a)).collect();
         let text = match known.as_deref() {
             None => return Some(self.exprs.call(Builtin::Text, args)),
-            Some([v, Scalar::Str(f)]) => format_printf(self.exprs.string(*f), *v)?,
+            Some([v, ScalarValue::Str(f)]) => format_printf(self.exprs.string(*f), *v)?,
             Some(
                 [
                     v,
-                    Scalar::Int(digits),
-                    Scalar::Int(minimum),
-                    Scalar::Bool(left),
+                    ScalarValue::Int(digits),
+                    ScalarValue::Int(minimum),
+                    ScalarValue::Bool(left),
                 ],
             ) => format_number(
                 *v,

@@ -3,7 +3,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Comprehension, FlatModel};
-use acausal_expr::{ExprId, Exprs, Kind, Node, Range, Value};
+use acausal_expr::{ExprId, Exprs, Node, Range, ScalarValue, ValueKind};
 use acausal_flatten::flatten;
 use acausal_instance::class::Libraries;
 
@@ -57,9 +57,14 @@ pub fn value(model: &FlatModel, e: ExprId, leaves: Leaves<'_>) -> f64 {
     }
 }
 
-fn scalar(model: &FlatModel, leaf: ExprId, subs: &[i64], leaves: Leaves<'_>) -> Option<Value> {
+fn scalar(
+    model: &FlatModel,
+    leaf: ExprId,
+    subs: &[i64],
+    leaves: Leaves<'_>,
+) -> Option<ScalarValue> {
     let access = match model.exprs.node(leaf) {
-        Node::Time => return leaves("time").map(Value::Real),
+        Node::Time => return leaves("time").map(ScalarValue::Real),
         Node::Var(a) => a,
         _ => return None,
     };
@@ -70,30 +75,35 @@ fn scalar(model: &FlatModel, leaf: ExprId, subs: &[i64], leaves: Leaves<'_>) -> 
     let subs: Vec<usize> = subs.iter().map(|&s| s as usize).collect();
     let name = v.name.element(&subs);
     let name = match access.kind {
-        Kind::Value => name,
-        Kind::Der(n) => format!(
+        ValueKind::Value => name,
+        ValueKind::Der(n) => format!(
             "{}{name}{}",
             "der(".repeat(n as usize),
             ")".repeat(n as usize)
         ),
-        Kind::Pre => format!("pre({name})"),
+        ValueKind::Pre => format!("pre({name})"),
     };
     let number = leaves(&name).unwrap_or_else(|| panic!("no value for {name}"));
     Some(match v.ty {
-        acausal_expr::flat::VarType::Boolean => Value::Bool(number != 0.0),
-        acausal_expr::flat::VarType::Real => Value::Real(number),
-        _ => Value::Int(number as i64),
+        acausal_expr::flat::VarType::Boolean => ScalarValue::Bool(number != 0.0),
+        acausal_expr::flat::VarType::Real => ScalarValue::Real(number),
+        _ => ScalarValue::Int(number as i64),
     })
 }
 
 /// One element of an array value.
-pub fn element(model: &FlatModel, c: &Comprehension, subs: &[i64], leaves: Leaves<'_>) -> Value {
+pub fn element(
+    model: &FlatModel,
+    c: &Comprehension,
+    subs: &[i64],
+    leaves: Leaves<'_>,
+) -> ScalarValue {
     let at = |_: &Exprs, leaf: ExprId, inner: &[i64]| match model.exprs.node(leaf) {
         Node::Iter(i) => c
             .iters
             .iter()
             .position(|&j| j == i)
-            .map(|k| Value::Int(subs[k])),
+            .map(|k| ScalarValue::Int(subs[k])),
         _ => scalar(model, leaf, inner, leaves),
     };
     match model.exprs.evaluate(c.body, at) {

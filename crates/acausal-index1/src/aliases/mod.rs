@@ -25,7 +25,7 @@ pub(crate) mod breadth_first;
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::{Action, Equation, FlatModel, StateSelect, Variable};
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, VarId};
+use acausal_expr::{Builtin, ExprId, Exprs, Node, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 
 use acausal_structure::Rows;
@@ -190,7 +190,7 @@ fn reduce(flat: &mut FlatModel, equations: &[Equation], options: &Options) -> Op
                 domain: Vec::new().into(),
                 target: acausal_expr::Access {
                     var: of,
-                    kind: Kind::Value,
+                    kind: ValueKind::Value,
                     subs,
                 },
                 value,
@@ -252,7 +252,7 @@ impl Images {
     /// A side of an equation with the representatives.
     fn replace(&self, x: &mut Exprs, side: ExprId) -> ExprId {
         let new = |x: &mut Exprs, e: ExprId| match x.node(e) {
-            Node::Var(a) if a.kind == Kind::Value => self.of(x, a.var),
+            Node::Var(a) if a.kind == ValueKind::Value => self.of(x, a.var),
             _ => None,
         };
         match x.node(side) {
@@ -308,7 +308,7 @@ fn edge(x: &Exprs, unknown: &[bool], eq: &Equation, equation: u32) -> Option<(Ed
             _ => (e, false),
         };
         match x.node(e) {
-            Node::Var(a) if a.kind == Kind::Value && unknown[a.var.index()] => {
+            Node::Var(a) if a.kind == ValueKind::Value && unknown[a.var.index()] => {
                 Some((a.var, negative, e))
             }
             _ => None,
@@ -345,7 +345,7 @@ fn special(flat: &FlatModel) -> Vec<bool> {
     let mut special = vec![false; flat.vars.len()];
     for e in x.ids() {
         match x.node(e) {
-            Node::Var(a) if a.kind != Kind::Value => {
+            Node::Var(a) if a.kind != ValueKind::Value => {
                 // Shapes of values that were not needed in the end are accesses to no variable.
                 if let Some(s) = special.get_mut(a.var.index()) {
                     *s = true;

@@ -9,7 +9,7 @@
 //! Linear in the size of the values of all parameters; nothing is done where there is no such initial equation.
 
 use acausal_expr::flat::{Comprehension, FlatModel, VarType, Variability};
-use acausal_expr::{Builtin, ExprId, Kind, Node, VarId};
+use acausal_expr::{Builtin, ExprId, Node, ValueKind, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::start::discrete_target;
@@ -43,7 +43,7 @@ pub(super) fn bind_given(flat: &mut FlatModel, free: &[VarId]) {
         if !var.is_parameter() {
             continue;
         }
-        let whole = eq.domain.is_empty() && var.dims.is_empty() && target.kind == Kind::Value;
+        let whole = eq.domain.is_empty() && var.dims.is_empty() && target.kind == ValueKind::Value;
         // A second equation for the same parameter must agree with the first; that is for the start to find out.
         let once = values.insert(target.var, value).is_none();
         if !whole || !once || !of_parameters(flat, value) {
@@ -85,7 +85,7 @@ pub(super) fn bind_given(flat: &mut FlatModel, free: &[VarId]) {
 fn of_parameters(flat: &FlatModel, value: ExprId) -> bool {
     !flat.exprs.any(value, |x, e| match x.node(e) {
         Node::Time | Node::Call(Builtin::Initial, _) => true,
-        Node::Var(a) => a.kind != Kind::Value || !flat.var(a.var).is_parameter(),
+        Node::Var(a) => a.kind != ValueKind::Value || !flat.var(a.var).is_parameter(),
         _ => false,
     })
 }

@@ -12,7 +12,7 @@
 
 use acausal_base::Name;
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind, StateSelect, VarName};
-use acausal_expr::{Access, ExprId, Kind, Range, Ty, VarId};
+use acausal_expr::{Access, ExprId, Range, Ty, ValueKind, VarId};
 use acausal_symbolic::{Substitute, auxiliary};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -66,7 +66,7 @@ fn differentiated(flat: &FlatModel, equations: &[Equation]) -> IndexMap<VarId, u
 fn highest(flat: &FlatModel, sides: [ExprId; 2], orders: &mut IndexMap<VarId, u8, FxBuildHasher>) {
     for e in sides {
         for (_, a) in flat.exprs.accesses(e) {
-            if let Kind::Der(n) = a.kind {
+            if let ValueKind::Der(n) = a.kind {
                 let most = orders.entry(a.var).or_insert(0);
                 *most = (*most).max(n);
             }
@@ -99,9 +99,11 @@ fn name_derivatives(flat: &mut FlatModel, equations: &mut Vec<Equation>, missing
                 let acausal_expr::Node::Var(a) = x.node(e) else {
                     return None;
                 };
-                let Kind::Der(n) = a.kind else { return None };
+                let ValueKind::Der(n) = a.kind else {
+                    return None;
+                };
                 let var = *names.get(&a.var)?.get(n as usize - 1)?;
-                let kind = Kind::Value;
+                let kind = ValueKind::Value;
                 Some(x.access(Access { var, kind, ..a }, Ty::Real))
             });
         }
@@ -131,7 +133,7 @@ fn named_derivative(flat: &mut FlatModel, equations: &mut Vec<Equation>, of: Var
     let origin = OriginId(flat.origins.len() as u32 - 1);
     let subs: Vec<ExprId> = iters.iter().map(|&i| flat.exprs.iter(i)).collect();
     let lhs = flat.exprs.access(access, Ty::Real);
-    let rhs = flat.exprs.var(of, Kind::Der(1), &subs, Ty::Real);
+    let rhs = flat.exprs.var(of, ValueKind::Der(1), &subs, Ty::Real);
     equations.push(Equation {
         domain: domain.into(),
         lhs,

@@ -21,7 +21,7 @@ use acausal_base::Span;
 use acausal_expr::flat::{
     Causality, Equation, FlatModel, Origin, OriginId, OriginKind, Variability, Variable,
 };
-use acausal_expr::{Access, ExprId, Kind, Node, Ty, VarId};
+use acausal_expr::{Access, ExprId, Node, Ty, ValueKind, VarId};
 use acausal_symbolic::elements::overlap;
 use acausal_symbolic::{Assigned, auxiliary};
 use rustc_hash::FxHashMap;
@@ -68,7 +68,9 @@ pub(crate) fn add_constant_state(flat: &mut FlatModel, equations: &mut Vec<Equat
         return false;
     }
     let access = auxiliary(flat, &[], Variability::Continuous);
-    let lhs = flat.exprs.scalar_var(access.var, Kind::Der(1), Ty::Real);
+    let lhs = flat
+        .exprs
+        .scalar_var(access.var, ValueKind::Der(1), Ty::Real);
     let rhs = flat.exprs.real(0.0);
     flat.origins.push(Origin {
         span: Span::NONE,
@@ -94,7 +96,7 @@ fn can_be_determined(v: &Variable) -> bool {
 /// parameter and an input are known; `y = n` with a continuous `y` is an equation for `y`.
 fn sides(flat: &FlatModel, assigned: &Assigned, eq: &Equation) -> Vec<(Access, ExprId)> {
     let continuous = |e: ExprId| match flat.exprs.node(e) {
-        Node::Var(a) => a.kind != Kind::Pre && !flat.var(a.var).is_discrete(),
+        Node::Var(a) => a.kind != ValueKind::Pre && !flat.var(a.var).is_discrete(),
         _ => false,
     };
     let mut sides = Vec::new();
@@ -102,7 +104,7 @@ fn sides(flat: &FlatModel, assigned: &Assigned, eq: &Equation) -> Vec<(Access, E
         if let Node::Var(a) = flat.exprs.node(side) {
             let var = flat.var(a.var);
             let candidate = can_be_determined(var) && !assigned.meets(&flat.exprs, a, &eq.domain);
-            if a.kind == Kind::Value && candidate && !continuous(other) {
+            if a.kind == ValueKind::Value && candidate && !continuous(other) {
                 sides.push((a, other));
             }
         }
@@ -130,7 +132,8 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
     loop {
         while let Some(from) = queue.pop_front() {
             let (known, sides) = &candidates[from];
-            let target = sides[chosen[from].unwrap_or(0)].0;
+            let side = chosen[from].expect("what is in the queue has been decided");
+            let target = sides[side].0;
             let Some(waiting) = undecided.get_mut(&target.var) else {
                 continue;
             };
@@ -159,7 +162,7 @@ fn choose(flat: &FlatModel, candidates: &[(Equation, Vec<(Access, ExprId)>)]) ->
             next += 1;
         }
         if next == chosen.len() {
-            return chosen.into_iter().map(|c| c.unwrap_or(0)).collect();
+            return chosen.into_iter().flatten().collect();
         }
         chosen[next] = Some(0);
         queue.push_back(next);
@@ -180,7 +183,7 @@ fn sorted(flat: &FlatModel, equations: Vec<DiscreteEquation>) -> Vec<DiscreteEqu
             .exprs
             .accesses(e.value)
             .iter()
-            .filter(|(_, a)| a.kind == Kind::Value && a.var != e.target.var)
+            .filter(|(_, a)| a.kind == ValueKind::Value && a.var != e.target.var)
             .map(|(_, a)| a.var)
             .filter(|v| pending.contains_key(v))
             .collect();

@@ -24,7 +24,7 @@
 use std::collections::VecDeque;
 
 use acausal_expr::flat::{Action, Equation, FlatModel, OriginId, VarType, Variability};
-use acausal_expr::{Access, Builtin, ExprId, IterId, Kind, Node, Range, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, IterId, Node, Range, Ty, ValueKind, VarId};
 use acausal_symbolic::elements::overlap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,7 +32,7 @@ use super::given_parameters::{bind_given, free_parameters};
 use crate::{Dae, DiscreteEquation};
 
 type Domain = Vec<(IterId, Range)>;
-type Quantity = (VarId, Kind);
+type Quantity = (VarId, ValueKind);
 
 /// An initial equation of the form `d = e`, `pre(d) = e` (or turned round) for a discrete variable, or `p = e` for a
 /// parameter without a value that is no Real.
@@ -47,7 +47,7 @@ pub(super) fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access
             Variability::Parameter => v.ty != VarType::Real && v.binding.is_none(),
             _ => v.is_discrete(),
         };
-        if takes && v.ty != VarType::String && matches!(a.kind, Kind::Value | Kind::Pre) {
+        if takes && v.ty != VarType::String && matches!(a.kind, ValueKind::Value | ValueKind::Pre) {
             return Some((a, other));
         }
     }
@@ -107,7 +107,7 @@ fn discrete_start(flat: &mut FlatModel, discrete: &[DiscreteEquation]) -> Vec<Di
 /// The unknown that an expression consists of.
 fn unknown(flat: &FlatModel, e: ExprId) -> Option<Access> {
     match flat.exprs.node(e) {
-        Node::Var(a) if matches!(a.kind, Kind::Value | Kind::Pre) => {
+        Node::Var(a) if matches!(a.kind, ValueKind::Value | ValueKind::Pre) => {
             let v = flat.var(a.var);
             (v.is_discrete() && !v.is_parameter() && v.ty != VarType::String).then_some(a)
         }
@@ -176,7 +176,7 @@ impl Start {
                 continue;
             }
             if at_start {
-                self.determined.insert((var, Kind::Value));
+                self.determined.insert((var, ValueKind::Value));
                 continue;
             }
             let dims = v.dims.clone();
@@ -188,7 +188,13 @@ impl Start {
             let subs: Vec<ExprId> = domain.iter().map(|d| x.iter(d.0)).collect();
             let subs = x.make_list(&subs);
             let of = |kind| Access { var, kind, subs };
-            self.edge(of(Kind::Value), of(Kind::Pre), domain, origin, false);
+            self.edge(
+                of(ValueKind::Value),
+                of(ValueKind::Pre),
+                domain,
+                origin,
+                false,
+            );
         }
     }
 
@@ -201,8 +207,8 @@ impl Start {
         for k in 0..self.assignments.len() {
             let given = self.assignments[k].clone();
             let kind = match given.target.kind {
-                Kind::Value => Kind::Pre,
-                _ => Kind::Value,
+                ValueKind::Value => ValueKind::Pre,
+                _ => ValueKind::Value,
             };
             let twin = Access {
                 kind,

@@ -24,7 +24,7 @@ mod unknowns;
 use acausal_base::{Diagnostic, Scale};
 use acausal_expr::flat::{FlatModel, Variability};
 use acausal_expr::unknown::{RowKind, Unknown};
-use acausal_expr::{Access, ExprId, Kind, Node, Range, VarId};
+use acausal_expr::{Access, ExprId, Node, Range, ValueKind, VarId};
 use acausal_structure::{EqId, VarId as NodeId};
 use acausal_symbolic::hoist_reductions;
 
@@ -253,7 +253,7 @@ fn continuity(
 /// The variable that an expression is.
 fn plain(flat: &FlatModel, e: ExprId) -> Option<VarId> {
     match flat.exprs.node(e) {
-        Node::Var(a) if a.kind == Kind::Value => Some(a.var),
+        Node::Var(a) if a.kind == ValueKind::Value => Some(a.var),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@
 //! nearest elements only. Any matrix in place of G' would do for which `G·G'` is regular, since μ is zero in the solution.
 
 use acausal_expr::flat::{Equation, FlatModel, OriginId, Variability};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp, RelOp, Ty, VarId};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, ReduceOp, RelOp, Ty, ValueKind, VarId};
 use acausal_structure::VarId as NodeId;
 use acausal_structure::segments::Span;
 use acausal_symbolic::{Gradient, Reduce, Substitute, auxiliary, hoist_reductions, split_equation};
@@ -22,7 +22,7 @@ use crate::segments::incidence::{kind_of, order_of};
 use crate::segments::nodes::Nodes;
 use crate::state_selection::Structure;
 use crate::{Local, Residual};
-use acausal_expr::unknown::{Role, RowKind, Unknown};
+use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
 
 /// Adds the derivative relations as residuals. `explicit` are the variables that are known explicitly, in the order of evaluation, whether or not they
 /// became local assignments. Gives the states with such relations and the multipliers as unknowns, and the nodes of these states.
@@ -73,7 +73,7 @@ fn multipliers(
     unknowns: &mut Vec<Unknown>,
 ) -> Vec<(Written, Access)> {
     let form = &structure.form;
-    let mut targets: FxHashMap<(VarId, Kind), Vec<usize>> = FxHashMap::default();
+    let mut targets: FxHashMap<(VarId, ValueKind), Vec<usize>> = FxHashMap::default();
     if !form.der1.is_empty() {
         for (k, l) in explicit.iter().enumerate() {
             let key = (l.target.var, l.target.kind);
@@ -89,10 +89,10 @@ fn multipliers(
         multipliers.extend(pieces.into_iter().map(|piece| (piece, mu)));
         unknowns.push(Unknown {
             value: None,
-            derivative: Some((mu.var, Kind::Value)),
+            derivative: Some((mu.var, ValueKind::Value)),
             elements: None,
             len: w.domain.iter().map(|(_, r)| r.count as usize).product(),
-            role: Role::Mu,
+            role: UnknownRole::Mu,
             level: 0,
         });
     }
@@ -125,7 +125,7 @@ fn relation(
     let name = flat.var(node.var).name.clone();
     flat.vars[slope.index()].name = prefixed("$slope", &name);
     let subs: Vec<ExprId> = domain.iter().map(|(i, _)| flat.exprs.iter(*i)).collect();
-    let lhs = flat.exprs.var(slope, Kind::Value, &subs, Ty::Real);
+    let lhs = flat.exprs.var(slope, ValueKind::Value, &subs, Ty::Real);
     let x1 = &nodes.variables[w.index()];
     let direct = flat.exprs.var(x1.var, kind_of(x1.order), &subs, Ty::Real);
     let mut terms = vec![];
@@ -163,7 +163,7 @@ fn through_locals(
     flat: &mut FlatModel,
     eq: &Written,
     kept: &Kept,
-    targets: &FxHashMap<(VarId, Kind), Vec<usize>>,
+    targets: &FxHashMap<(VarId, ValueKind), Vec<usize>>,
     locals: &[Local],
 ) -> Vec<Written> {
     let mut out = Vec::new();
@@ -243,7 +243,7 @@ fn put_in(
     flat: &mut FlatModel,
     eq: &Written,
     kept: &Kept,
-    targets: &FxHashMap<(VarId, Kind), Vec<usize>>,
+    targets: &FxHashMap<(VarId, ValueKind), Vec<usize>>,
     locals: &[Local],
 ) -> (Written, Option<Cut>) {
     let mut cut = None;

@@ -10,7 +10,7 @@
 //! element; no element is enumerated. Linear in the size of the assignments of variables with starts.
 
 use acausal_expr::flat::{Comprehension, FlatModel, VarType};
-use acausal_expr::{ExprId, Exprs, Kind, Node, RelOp, VarId};
+use acausal_expr::{ExprId, Exprs, Node, RelOp, ValueKind, VarId};
 use acausal_symbolic::{Solve, Substitute};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(crate) fn carry_starts(dae: &mut Dae) {
     let flat = &mut dae.flat;
     for local in dae.locals.iter().rev() {
         let v = local.target.var;
-        if local.target.kind != Kind::Value {
+        if local.target.kind != ValueKind::Value {
             continue;
         }
         // Whatever is computed from v has been seen.
@@ -77,7 +77,7 @@ fn carried(flat: &mut FlatModel, local: &Local) -> Option<(VarId, Comprehension)
     let u = flat.var(a.var);
     let same_shape = u.dims == v.dims && flat.exprs.list(a.subs) == subs;
     let open = u.start.is_none() && u.ty == VarType::Real && !u.is_discrete() && !u.auxiliary;
-    if variable.next().is_some() || a.kind != Kind::Value || !same_shape || !open {
+    if variable.next().is_some() || a.kind != ValueKind::Value || !same_shape || !open {
         return None;
     }
     let (coefficient, rest) = flat.exprs.linear_in(local.value, unknown)?;

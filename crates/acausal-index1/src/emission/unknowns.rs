@@ -1,8 +1,8 @@
 //! The unknowns of the form: what each of them is, and which elements of a variable it holds.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::unknown::{Part, Role, RowKind, Unknown};
-use acausal_expr::{Kind, VarId};
+use acausal_expr::unknown::{RowKind, Unknown, UnknownPart, UnknownRole};
+use acausal_expr::{ValueKind, VarId};
 use acausal_structure::segments::Span;
 use acausal_structure::{EqId, VarId as NodeId};
 
@@ -26,11 +26,11 @@ fn level(nodes: &Nodes, v: NodeId) -> u8 {
 }
 
 /// A box of elements; `None` for the whole variable.
-fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<Part> {
+fn elements(flat: &FlatModel, var: VarId, spans: &[Span]) -> Option<UnknownPart> {
     let dims = &flat.var(var).dims;
     let whole = |(s, &d): (&Span, &usize)| s.lo == 1 && s.hi == d as i64;
     let all = spans.iter().zip(dims).all(whole);
-    (!all).then(|| Part::new(dims, spans.iter().map(|s| (s.lo, s.hi))))
+    (!all).then(|| UnknownPart::new(dims, spans.iter().map(|s| (s.lo, s.hi))))
 }
 
 /// A state with its derivative; `derivative` overrides what the derivative is called.
@@ -42,13 +42,13 @@ pub(super) fn state(
 ) -> Unknown {
     let n = &nodes.variables[v.index()];
     let elements = elements(flat, n.var, &n.spans);
-    let derivative = derivative.map_or((n.var, kind_of(n.order + 1)), |d| (d, Kind::Value));
+    let derivative = derivative.map_or((n.var, kind_of(n.order + 1)), |d| (d, ValueKind::Value));
     Unknown {
         value: Some((n.var, kind_of(n.order))),
         derivative: Some(derivative),
         elements,
         len: n.spans.iter().map(|s| s.size() as usize).product(),
-        role: Role::State,
+        role: UnknownRole::State,
         level: level(nodes, v),
     }
 }
@@ -67,9 +67,9 @@ pub(super) fn algebraic_unknown(
         elements: elements(flat, n.var, &n.spans),
         len: n.spans.iter().map(|s| s.size() as usize).product(),
         role: if lambda {
-            Role::Lambda
+            UnknownRole::Lambda
         } else {
-            Role::Algebraic
+            UnknownRole::Algebraic
         },
         level: 0,
     }

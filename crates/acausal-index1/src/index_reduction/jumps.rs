@@ -14,7 +14,7 @@
 
 use acausal_base::Diagnostic;
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{Builtin, ExprId, Exprs, Kind, Node, Printer, RelOp};
+use acausal_expr::{Builtin, ExprId, Exprs, Node, Printer, RelOp, ValueKind};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,7 @@ pub(crate) fn may_jump(flat: &FlatModel, e: ExprId) -> bool {
             Node::If(c, ..) | Node::Select(c, _) => changes(flat, c),
             Node::Rel(..) => changes(flat, n),
             Node::Var(a) => {
-                a.kind == Kind::Pre
+                a.kind == ValueKind::Pre
                     || jumps(flat, a.var)
                     || flat.exprs.list(a.subs).iter().any(|&s| changes(flat, s))
             }

@@ -1,8 +1,8 @@
 //! The index-one DAE in Modelica notation.
 
 use acausal_expr::flat::{FlatModel, VarName};
-use acausal_expr::unknown::{Role, RowKind, Unknown};
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Printer, Range, Ty};
+use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
+use acausal_expr::{ExprId, Exprs, IterId, Printer, Range, Ty, ValueKind};
 use acausal_symbolic::Substitute;
 
 use crate::Dae;
@@ -11,7 +11,7 @@ use crate::Dae;
 #[derive(Clone, Debug, Default)]
 pub struct FinalForm {
     /// Unknowns of the integrator, with what they are to it.
-    pub unknowns: Vec<(Role, String)>,
+    pub unknowns: Vec<(UnknownRole, String)>,
     /// Local assignments, in evaluation order.
     pub locals: Vec<String>,
     /// Residuals, with their part of the form.
@@ -72,7 +72,7 @@ fn readable(dae: &Dae) -> FlatModel {
     let multipliers: rustc_hash::FxHashSet<acausal_expr::VarId> = dae
         .unknowns
         .iter()
-        .filter(|u| u.role == Role::Mu)
+        .filter(|u| u.role == UnknownRole::Mu)
         .filter_map(|u| u.derivative.map(|q| q.0))
         .collect();
     let mut counts = [0, 0];
@@ -168,8 +168,8 @@ fn unknown_name(flat: &FlatModel, u: &Unknown) -> String {
             (None, _) => v.name.plain(),
         };
         let order = match kind {
-            Kind::Der(k) => k as usize,
-            Kind::Value | Kind::Pre => 0,
+            ValueKind::Der(k) => k as usize,
+            ValueKind::Value | ValueKind::Pre => 0,
         };
         format!("{}{name}{}", "der(".repeat(order), ")".repeat(order))
     };

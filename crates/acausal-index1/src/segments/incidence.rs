@@ -4,7 +4,7 @@
 //! iterators, of an iterator of a reduction, or one that is only known at run time touches the whole range.
 
 use acausal_expr::flat::{Causality, Equation, FlatModel};
-use acausal_expr::{Access, ExprId, Kind, Node, VarId};
+use acausal_expr::{Access, ExprId, Node, ValueKind, VarId};
 use acausal_structure::Rows;
 use acausal_structure::segments::{Access as ArrayAccess, Index, Model, Span};
 
@@ -30,20 +30,20 @@ pub fn is_unknown(flat: &FlatModel, id: VarId) -> bool {
 }
 
 /// The derivative order of an access to an unknown.
-pub fn order_of(kind: Kind) -> Option<u8> {
+pub fn order_of(kind: ValueKind) -> Option<u8> {
     match kind {
-        Kind::Value => Some(0),
-        Kind::Der(k) => Some(k),
-        Kind::Pre => None,
+        ValueKind::Value => Some(0),
+        ValueKind::Der(k) => Some(k),
+        ValueKind::Pre => None,
     }
 }
 
 /// The kind that belongs to a derivative order.
-pub fn kind_of(order: u8) -> Kind {
+pub fn kind_of(order: u8) -> ValueKind {
     if order == 0 {
-        Kind::Value
+        ValueKind::Value
     } else {
-        Kind::Der(order)
+        ValueKind::Der(order)
     }
 }
 

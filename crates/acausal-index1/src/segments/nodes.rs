@@ -5,7 +5,7 @@
 //! state selection and sorting then run on these few nodes whatever the array lengths are.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{ExprId, Few, Range, VarId};
+use acausal_expr::{ExprId, Range, ThinVec, VarId};
 use acausal_structure::flow::Graph;
 use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
 use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_of};
@@ -23,7 +23,7 @@ pub struct VariableNode {
     /// Derivative order.
     pub order: u8,
     /// Its elements, per dimension, from 1.
-    pub spans: Few<Span>,
+    pub spans: ThinVec<Span>,
 }
 
 /// A piece of an equation.
@@ -34,7 +34,7 @@ pub struct EquationNode {
     /// The equation restricted to the piece.
     pub piece: Equation,
     /// The box of its iterators, counted from 0.
-    pub spans: Few<Span>,
+    pub spans: ThinVec<Span>,
     /// Per access of the flat equation: the box of elements that the piece touches and the access itself.
     pub touched: Box<[Touched]>,
 }
@@ -47,9 +47,9 @@ pub struct Touched {
     /// Derivative order.
     pub order: u8,
     /// Box of elements.
-    pub spans: Few<Span>,
+    pub spans: ThinVec<Span>,
     /// Its index expressions over the iterators.
-    pub index: Few<Index>,
+    pub index: ThinVec<Index>,
     /// The access in the flat equation.
     pub node: ExprId,
     /// True when each element of the piece touches one element, and different ones touch different elements.
@@ -169,8 +169,8 @@ pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
                 touched.push(Touched {
                     var: a.var,
                     order,
-                    spans: Few::default(),
-                    index: Few::default(),
+                    spans: ThinVec::default(),
+                    index: ThinVec::default(),
                     node,
                     elementwise: true,
                 });
@@ -180,7 +180,7 @@ pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
         EquationNode {
             source,
             piece: eq.clone(),
-            spans: Few::default(),
+            spans: ThinVec::default(),
             touched: touched.drain(..).collect(),
         }
     };
@@ -203,7 +203,7 @@ pub fn scalar_nodes(flat: &FlatModel, equations: &[Equation]) -> Option<Nodes> {
             variables.push(VariableNode {
                 var: VarId(var as u32),
                 order,
-                spans: Few::default(),
+                spans: ThinVec::default(),
             });
             derivative.push((order < highest[var]).then(|| NodeId::new(variables.len())));
         }
@@ -239,7 +239,7 @@ fn with_derivatives(variables: Vec<VariableNode>, d: &Differentiated) -> Vec<Var
     all.resize_with(d.graph.vlen.len(), || VariableNode {
         var: VarId(0),
         order: 0,
-        spans: Few::default(),
+        spans: ThinVec::default(),
     });
     for v in 0..d.graph.vlen.len() {
         if let Some(d) = d.var_derivative[v] {

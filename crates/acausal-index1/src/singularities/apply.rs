@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use acausal_base::Diagnostic;
 use acausal_expr::assumption::{Points, RedundantAssumption};
 use acausal_expr::flat::{Equation, FlatModel, Origin, OriginId, OriginKind};
-use acausal_expr::{ExprId, IterId, Kind, Printer, Range, ReduceOp, Ty, VarId};
+use acausal_expr::{ExprId, IterId, Printer, Range, ReduceOp, Ty, ValueKind, VarId};
 use acausal_structure::integer_elimination::arrays::{
     ArrayConstraint, ArrayDecisions, ArrayRow, ArrayTerm,
 };
@@ -199,7 +199,7 @@ impl Plan {
 
     fn set_to_zero(&mut self, flat: &mut FlatModel, v: VarId, at: &[Span]) {
         let (domain, iters) = box_domain(flat, at);
-        let lhs = flat.exprs.var(v, Kind::Value, &iters, Ty::Real);
+        let lhs = flat.exprs.var(v, ValueKind::Value, &iters, Ty::Real);
         let rhs = flat.exprs.real(0.0);
         let name = part_name(flat, v, at);
         let (span, flow) = (flat.var(v).span, flat.var(v).flow);
@@ -403,7 +403,7 @@ fn term(
         });
     }
     let mut e = match &system.columns[v.index()] {
-        Column::Unknown(var) => flat.exprs.var(*var, Kind::Value, &subs, Ty::Real),
+        Column::Unknown(var) => flat.exprs.var(*var, ValueKind::Value, &subs, Ty::Real),
         // Such a column is gone before what is left of a row is a constraint (`split.rs`).
         Column::Sum(_) => unreachable!("a sum is in one row only"),
         Column::Known(value, iters) => {

@@ -21,7 +21,7 @@
 use std::collections::BTreeMap;
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
-use acausal_expr::{ExprId, Kind, Node, Printer, Ty, VarId};
+use acausal_expr::{ExprId, Node, Printer, Ty, ValueKind, VarId};
 use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
 
 use super::linear_form::{is_integer, scale, scaled};
@@ -113,7 +113,7 @@ fn row(
         return None;
     }
     let x = &flat.exprs;
-    let belongs = |v: VarId, kind: Kind| {
+    let belongs = |v: VarId, kind: ValueKind| {
         order_of(kind).is_some_and(|k| order[v.index()] == Some(k.saturating_add(times)))
     };
     let (mut inside, mut outside, mut rest) = (Vec::new(), Vec::new(), Vec::new());
@@ -121,7 +121,7 @@ fn row(
     while let Some((e, coefficient)) = todo.pop() {
         match x.node(e) {
             Node::Add(l) => todo.extend(x.list(l).iter().rev().map(|&t| (t, coefficient))),
-            Node::Var(a) if a.kind == Kind::Value && x.list(a.subs).is_empty() => {
+            Node::Var(a) if a.kind == ValueKind::Value && x.list(a.subs).is_empty() => {
                 if belongs(a.var, a.kind) {
                     inside.push((coefficient, a.var));
                 } else if is_unknown(flat, a.var) {
@@ -235,7 +235,7 @@ fn dependent(
             let factor = factor as f64;
             match names.get(v.index()) {
                 Some((_, var)) => {
-                    let e = flat.exprs.var(*var, Kind::Value, &[], Ty::Real);
+                    let e = flat.exprs.var(*var, ValueKind::Value, &[], Ty::Real);
                     add(flat, factor, e);
                 }
                 None => {

@@ -4,7 +4,7 @@
 //! value or on a function that runs later.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, IterId, Kind, Node, Value};
+use acausal_expr::{ExprId, IterId, Node, ScalarValue, ValueKind};
 
 /// Parameters that depend on parameters: longer chains are not followed.
 const DEEPEST: usize = 100;
@@ -19,20 +19,20 @@ pub(crate) fn may_change(flat: &FlatModel, e: ExprId) -> bool {
     flat.exprs.any(e, |x, n| match x.node(n) {
         Node::Var(a) => {
             let v = flat.var(a.var);
-            a.kind == Kind::Value && v.is_parameter() && !v.structural
+            a.kind == ValueKind::Value && v.is_parameter() && !v.structural
         }
         _ => false,
     })
 }
 
-fn inner(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)], depth: usize) -> Option<Value> {
+fn inner(flat: &FlatModel, e: ExprId, at: &[(IterId, i64)], depth: usize) -> Option<ScalarValue> {
     if depth > DEEPEST {
         return None;
     }
     flat.exprs
         .evaluate(e, |x, leaf, subs| match x.node(leaf) {
-            Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
-            Node::Var(a) if a.kind == Kind::Value => {
+            Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| ScalarValue::Int(a.1)),
+            Node::Var(a) if a.kind == ValueKind::Value => {
                 let var = flat.var(a.var);
                 let fixed = var.fixed.as_ref().map(|f| x.as_bool(f.body));
                 let free = fixed.is_some_and(|f| f != Some(true));

@@ -19,7 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use acausal_expr::flat::{Equation, FlatModel, OriginKind};
-use acausal_expr::{ExprId, Exprs, Kind, Node, VarId};
+use acausal_expr::{ExprId, Exprs, Node, ValueKind, VarId};
 
 use super::linear_form::known;
 use crate::segments::incidence::order_of;
@@ -66,7 +66,7 @@ pub(super) fn row(
     if !eq.domain.is_empty() {
         return None;
     }
-    let belongs = |v: VarId, kind: Kind| {
+    let belongs = |v: VarId, kind: ValueKind| {
         order_of(kind).is_some_and(|k| order[v.index()] == Some(k.saturating_add(times)))
     };
     let kind = flat.origin(eq.origin).kind;
@@ -122,7 +122,7 @@ impl Row {
         flat: &FlatModel,
         e: ExprId,
         factor: ExprId,
-        belongs: &impl Fn(VarId, Kind) -> bool,
+        belongs: &impl Fn(VarId, ValueKind) -> bool,
     ) -> Option<()> {
         let mut taken = false;
         flat.exprs

@@ -11,7 +11,7 @@
 //! Example: `v = 2*(p.v - n.v) + V0` has the terms `v - 2*p.v + 2*n.v - V0`; `v = R*i` and `v = sin(time)` have none.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, Range, ReduceOp};
+use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Node, Range, ReduceOp, ValueKind};
 
 use crate::segments::incidence::is_unknown;
 
@@ -58,7 +58,9 @@ pub(super) fn integer_terms(flat: &FlatModel, eq: &Equation) -> Option<Vec<Term>
                 todo.extend(members.map(|&t| (t, coefficient, inner.clone())));
                 continue;
             }
-            Node::Var(a) if is_unknown(flat, a.var) && a.kind == Kind::Value => Factor::Unknown(a),
+            Node::Var(a) if is_unknown(flat, a.var) && a.kind == ValueKind::Value => {
+                Factor::Unknown(a)
+            }
             Node::Reduce {
                 op: ReduceOp::Sum,
                 iter,

@@ -13,7 +13,7 @@
 //! Example: `u = p.v - n.v; i + j = 0; u = R*i; j = g(p.v)`: rows `u - p.v + n.v` and `i + j`; `u` and `i` are in one row each.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, ExprId, Kind, Node, ReduceOp};
+use acausal_expr::{Access, ExprId, Node, ReduceOp, ValueKind};
 
 use super::linear_form::{Factor, known, scale, scaled};
 use super::split::Split;
@@ -48,9 +48,9 @@ pub(super) fn is_regular(flat: &FlatModel, equations: &[Equation], unknown: &[bo
                 split.of(flat, eq, is_unknown);
                 for a in &split.used {
                     let here = match a.kind {
-                        Kind::Pre => continue,
-                        Kind::Value => Use::Rest,
-                        Kind::Der(_) => Use::State,
+                        ValueKind::Pre => continue,
+                        ValueKind::Value => Use::Rest,
+                        ValueKind::Der(_) => Use::State,
                     };
                     if let Some(known) = uses.get_mut(a.var.index()) {
                         *known = here.max(*known);
@@ -111,7 +111,7 @@ fn integer_row(
     while let Some((e, coefficient)) = todo.pop() {
         match x.node(e) {
             Node::Add(l) => todo.extend(x.list(l).iter().map(|&t| (t, coefficient))),
-            Node::Var(a) if a.kind == Kind::Value && unknown[a.var.index()] => {
+            Node::Var(a) if a.kind == ValueKind::Value && unknown[a.var.index()] => {
                 if !x.list(a.subs).is_empty() {
                     return Row::Unclear;
                 }

@@ -18,7 +18,7 @@
 use std::collections::BinaryHeap;
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, ExprId, IterId, Kind, Node, Range, ReduceOp};
+use acausal_expr::{Access, ExprId, IterId, Node, Range, ReduceOp, ValueKind};
 
 use super::linear_form::{Factor, Term, scale, scaled};
 
@@ -76,7 +76,7 @@ impl Split {
                 }
                 node => {
                     if let Node::Var(a) = node
-                        && a.kind != Kind::Pre
+                        && a.kind != ValueKind::Pre
                     {
                         self.used.push(a);
                     }
@@ -122,7 +122,7 @@ impl Split {
                     let inside = self.inside(at, iter, range);
                     self.todo.push((body, coefficient, inside));
                 }
-                Node::Var(a) if a.kind == Kind::Value && unknown(a) => {
+                Node::Var(a) if a.kind == ValueKind::Value && unknown(a) => {
                     self.terms.push((coefficient, a, at));
                 }
                 _ => match scaled(x, e) {

@@ -5,7 +5,7 @@
 //! element by element, unless there are too many.
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, IterId, Kind, Range, VarId};
+use acausal_expr::{Access, IterId, Range, ValueKind, VarId};
 use acausal_structure::integer_elimination::Class;
 use acausal_structure::segments::Span;
 
@@ -34,9 +34,9 @@ pub(super) fn uses(
     let mut all = vec![Uses::default(); flat.vars.len()];
     for (equation, a) in used {
         let class = match a.kind {
-            Kind::Pre => continue,
-            Kind::Value => Class::Rest,
-            Kind::Der(_) => Class::State,
+            ValueKind::Pre => continue,
+            ValueKind::Value => Class::Rest,
+            ValueKind::Der(_) => Class::State,
         };
         all[a.var.index()].add(flat, &equations[*equation], *a, class);
     }

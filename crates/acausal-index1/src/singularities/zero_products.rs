@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use acausal_expr::flat::{Equation, FlatModel};
-use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Printer, Range, VarId};
+use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Printer, Range, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 
 use crate::Regularised;
@@ -146,7 +146,7 @@ enum Meets {
 
 fn meets(x: &Exprs, eq: &Equation, a: Access, zeros: &[Vec<Box>]) -> Meets {
     let boxes = &zeros[a.var.index()];
-    if boxes.is_empty() || a.kind != Kind::Value {
+    if boxes.is_empty() || a.kind != ValueKind::Value {
         return Meets::Outside;
     }
     let Some(subs) = subscripts(x, eq, a) else {
@@ -242,7 +242,7 @@ fn zero(flat: &FlatModel, eq: &Equation, zeros: &[Vec<Box>]) -> Option<(VarId, B
             Node::Div(above, below) if x.as_f64(below).is_some_and(|f| f != 0.0) => {
                 todo.push(above);
             }
-            Node::Var(a) if a.kind == Kind::Value && is_unknown(flat, a.var) => {
+            Node::Var(a) if a.kind == ValueKind::Value && is_unknown(flat, a.var) => {
                 if matches!(meets(x, eq, a, zeros), Meets::Inside) {
                     continue;
                 }

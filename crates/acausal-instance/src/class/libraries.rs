@@ -187,7 +187,7 @@ impl Libraries {
             .items
             .iter()
             .filter_map(|item| match item {
-                super::table::Item::Class(decl) => Some(decl.name),
+                super::table::ElementDecl::Class(decl) => Some(decl.name),
                 _ => None,
             })
             .collect();

@@ -26,7 +26,7 @@ pub(crate) struct Modifier {
     /// Arguments in the order written; one name can occur twice when different parts of it are modified.
     pub args: Box<[Arg]>,
     /// What stands behind `=`.
-    pub value: Option<Value>,
+    pub value: Option<ModifierValue>,
     /// The whole modification.
     pub span: Span,
     /// True if there is a redeclaration anywhere in it.
@@ -35,7 +35,7 @@ pub(crate) struct Modifier {
 
 /// What stands behind `=`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum ModifierValue {
     Expr(Arc<Expr>),
     /// `break`: no value (MLS 3.6 §7.2.7).
     Break,
@@ -69,7 +69,7 @@ pub(crate) struct Deselected {
 
 impl Modifier {
     /// A modification of these parts.
-    pub fn new(args: Box<[Arg]>, value: Option<Value>, span: Span) -> Modifier {
+    pub fn new(args: Box<[Arg]>, value: Option<ModifierValue>, span: Span) -> Modifier {
         let redeclares = args.iter().any(|arg| match &arg.kind {
             ArgKind::Modify(inner) => inner.redeclares,
             _ => true,
@@ -101,8 +101,8 @@ impl TableBuilder<'_> {
             .binding
             .as_ref()
             .map(|binding| match &binding.value {
-                BindingValue::Expr(expr) => Value::Expr(Arc::clone(expr)),
-                BindingValue::Break => Value::Break,
+                BindingValue::Expr(expr) => ModifierValue::Expr(Arc::clone(expr)),
+                BindingValue::Break => ModifierValue::Break,
             });
         let modifier = Modifier::new(args, value, modification.span);
         (!modifier.is_empty()).then(|| Arc::new(modifier))

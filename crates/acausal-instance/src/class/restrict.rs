@@ -6,7 +6,7 @@
 use acausal_base::{Diagnostic, Span};
 use acausal_syntax::ast::{
     ClassBody, ClassDef, ClassKind, Component, ComponentClause, Element, ElementKind, Section,
-    SectionKind, Variability, Visibility,
+    SectionKind, VariabilityPrefix, Visibility,
 };
 use rustc_hash::FxHashSet;
 
@@ -167,7 +167,7 @@ impl Checker<'_> {
     ) {
         let span = component.name.span;
         let prefix = clause.prefix;
-        let constant = prefix.variability == Some(Variability::Constant);
+        let constant = prefix.variability == Some(VariabilityPrefix::Constant);
         let inner_outer = element.prefixes.inner || element.prefixes.outer;
         match self.def.kind {
             ClassKind::Record { .. } => {

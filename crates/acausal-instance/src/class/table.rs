@@ -20,7 +20,7 @@ use super::tree::ClassId;
 #[derive(Debug, Default)]
 pub(crate) struct ElementTable {
     /// In the order written; `extends` clauses have their place in it.
-    pub items: Vec<Item>,
+    pub items: Vec<ElementDecl>,
     /// Index into `items` of components and classes.
     pub by_name: FxHashMap<Name, u32>,
     /// Imported names (MLS 3.6 §13.2.1): qualified, renamed and listed ones.
@@ -33,7 +33,7 @@ pub(crate) struct ElementTable {
 
 /// One element.
 #[derive(Debug, Clone)]
-pub(crate) enum Item {
+pub(crate) enum ElementDecl {
     Component(Arc<ComponentDecl>),
     Class(Arc<ClassDecl>),
     Extends(Arc<ExtendsDecl>),
@@ -63,7 +63,7 @@ pub(crate) struct ClauseDecl {
     pub type_name: Path,
     /// Dimensions behind the type.
     pub subscripts: Box<[Arc<Expr>]>,
-    pub constraint: Option<Arc<Constraint>>,
+    pub constraint: Option<Arc<ConstrainingDecl>>,
 }
 
 /// A nested class or a redeclared one.
@@ -74,14 +74,14 @@ pub(crate) struct ClassDecl {
     pub class: ClassId,
     pub prefixes: Prefixes,
     pub visibility: Visibility,
-    pub constraint: Option<Arc<Constraint>>,
+    pub constraint: Option<Arc<ConstrainingDecl>>,
     /// `class extends A`: builds on the inherited class of the same name.
     pub extends_inherited: bool,
 }
 
 /// `constrainedby A(...)`.
 #[derive(Debug)]
-pub(crate) struct Constraint {
+pub(crate) struct ConstrainingDecl {
     pub base: Path,
     pub modifier: Option<Arc<Modifier>>,
 }
@@ -101,17 +101,17 @@ pub(crate) struct ExtendsDecl {
 /// The rest of a short class.
 #[derive(Debug)]
 pub(crate) struct ShortDecl {
-    pub causality: Option<ast::Causality>,
+    pub causality: Option<ast::CausalityPrefix>,
     pub subscripts: Box<[Arc<Expr>]>,
 }
 
-impl Item {
+impl ElementDecl {
     /// Name, place of the name and visibility; none for `extends`.
     pub fn declared(&self) -> Option<(Name, Span)> {
         match self {
-            Item::Component(decl) => Some((decl.name, decl.name_span)),
-            Item::Class(decl) => Some((decl.name, decl.name_span)),
-            Item::Extends(_) => None,
+            ElementDecl::Component(decl) => Some((decl.name, decl.name_span)),
+            ElementDecl::Class(decl) => Some((decl.name, decl.name_span)),
+            ElementDecl::Extends(_) => None,
         }
     }
 }

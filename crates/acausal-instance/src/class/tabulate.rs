@@ -10,7 +10,8 @@ use acausal_syntax::ast::{
 use super::modifier::Deselected;
 use super::restrict;
 use super::table::{
-    ClassDecl, ClauseDecl, ComponentDecl, Constraint, ElementTable, ExtendsDecl, Item, ShortDecl,
+    ClassDecl, ClauseDecl, ComponentDecl, ConstrainingDecl, ElementDecl, ElementTable, ExtendsDecl,
+    ShortDecl,
 };
 use super::tree::{Arena, ClassId};
 
@@ -47,7 +48,7 @@ pub(super) fn build_table(arena: &mut Arena, class: ClassId) -> ElementTable {
                 span: def.span,
             };
             ElementTable {
-                items: vec![Item::Extends(Arc::new(extends))],
+                items: vec![ElementDecl::Extends(Arc::new(extends))],
                 ..ElementTable::default()
             }
         }
@@ -71,7 +72,7 @@ impl TableBuilder<'_> {
             span: short.span,
         };
         ElementTable {
-            items: vec![Item::Extends(Arc::new(extends))],
+            items: vec![ElementDecl::Extends(Arc::new(extends))],
             ..ElementTable::default()
         }
     }
@@ -85,7 +86,7 @@ impl TableBuilder<'_> {
         let mut table = ElementTable::default();
         if let Some(arguments) = class_extends {
             let (modifier, deselected) = self.extends_arguments(arguments, def.name.span);
-            table.items.push(Item::Extends(Arc::new(ExtendsDecl {
+            table.items.push(ElementDecl::Extends(Arc::new(ExtendsDecl {
                 base: Path {
                     global: false,
                     parts: vec![def.name.clone()],
@@ -115,7 +116,7 @@ impl TableBuilder<'_> {
                     ElementKind::Extends(extends) => {
                         let (modifier, deselected) =
                             self.extends_arguments(&extends.modification, extends.span);
-                        table.items.push(Item::Extends(Arc::new(ExtendsDecl {
+                        table.items.push(ElementDecl::Extends(Arc::new(ExtendsDecl {
                             base: extends.base.clone(),
                             modifier,
                             visibility: *visibility,
@@ -131,7 +132,7 @@ impl TableBuilder<'_> {
                                 .get_mut(self.class)
                                 .nested
                                 .insert(decl.name, decl.class);
-                            table.items.push(Item::Class(Arc::new(decl)));
+                            table.items.push(ElementDecl::Class(Arc::new(decl)));
                         }
                     }
                     ElementKind::Components(clause) => {
@@ -139,7 +140,7 @@ impl TableBuilder<'_> {
                         for component in &clause.components {
                             let decl = self.component(component, Arc::clone(&shared_clause));
                             if self.insert(&mut table, decl.name, decl.name_span) {
-                                table.items.push(Item::Component(Arc::new(decl)));
+                                table.items.push(ElementDecl::Component(Arc::new(decl)));
                             }
                         }
                     }
@@ -259,10 +260,10 @@ impl TableBuilder<'_> {
         })
     }
 
-    fn constraint(&mut self, element: &ast::Element) -> Option<Arc<Constraint>> {
+    fn constraint(&mut self, element: &ast::Element) -> Option<Arc<ConstrainingDecl>> {
         let clause = element.constraining.as_ref()?;
         let modifier = self.arguments(&clause.modification, clause.span);
-        Some(Arc::new(Constraint {
+        Some(Arc::new(ConstrainingDecl {
             base: clause.base.clone(),
             modifier,
         }))

@@ -6,10 +6,10 @@ use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::Visibility;
 
 use super::Instances;
-use super::environment::Hit;
-use super::node::{Decl, Piece};
-use super::shape::Shape;
-use super::types::{BindingOrigin, InstId, InstPrefixes, Kind, Role};
+use super::environment::ReachingArgument;
+use super::node::{AppliedModifier, Decl};
+use super::shape::ClassShape;
+use super::types::{BindingOrigin, InstId, InstPrefixes, InstanceKind, Role};
 use super::unknown::with_hint;
 use crate::class::modifier::Modifier;
 use crate::class::predefined;
@@ -22,7 +22,7 @@ impl Instances {
     /// A final element or modifier must not be modified from further outside (MLS 3.6 §7.2.6).
     pub(super) fn check_final(
         &mut self,
-        hits: &[Hit],
+        hits: &[ReachingArgument],
         declared_final: bool,
         name: Name,
         place: Span,
@@ -52,7 +52,12 @@ impl Instances {
     }
 
     /// Every argument must name an element of the class, or an attribute of the predefined type.
-    pub(super) fn check_modifier_names(&mut self, env: &[Piece], class: InstId, shape: &Shape) {
+    pub(super) fn check_modifier_names(
+        &mut self,
+        env: &[AppliedModifier],
+        class: InstId,
+        shape: &ClassShape,
+    ) {
         // Settings have been checked with messages of their own.
         for piece in env
             .iter()
@@ -67,11 +72,11 @@ impl Instances {
         &mut self,
         modifier: &Modifier,
         class: InstId,
-        shape: &Shape,
+        shape: &ClassShape,
         outside: bool,
     ) {
         // What an unknown base class would have had is unknown, too.
-        if shape.kind == Kind::Error || shape.incomplete {
+        if shape.kind == InstanceKind::Error || shape.incomplete {
             return;
         }
         for arg in &modifier.args {
@@ -99,7 +104,7 @@ impl Instances {
         }
     }
 
-    fn has_element(&self, shape: &Shape, name: Name) -> bool {
+    fn has_element(&self, shape: &ClassShape, name: Name) -> bool {
         if shape.by_name.contains_key(&name) {
             return true;
         }
@@ -111,9 +116,15 @@ impl Instances {
                 .any(|layer| self.libraries.has_stored(layer.class, name))
     }
 
-    fn report_unknown_modifier(&mut self, name: Name, span: Span, class: InstId, shape: &Shape) {
+    fn report_unknown_modifier(
+        &mut self,
+        name: Name,
+        span: Span,
+        class: InstId,
+        shape: &ClassShape,
+    ) {
         let class_name = self.class_name(class);
-        let what = if matches!(shape.kind, Kind::Primitive(_)) {
+        let what = if matches!(shape.kind, InstanceKind::Primitive(_)) {
             "attribute"
         } else {
             "element"
@@ -266,7 +277,13 @@ impl Instances {
         }
     }
 
-    pub(super) fn report_kind_change(&mut self, hit: &Hit, place: Span, old: &str, new: &str) {
+    pub(super) fn report_kind_change(
+        &mut self,
+        hit: &ReachingArgument,
+        place: Span,
+        old: &str,
+        new: &str,
+    ) {
         self.report(
             Diagnostic::error(
                 "redeclare-mismatch",
@@ -279,10 +296,10 @@ impl Instances {
 }
 
 /// Attributes that a modifier of this type may name.
-pub(super) fn attributes_of(shape: &Shape) -> &'static [&'static str] {
+pub(super) fn attributes_of(shape: &ClassShape) -> &'static [&'static str] {
     match (shape.kind, shape.predefined) {
         (_, Some(kind)) => predefined::attributes(kind),
-        (Kind::Primitive(_), None) => predefined::ENUMERATION_ATTRIBUTES,
+        (InstanceKind::Primitive(_), None) => predefined::ENUMERATION_ATTRIBUTES,
         _ => &[],
     }
 }

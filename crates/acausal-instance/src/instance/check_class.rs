@@ -6,15 +6,15 @@ use acausal_syntax::ast::ClassDef;
 use super::Instances;
 use super::merge::{redeclares, span};
 use super::node::Decl;
-use super::shape::Shape;
-use super::types::{InstId, Kind};
+use super::shape::ClassShape;
+use super::types::{InstId, InstanceKind};
 use super::unknown::with_hint;
 use crate::class::ClassId;
 use crate::class::restrict::may_extend;
-use crate::class::table::{ExtendsDecl, Item};
+use crate::class::table::{ElementDecl, ExtendsDecl};
 
 impl Instances {
-    pub(super) fn check_deselected(&mut self, extends: &ExtendsDecl, base: &Shape) {
+    pub(super) fn check_deselected(&mut self, extends: &ExtendsDecl, base: &ClassShape) {
         for ident in &extends.deselected.components {
             if !base.by_name.contains_key(&ident.name) {
                 let names = base.elements.iter().map(|element| element.name.as_str());
@@ -29,7 +29,7 @@ impl Instances {
     }
 
     /// `redeclare` as an element needs something inherited to replace (MLS 3.6 §7.3).
-    pub(super) fn check_redeclarations(&mut self, shape: &Shape) {
+    pub(super) fn check_redeclarations(&mut self, shape: &ClassShape) {
         for element in shape.elements.iter().filter(|element| element.layer == 0) {
             if redeclares(&element.item) && element.replaced.is_none() {
                 let names = shape.elements.iter().map(|other| other.name.as_str());
@@ -45,10 +45,10 @@ impl Instances {
     }
 
     /// What is made from a simple or array type has no elements of its own (MLS 3.6 §4.6.2).
-    pub(super) fn check_simple_type(&mut self, def: &ClassDef, shape: &Shape) {
-        let simple = matches!(shape.kind, Kind::Primitive(_)) || !shape.dims.is_empty();
+    pub(super) fn check_simple_type(&mut self, def: &ClassDef, shape: &ClassShape) {
+        let simple = matches!(shape.kind, InstanceKind::Primitive(_)) || !shape.dims.is_empty();
         let extra = shape.elements.iter().find(|element| {
-            matches!(element.item, Item::Component(_))
+            matches!(element.item, ElementDecl::Component(_))
                 && (shape.predefined.is_some() || element.layer == 0)
         });
         if let (true, Some(element)) = (simple, extra) {

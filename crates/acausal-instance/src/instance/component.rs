@@ -14,15 +14,15 @@
 use std::sync::Arc;
 
 use acausal_base::Diagnostic;
-use acausal_syntax::ast::Variability;
+use acausal_syntax::ast::VariabilityPrefix;
 
 use super::Instances;
-use super::environment::Hit;
-use super::node::{Decl, INSIDE, Piece};
-use super::shape::{Shape, ShapeElement};
+use super::environment::ReachingArgument;
+use super::node::{AppliedModifier, Decl, INSIDE};
+use super::shape::{ClassShape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Instance, Role, Scope};
 use crate::class::modifier::ArgKind;
-use crate::class::table::{ComponentDecl, Item};
+use crate::class::table::{ComponentDecl, ElementDecl};
 
 /// A declaration and where it was written.
 pub(super) type Placed = (Arc<ComponentDecl>, Scope);
@@ -31,7 +31,7 @@ impl Instances {
     pub(super) fn make_component(
         &mut self,
         parent: InstId,
-        shape: Option<&Shape>,
+        shape: Option<&ClassShape>,
         element: &ShapeElement,
         declared: &Arc<ComponentDecl>,
     ) -> InstId {
@@ -47,7 +47,7 @@ impl Instances {
     fn make_component_unguarded(
         &mut self,
         parent: InstId,
-        shape: Option<&Shape>,
+        shape: Option<&ClassShape>,
         element: &ShapeElement,
         declared: &Arc<ComponentDecl>,
     ) -> InstId {
@@ -56,9 +56,9 @@ impl Instances {
             layer: element.layer,
         };
         let hits = self.hits(parent, shape, element.layer, element.name);
-        let redeclare = hits.iter().position(Hit::is_redeclare);
+        let redeclare = hits.iter().position(ReachingArgument::is_redeclare);
         let (decl, scope) = match redeclare.map(|position| &hits[position]) {
-            Some(Hit {
+            Some(ReachingArgument {
                 kind: ArgKind::RedeclareComponent(decl),
                 scope,
                 ..
@@ -205,7 +205,7 @@ impl Instances {
         InstId::ERROR
     }
 
-    fn report_modified_outer(&mut self, hit: &Hit, declared: &ComponentDecl) {
+    fn report_modified_outer(&mut self, hit: &ReachingArgument, declared: &ComponentDecl) {
         self.report(
             Diagnostic::error(
                 "modified-outer",
@@ -220,33 +220,26 @@ impl Instances {
 
 /// The first declaration of an element that was redeclared in classes.
 pub(super) fn original_of(element: &ShapeElement, parent: InstId) -> Option<Placed> {
-    let mut last = element;
-    while let Some(replaced) = &last.replaced {
-        last = replaced;
-    }
-    match &last.item {
-        Item::Component(decl) => Some((
-            Arc::clone(decl),
-            Scope {
-                inst: parent,
-                layer: last.layer,
-            },
-        )),
+    match element.declarations(parent).last()? {
+        (ElementDecl::Component(decl), scope, _) => Some((Arc::clone(decl), scope)),
         _ => None,
     }
 }
 
 /// All modifiers of a component, outermost first; see the module documentation.
 fn component_environment(
-    hits: &[Hit],
+    hits: &[ReachingArgument],
     redeclare: Option<usize>,
     decl: &Arc<ComponentDecl>,
     scope: Scope,
     element: &ShapeElement,
     parent: InstId,
-) -> Vec<Piece> {
+) -> Vec<AppliedModifier> {
     let outer = redeclare.unwrap_or(hits.len());
-    let mut env: Vec<Piece> = hits[..outer].iter().filter_map(Hit::piece).collect();
+    let mut env: Vec<AppliedModifier> = hits[..outer]
+        .iter()
+        .filter_map(ReachingArgument::piece)
+        .collect();
     let inner = redeclare.map_or(&[][..], |position| &hits[position + 1..]);
     let source = redeclare.map(|position| hits[position].source);
     // `redeclare A x, x.start = 2` is one modification (§7.2.4).
@@ -254,19 +247,19 @@ fn component_environment(
         inner
             .iter()
             .filter(|hit| Some(hit.source) == source)
-            .filter_map(Hit::piece),
+            .filter_map(ReachingArgument::piece),
     );
     if let Some(modifier) = &decl.modifier {
-        env.push(Piece {
+        env.push(AppliedModifier {
             source: redeclare.map_or(INSIDE, |position| hits[position].place),
-            ..Piece::declaration(modifier, scope, decl.clause.prefixes.is_final)
+            ..AppliedModifier::declaration(modifier, scope, decl.clause.prefixes.is_final)
         });
     }
     env.extend(
         inner
             .iter()
             .filter(|hit| Some(hit.source) != source)
-            .filter_map(Hit::piece),
+            .filter_map(ReachingArgument::piece),
     );
 
     // Declarations from the one in force to the original: what a constraining clause modifies holds for all later ones (§7.3.2).
@@ -275,46 +268,40 @@ fn component_environment(
             env.extend(constraint_of(decl, hit.scope));
         }
     }
-    let mut next = Some(element);
-    while let Some(element) = next {
-        next = element.replaced.as_deref();
-        let Item::Component(declared) = &element.item else {
+    for (item, scope, is_original) in element.declarations(parent) {
+        let ElementDecl::Component(declared) = item else {
             continue;
-        };
-        let scope = Scope {
-            inst: parent,
-            layer: element.layer,
         };
         env.extend(constraint_of(declared, scope));
         // Without a clause the original declaration is the constraining one.
-        if next.is_none()
+        if is_original
             && declared.clause.constraint.is_none()
             && !Arc::ptr_eq(declared, decl)
             && let Some(modifier) = &declared.modifier
         {
-            env.push(Piece::constraint(modifier, scope));
+            env.push(AppliedModifier::constraint(modifier, scope));
         }
     }
     env
 }
 
 /// The modifiers of the constraining clause of a declaration.
-fn constraint_of(decl: &ComponentDecl, scope: Scope) -> Option<Piece> {
+fn constraint_of(decl: &ComponentDecl, scope: Scope) -> Option<AppliedModifier> {
     let clause = decl.clause.constraint.as_ref()?;
     let modifier = clause.modifier.as_ref()?;
-    Some(Piece::constraint(modifier, scope))
+    Some(AppliedModifier::constraint(modifier, scope))
 }
 
 fn component_prefixes(
     decl: &ComponentDecl,
     original: Option<&Placed>,
     parent: InstPrefixes,
-    type_causality: Option<acausal_syntax::ast::Causality>,
-    hits: &[Hit],
+    type_causality: Option<acausal_syntax::ast::CausalityPrefix>,
+    hits: &[ReachingArgument],
 ) -> InstPrefixes {
     let own = decl.clause.prefix;
     let old = original.map(|(original, _)| &original.clause);
-    let variability: Option<Variability> = own
+    let variability: Option<VariabilityPrefix> = own
         .variability
         .or(old.and_then(|old| old.prefix.variability));
     let stricter = match (variability, parent.variability) {

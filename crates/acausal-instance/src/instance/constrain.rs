@@ -6,14 +6,14 @@
 //! constraining clause in the row, or the type of the original declaration.
 
 use acausal_base::{Diagnostic, Name, Span};
-use acausal_syntax::ast::{Path, Variability, Visibility};
+use acausal_syntax::ast::{Path, VariabilityPrefix, Visibility};
 
 use super::Instances;
-use super::environment::Hit;
+use super::environment::ReachingArgument;
 use super::shape::ShapeElement;
-use super::types::{InstId, Kind, Scope};
+use super::types::{InstId, InstanceKind, Scope};
 use crate::class::modifier::ArgKind;
-use crate::class::table::{ClassDecl, ComponentDecl, Item};
+use crate::class::table::{ClassDecl, ComponentDecl, ElementDecl};
 
 /// One declaration of an element.
 struct Step<'a> {
@@ -46,7 +46,7 @@ impl Instances {
         &mut self,
         parent: InstId,
         element: &ShapeElement,
-        hits: &[Hit],
+        hits: &[ReachingArgument],
         class: InstId,
     ) {
         let steps = steps(parent, element, hits);
@@ -88,7 +88,7 @@ impl Instances {
         &mut self,
         parent: InstId,
         element: &ShapeElement,
-        hits: &[Hit],
+        hits: &[ReachingArgument],
         node: InstId,
     ) {
         let steps = steps(parent, element, hits);
@@ -184,11 +184,12 @@ impl Instances {
             return None;
         }
         let (have, want) = (self.shape(class), self.shape(wanted));
-        if have.kind == Kind::Error || want.kind == Kind::Error || have.incomplete {
+        if have.kind == InstanceKind::Error || want.kind == InstanceKind::Error || have.incomplete {
             return None;
         }
-        if matches!(have.kind, Kind::Primitive(_)) != matches!(want.kind, Kind::Primitive(_))
-            || matches!((have.kind, want.kind), (Kind::Primitive(a), Kind::Primitive(b)) if a != b)
+        if matches!(have.kind, InstanceKind::Primitive(_))
+            != matches!(want.kind, InstanceKind::Primitive(_))
+            || matches!((have.kind, want.kind), (InstanceKind::Primitive(a), InstanceKind::Primitive(b)) if a != b)
         {
             return Some(format!(
                 "`{}` is another type than `{}`",
@@ -197,7 +198,7 @@ impl Instances {
             ));
         }
         let missing = want.elements.iter().find(|element| {
-            let Item::Component(decl) = &element.item else {
+            let ElementDecl::Component(decl) = &element.item else {
                 return false;
             };
             let conditional = decl.condition.is_some();
@@ -213,7 +214,11 @@ impl Instances {
     }
 }
 
-fn steps<'a>(parent: InstId, element: &'a ShapeElement, hits: &'a [Hit]) -> Vec<Step<'a>> {
+fn steps<'a>(
+    parent: InstId,
+    element: &'a ShapeElement,
+    hits: &'a [ReachingArgument],
+) -> Vec<Step<'a>> {
     let mut found = Vec::new();
     for hit in hits {
         match &hit.kind {
@@ -233,9 +238,11 @@ fn steps<'a>(parent: InstId, element: &'a ShapeElement, hits: &'a [Hit]) -> Vec<
             layer: element.layer,
         };
         match &element.item {
-            Item::Component(decl) => found.push(component_step(decl, scope, decl.name_span, false)),
-            Item::Class(decl) => found.push(class_step(decl, scope, decl.name_span, false)),
-            Item::Extends(_) => {}
+            ElementDecl::Component(decl) => {
+                found.push(component_step(decl, scope, decl.name_span, false))
+            }
+            ElementDecl::Class(decl) => found.push(class_step(decl, scope, decl.name_span, false)),
+            ElementDecl::Extends(_) => {}
         }
         next = element.replaced.as_deref();
     }
@@ -248,7 +255,7 @@ fn component_step(decl: &ComponentDecl, scope: Scope, span: Span, modifier: bool
     Step {
         replaceable: clause.prefixes.replaceable,
         is_final: clause.prefixes.is_final,
-        constant: clause.prefix.variability == Some(Variability::Constant),
+        constant: clause.prefix.variability == Some(VariabilityPrefix::Constant),
         type_name: Some(&clause.type_name),
         constraint: clause.constraint.as_ref().map(|found| &found.base),
         scope,

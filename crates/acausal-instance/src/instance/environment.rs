@@ -1,6 +1,6 @@
 //! Which modifiers reach an element (MLS 3.6 §7.2.2, §7.2.3).
 //!
-//! Nothing is merged ahead of time. An instance has a list of [`Piece`]s, outermost first; for the member `x` of it, the arguments
+//! Nothing is merged ahead of time. An instance has a list of [`AppliedModifier`]s, outermost first; for the member `x` of it, the arguments
 //! called `x` of these pieces are collected, then those of the `extends` clauses on the way to the class that declares `x`, and last the declaration's
 //! own modification. The first value in that order is the one in force.
 //!
@@ -19,14 +19,14 @@ use std::sync::Arc;
 use acausal_base::{Name, Span};
 
 use super::Instances;
-use super::node::{INSIDE, OwnDims, Piece};
-use super::shape::Shape;
+use super::node::{AppliedModifier, INSIDE, OwnDims};
+use super::shape::ClassShape;
 use super::types::{BindingOrigin, InstId, Role, Scope};
 use crate::class::modifier::{ArgKind, Modifier};
 
 /// An argument that applies to an element.
 #[derive(Clone, Debug)]
-pub(super) struct Hit {
+pub(super) struct ReachingArgument {
     pub kind: ArgKind,
     pub scope: Scope,
     pub levels: u8,
@@ -45,10 +45,10 @@ impl Instances {
     pub(super) fn hits(
         &self,
         inst: InstId,
-        shape: Option<&Shape>,
+        shape: Option<&ClassShape>,
         layer: u16,
         name: Name,
-    ) -> Vec<Hit> {
+    ) -> Vec<ReachingArgument> {
         let node = self.data(inst);
         let mut hits = Vec::new();
         let mut source = 0;
@@ -75,7 +75,7 @@ impl Instances {
             .map_or(&[][..], |layer| &layer.modifiers);
         for entry in modifiers {
             for arg in entry.modifier.args_for(name) {
-                hits.push(Hit {
+                hits.push(ReachingArgument {
                     kind: arg.kind.clone(),
                     scope: entry.scope.at(inst),
                     levels: if arg.each {
@@ -97,16 +97,16 @@ impl Instances {
     }
 }
 
-/// `levels` counts the dimensions that an argument without `each` spans; `source` and `place` are those of [`Hit`].
+/// `levels` counts the dimensions that an argument without `each` spans; `source` and `place` are those of [`ReachingArgument`].
 fn collect(
-    hits: &mut Vec<Hit>,
-    piece: &Piece,
+    hits: &mut Vec<ReachingArgument>,
+    piece: &AppliedModifier,
     levels: u8,
     name: Name,
     (source, place): (u32, u16),
 ) {
     for arg in piece.modifier.args_for(name) {
-        hits.push(Hit {
+        hits.push(ReachingArgument {
             kind: arg.kind.clone(),
             scope: piece.scope,
             // `each` also inhibits the split of the outer modifiers (MLS 3.6 §7.2.5, model E).
@@ -121,11 +121,11 @@ fn collect(
     }
 }
 
-impl Hit {
+impl ReachingArgument {
     /// The modifier as a piece for the element, unless it is a redeclaration.
-    pub fn piece(&self) -> Option<Piece> {
+    pub fn piece(&self) -> Option<AppliedModifier> {
         match &self.kind {
-            ArgKind::Modify(modifier) => Some(Piece {
+            ArgKind::Modify(modifier) => Some(AppliedModifier {
                 modifier: Arc::clone(modifier),
                 scope: self.scope,
                 levels: self.levels,
@@ -146,10 +146,10 @@ impl Hit {
     }
 }
 
-impl Piece {
+impl AppliedModifier {
     /// The modification of a declaration itself.
-    pub fn declaration(modifier: &Arc<Modifier>, scope: Scope, is_final: bool) -> Piece {
-        Piece {
+    pub fn declaration(modifier: &Arc<Modifier>, scope: Scope, is_final: bool) -> AppliedModifier {
+        AppliedModifier {
             modifier: Arc::clone(modifier),
             scope,
             levels: 0,
@@ -163,10 +163,10 @@ impl Piece {
     }
 
     /// The modification of a constraining clause, which gives no value of its own.
-    pub fn constraint(modifier: &Arc<Modifier>, scope: Scope) -> Piece {
-        Piece {
+    pub fn constraint(modifier: &Arc<Modifier>, scope: Scope) -> AppliedModifier {
+        AppliedModifier {
             origin: BindingOrigin::Modifier,
-            ..Piece::declaration(modifier, scope, false)
+            ..AppliedModifier::declaration(modifier, scope, false)
         }
     }
 }

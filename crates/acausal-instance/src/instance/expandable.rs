@@ -7,7 +7,7 @@ use acausal_base::Name;
 use acausal_syntax::ast::Visibility;
 
 use super::Instances;
-use super::node::Pieces;
+use super::node::ModifierRange;
 use super::types::{Dim, InstId, InstPrefixes, Instance, Role};
 
 impl Instances {
@@ -42,7 +42,7 @@ impl Instances {
             decl: node.decl.clone(),
             shape: Some(shape),
         };
-        let id = self.add(added, Some(connector), connector, Pieces::default());
+        let id = self.add(added, Some(connector), connector, ModifierRange::default());
         self.augmented_dims.insert(id, dims);
         self.augmented
             .entry(connector)

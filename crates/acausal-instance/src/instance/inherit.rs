@@ -1,4 +1,4 @@
-//! Building the [`Shape`] of a class: inheritance (MLS 3.6 §7.1, §5.6.1.4).
+//! Building the [`ClassShape`] of a class: inheritance (MLS 3.6 §7.1, §5.6.1.4).
 //!
 //! In: a class in its place (an instance with [`Role::Class`]). Out: its shape, made by putting the shapes of its base classes in the
 //! place of the `extends` clauses. Layers of a base class move up by an offset; the modifiers of the clause go before those the
@@ -17,11 +17,11 @@ use acausal_syntax::ast::{ClassBody, ClassKind, Visibility};
 
 use super::Instances;
 use super::node::{Decl, OwnDims};
-use super::shape::{Layer, LayerModifier, LayerScope, Shape, ShapeElement};
-use super::types::{InstId, Kind, Primitive, Role, Scope};
+use super::shape::{ClassShape, Layer, LayerModifier, LayerScope, ShapeElement};
+use super::types::{InstId, InstanceKind, Primitive, Role, Scope};
 use crate::class::ClassId;
 use crate::class::predefined::PredefinedType;
-use crate::class::table::{ExtendsDecl, Item};
+use crate::class::table::{ElementDecl, ExtendsDecl};
 
 /// More layers than any real class has; guards the 16-bit index.
 const MAX_LAYERS: usize = 60_000;
@@ -32,13 +32,13 @@ const MAX_DEPTH: u16 = 100;
 
 impl Instances {
     /// The flattened class of an instance.
-    pub(super) fn shape(&mut self, inst: InstId) -> Arc<Shape> {
+    pub(super) fn shape(&mut self, inst: InstId) -> Arc<ClassShape> {
         if let Some(shape) = &self.data(inst).shape {
             return Arc::clone(shape);
         }
         if self.is_building(inst) {
             // A class that needs itself; reported where the cycle closes.
-            return Arc::new(Shape::empty(Kind::Error, inst));
+            return Arc::new(ClassShape::empty(InstanceKind::Error, inst));
         }
         let shape = if self.data(inst).role == Role::Class {
             if self.depth == MAX_DEPTH {
@@ -62,23 +62,23 @@ impl Instances {
         shape
     }
 
-    fn report_depth(&mut self, inst: InstId) -> Arc<Shape> {
+    fn report_depth(&mut self, inst: InstId) -> Arc<ClassShape> {
         let span = self.data(inst).span;
         let message = format!("more than {MAX_DEPTH} classes that each extend the next");
         self.report(Diagnostic::error("inheritance-depth", span, message));
-        let mut shape = Shape::empty(Kind::Error, inst);
+        let mut shape = ClassShape::empty(InstanceKind::Error, inst);
         shape.incomplete = true;
         Arc::new(shape)
     }
 
-    fn build_shape(&mut self, node: InstId) -> Shape {
+    fn build_shape(&mut self, node: InstId) -> ClassShape {
         let Decl::Class(class) = self.data(node).decl else {
-            return Shape::empty(Kind::Error, node);
+            return ClassShape::empty(InstanceKind::Error, node);
         };
         let def = Arc::clone(&self.libraries.class(class).def);
         let table = self.element_table(class);
         let enclosing = self.scope_of(node);
-        let mut shape = Shape::empty(Kind::Error, node);
+        let mut shape = ClassShape::empty(InstanceKind::Error, node);
         shape.layers[0].class = class;
         shape.layers[0].enclosing = enclosing;
         let predefined = self.libraries.predefined(class);
@@ -87,21 +87,21 @@ impl Instances {
         shape.kind = match (&def.body, predefined) {
             (_, Some(kind)) => predefined_kind(kind),
             (ClassBody::Enumeration(_), None) => {
-                Kind::Primitive(Primitive::Enum(self.enumeration(class)))
+                InstanceKind::Primitive(Primitive::Enum(self.enumeration(class)))
             }
             _ => kind_of(def.kind),
         };
         shape.is_connector = matches!(def.kind, ClassKind::Connector { .. });
         for item in &table.items {
             match item {
-                Item::Component(decl) => {
+                ElementDecl::Component(decl) => {
                     let visibility = decl.clause.visibility;
                     self.add_element(&mut shape, element(decl.name, item, visibility));
                 }
-                Item::Class(decl) => {
+                ElementDecl::Class(decl) => {
                     self.add_element(&mut shape, element(decl.name, item, decl.visibility));
                 }
-                Item::Extends(extends) => self.add_base(&mut shape, node, class, extends),
+                ElementDecl::Extends(extends) => self.add_base(&mut shape, node, class, extends),
             }
         }
         let layers = shape.layers.len() as u16;
@@ -119,7 +119,7 @@ impl Instances {
     /// Puts a base class in the place of an `extends` clause.
     fn add_base(
         &mut self,
-        shape: &mut Shape,
+        shape: &mut ClassShape,
         node: InstId,
         class: ClassId,
         extends: &Arc<ExtendsDecl>,
@@ -178,7 +178,7 @@ impl Instances {
         &mut self,
         node: InstId,
         base: InstId,
-        base_shape: &Shape,
+        base_shape: &ClassShape,
         extends: &ExtendsDecl,
     ) -> Vec<LayerModifier> {
         let own = base_shape.dims.len()
@@ -208,8 +208,8 @@ impl Instances {
     /// The elements of the base class that the clause does not deselect.
     fn add_inherited(
         &mut self,
-        shape: &mut Shape,
-        base_shape: &Shape,
+        shape: &mut ClassShape,
+        base_shape: &ClassShape,
         offset: u16,
         extends: &ExtendsDecl,
     ) {
@@ -239,15 +239,19 @@ impl Instances {
     /// What a class is when it says nothing of its own: `type Voltage = Real`.
     fn specialise(
         &self,
-        shape: &mut Shape,
-        base_shape: &Shape,
+        shape: &mut ClassShape,
+        base_shape: &ClassShape,
         class: ClassId,
         extends: &ExtendsDecl,
     ) {
         shape.predefined = shape.predefined.or(base_shape.predefined);
         match base_shape.kind {
-            Kind::Primitive(_) | Kind::ExternalObject => shape.kind = base_shape.kind,
-            Kind::Record { operator: true } if matches!(shape.kind, Kind::Record { .. }) => {
+            InstanceKind::Primitive(_) | InstanceKind::ExternalObject => {
+                shape.kind = base_shape.kind
+            }
+            InstanceKind::Record { operator: true }
+                if matches!(shape.kind, InstanceKind::Record { .. }) =>
+            {
                 shape.kind = base_shape.kind;
             }
             kind if extends.short.is_some() && self.is_type_or_class(class) => {
@@ -320,8 +324,8 @@ impl Instances {
 
 /// The layers of a base class behind those that are there.
 fn add_layers(
-    shape: &mut Shape,
-    base_shape: &Shape,
+    shape: &mut ClassShape,
+    base_shape: &ClassShape,
     outer: &[LayerModifier],
     extends: &ExtendsDecl,
 ) {
@@ -352,7 +356,7 @@ fn add_layers(
     }
 }
 
-fn element(name: acausal_base::Name, item: &Item, visibility: Visibility) -> ShapeElement {
+fn element(name: acausal_base::Name, item: &ElementDecl, visibility: Visibility) -> ShapeElement {
     ShapeElement {
         name,
         layer: 0,
@@ -373,7 +377,7 @@ fn shift(element: &ShapeElement, offset: u16) -> ShapeElement {
     }
 }
 
-fn fixed(piece: &super::node::Piece, own: OwnDims) -> LayerModifier {
+fn fixed(piece: &super::node::AppliedModifier, own: OwnDims) -> LayerModifier {
     LayerModifier {
         modifier: Arc::clone(&piece.modifier),
         scope: LayerScope::Fixed(piece.scope),
@@ -381,25 +385,25 @@ fn fixed(piece: &super::node::Piece, own: OwnDims) -> LayerModifier {
     }
 }
 
-fn predefined_kind(kind: PredefinedType) -> Kind {
+fn predefined_kind(kind: PredefinedType) -> InstanceKind {
     match kind {
-        PredefinedType::Real => Kind::Primitive(Primitive::Real),
-        PredefinedType::Integer => Kind::Primitive(Primitive::Integer),
-        PredefinedType::Boolean => Kind::Primitive(Primitive::Boolean),
-        PredefinedType::String => Kind::Primitive(Primitive::String),
-        PredefinedType::Clock => Kind::Primitive(Primitive::Clock),
-        PredefinedType::ExternalObject => Kind::ExternalObject,
+        PredefinedType::Real => InstanceKind::Primitive(Primitive::Real),
+        PredefinedType::Integer => InstanceKind::Primitive(Primitive::Integer),
+        PredefinedType::Boolean => InstanceKind::Primitive(Primitive::Boolean),
+        PredefinedType::String => InstanceKind::Primitive(Primitive::String),
+        PredefinedType::Clock => InstanceKind::Primitive(Primitive::Clock),
+        PredefinedType::ExternalObject => InstanceKind::ExternalObject,
     }
 }
 
-fn kind_of(kind: ClassKind) -> Kind {
+fn kind_of(kind: ClassKind) -> InstanceKind {
     match kind {
-        ClassKind::Class | ClassKind::Model | ClassKind::Type => Kind::Model,
-        ClassKind::Record { operator } => Kind::Record { operator },
-        ClassKind::Block => Kind::Block,
-        ClassKind::Connector { expandable } => Kind::Connector { expandable },
-        ClassKind::Package => Kind::Package,
-        ClassKind::Function { .. } => Kind::Function,
-        ClassKind::Operator => Kind::Operator,
+        ClassKind::Class | ClassKind::Model | ClassKind::Type => InstanceKind::Model,
+        ClassKind::Record { operator } => InstanceKind::Record { operator },
+        ClassKind::Block => InstanceKind::Block,
+        ClassKind::Connector { expandable } => InstanceKind::Connector { expandable },
+        ClassKind::Package => InstanceKind::Package,
+        ClassKind::Function { .. } => InstanceKind::Function,
+        ClassKind::Operator => InstanceKind::Operator,
     }
 }

@@ -5,15 +5,15 @@
 //! instances themselves, so that a redeclared package around a function gives the function the redeclared meaning of names.
 
 use acausal_base::{Diagnostic, Name, Span};
-use acausal_syntax::ast::{Path, Variability, Visibility};
+use acausal_syntax::ast::{Path, VariabilityPrefix, Visibility};
 
 use super::Instances;
 use super::node::Decl;
-use super::types::{EnumId, Found, InstId, Kind, Primitive, Role, Scope};
+use super::types::{EnumId, Found, InstId, InstanceKind, Primitive, Role, Scope};
 use super::unknown::Wanted;
 use crate::class::ClassId;
 use crate::class::predefined;
-use crate::class::table::{ElementTable, Item};
+use crate::class::table::{ElementDecl, ElementTable};
 
 /// What a name means, when it means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,9 @@ impl Instances {
     fn usable(&mut self, scope: Scope, target: Target, own: bool, span: Span) -> Found {
         match target {
             Target::Component(found)
-                if !own && self.data(found).prefixes.variability != Some(Variability::Constant) =>
+                if !own
+                    && self.data(found).prefixes.variability
+                        != Some(VariabilityPrefix::Constant) =>
             {
                 Found::NotFound(Box::new(self.not_constant(scope, found, span)))
             }
@@ -214,7 +216,7 @@ impl Instances {
         if let Some(member) = self.child(inst, name) {
             return Some(self.target(member));
         }
-        if let Kind::Primitive(Primitive::Enum(id)) = self.kind(inst) {
+        if let InstanceKind::Primitive(Primitive::Enum(id)) = self.kind(inst) {
             let literals = &self.enums[id.0 as usize].literals;
             let position = literals.iter().position(|literal| *literal == name)?;
             return Some(Target::Literal(id, position as i64 + 1));
@@ -403,7 +405,7 @@ impl Instances {
             shape.elements[index as usize].item.clone()
         };
         match item {
-            Item::Component(decl) => Some(decl.name_span),
+            ElementDecl::Component(decl) => Some(decl.name_span),
             _ => None,
         }
     }

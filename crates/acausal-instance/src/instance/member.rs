@@ -1,6 +1,6 @@
 //! Members of an instance by name, made on first use.
 //!
-//! Members of components lie in a slot per element of the [`Shape`]; those of classes (packages have thousands of elements, of which few are used) in one
+//! Members of components lie in a slot per element of the [`ClassShape`]; those of classes (packages have thousands of elements, of which few are used) in one
 //! table by name.
 
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use acausal_base::Name;
 use acausal_syntax::ast::{Prefixes, Visibility};
 
 use super::Instances;
-use super::node::{Decl, NO_SLOTS, Pieces};
-use super::shape::{Shape, ShapeElement};
-use super::types::{InstId, InstPrefixes, Instance, Kind, Role, Scope};
+use super::node::{Decl, ModifierRange, NO_SLOTS};
+use super::shape::{ClassShape, ShapeElement};
+use super::types::{InstId, InstPrefixes, Instance, InstanceKind, Role, Scope};
 use crate::class::ClassId;
-use crate::class::table::{ClassDecl, Item};
+use crate::class::table::{ClassDecl, ElementDecl};
 
 impl Instances {
     /// Components in declaration order, inherited ones at the place of their `extends` clause. Components that are only
@@ -23,7 +23,7 @@ impl Instances {
         let shape = self.shape(inst);
         let mut found = Vec::new();
         for (index, element) in shape.elements.iter().enumerate() {
-            let Item::Component(_) = &element.item else {
+            let ElementDecl::Component(_) = &element.item else {
                 continue;
             };
             let member = match self.data(inst).role {
@@ -48,7 +48,7 @@ impl Instances {
             let prefixes = self.data(member).prefixes;
             !prefixes.outer || prefixes.inner
         });
-        if first && shape.kind == Kind::Function {
+        if first && shape.kind == InstanceKind::Function {
             self.check_function_variables(&found);
         }
         found
@@ -60,7 +60,7 @@ impl Instances {
         let shape = self.shape(inst);
         let mut names: Vec<Name> = Vec::new();
         for element in &shape.elements {
-            if let Item::Class(_) = element.item {
+            if let ElementDecl::Class(_) = element.item {
                 names.push(element.name);
             }
         }
@@ -101,7 +101,7 @@ impl Instances {
     }
 
     /// The member of a component by the index of its element.
-    fn child_at(&mut self, inst: InstId, shape: &Arc<Shape>, index: u32) -> Option<InstId> {
+    fn child_at(&mut self, inst: InstId, shape: &Arc<ClassShape>, index: u32) -> Option<InstId> {
         // What has been made is not shared, whatever its element says: a connection in a large model is a look at four places in memory less.
         let made = self.node(inst).slots;
         if made != NO_SLOTS
@@ -111,7 +111,7 @@ impl Instances {
             return Some(member);
         }
         let element = &shape.elements[index as usize];
-        if let Item::Class(decl) = &element.item
+        if let ElementDecl::Class(decl) = &element.item
             && !decl.prefixes.outer
             && self.shares(inst, shape, element.name)
         {
@@ -160,12 +160,14 @@ impl Instances {
         if !known && let Some(&index) = table.by_name.get(&name) {
             let item = &table.items[index as usize];
             let (visibility, redeclare) = match item {
-                Item::Component(decl) => (decl.clause.visibility, decl.clause.prefixes.redeclare),
-                Item::Class(decl) => (
+                ElementDecl::Component(decl) => {
+                    (decl.clause.visibility, decl.clause.prefixes.redeclare)
+                }
+                ElementDecl::Class(decl) => (
                     decl.visibility,
                     decl.prefixes.redeclare || decl.extends_inherited,
                 ),
-                Item::Extends(_) => return None,
+                ElementDecl::Extends(_) => return None,
             };
             if !redeclare || self.is_building(inst) {
                 let element = ShapeElement {
@@ -204,14 +206,14 @@ impl Instances {
     fn make_member(
         &mut self,
         parent: InstId,
-        shape: Option<&Shape>,
+        shape: Option<&ClassShape>,
         element: &ShapeElement,
     ) -> InstId {
         match &element.item {
-            Item::Component(decl) => self.make_component(parent, shape, element, decl),
-            Item::Class(decl) => self.make_class(parent, shape, element, decl),
+            ElementDecl::Component(decl) => self.make_component(parent, shape, element, decl),
+            ElementDecl::Class(decl) => self.make_class(parent, shape, element, decl),
             // No element is an `extends` clause.
-            Item::Extends(_) => InstId::ERROR,
+            ElementDecl::Extends(_) => InstId::ERROR,
         }
     }
 
@@ -237,7 +239,7 @@ impl Instances {
             decl: Decl::Class(class),
             shape: None,
         };
-        self.add(facts, Some(parent), scope.inst, Pieces::default())
+        self.add(facts, Some(parent), scope.inst, ModifierRange::default())
     }
 
     pub(super) fn next_id(&self) -> InstId {
@@ -259,7 +261,7 @@ fn stored_element(name: Name, class: ClassId, layer: u16) -> ShapeElement {
     ShapeElement {
         name,
         layer,
-        item: Item::Class(Arc::new(decl)),
+        item: ElementDecl::Class(Arc::new(decl)),
         visibility: Visibility::Public,
         replaced: None,
     }

@@ -17,15 +17,15 @@ use acausal_syntax::ast::{Path, Visibility};
 
 use super::Instances;
 use super::node::Decl;
-use super::shape::{Shape, ShapeElement};
+use super::shape::{ClassShape, ShapeElement};
 use super::types::{InstId, Scope};
 use crate::class::modifier::{Arg, ArgKind, Modifier};
-use crate::class::table::{ClassDecl, ComponentDecl, ExtendsDecl, Item};
+use crate::class::table::{ClassDecl, ComponentDecl, ElementDecl, ExtendsDecl};
 use crate::class::{ClassId, Libraries};
 
 impl Instances {
     /// Enters an element, or merges it with the one of the same name (MLS 3.6 §7.1, §7.3).
-    pub(super) fn add_element(&mut self, shape: &mut Shape, mut new: ShapeElement) {
+    pub(super) fn add_element(&mut self, shape: &mut ClassShape, mut new: ShapeElement) {
         let Some(&index) = shape.by_name.get(&new.name) else {
             shape.by_name.insert(new.name, shape.elements.len() as u32);
             shape.elements.push(new);
@@ -58,7 +58,7 @@ impl Instances {
     }
 
     /// Compares elements of one name by what they mean.
-    pub(super) fn check_disputed(&mut self, inst: InstId, shape: &Shape) {
+    pub(super) fn check_disputed(&mut self, inst: InstId, shape: &ClassShape) {
         for (known, new) in &shape.disputed {
             if !self.means_the_same(inst, shape, known, new) {
                 self.report_conflict(shape, known, new);
@@ -69,13 +69,13 @@ impl Instances {
     fn means_the_same(
         &mut self,
         inst: InstId,
-        shape: &Shape,
+        shape: &ClassShape,
         known: &ShapeElement,
         new: &ShapeElement,
     ) -> bool {
         let (first, second) = (in_force(inst, shape, known), in_force(inst, shape, new));
         match (first, second) {
-            ((Item::Component(a), at), (Item::Component(b), other)) => {
+            ((ElementDecl::Component(a), at), (ElementDecl::Component(b), other)) => {
                 same_except_type(&a, &b)
                     && same_modifier(
                         &self.libraries,
@@ -84,7 +84,7 @@ impl Instances {
                     )
                     && self.same_meaning((&a.clause.type_name, at), (&b.clause.type_name, other))
             }
-            ((Item::Class(a), at), (Item::Class(b), other)) => {
+            ((ElementDecl::Class(a), at), (ElementDecl::Class(b), other)) => {
                 let [a, b] = [&a, &b].map(|decl| self.short_class(decl.class));
                 let (Some(a), Some(b)) = (a, b) else {
                     return false;
@@ -133,7 +133,7 @@ impl Instances {
     /// The definition of a short class without dimensions and prefixes.
     fn short_class(&mut self, class: ClassId) -> Option<Arc<ExtendsDecl>> {
         let table = self.element_table(class);
-        let Some(Item::Extends(extends)) = table.items.first() else {
+        let Some(ElementDecl::Extends(extends)) = table.items.first() else {
             return None;
         };
         let short = extends.short.as_ref()?;
@@ -166,7 +166,7 @@ impl Instances {
     ///
     /// MLS 3.6 §7.1 calls this an error. Libraries in wide use repeat a declaration with other attributes (`m_flow` of
     /// Modelica.Fluid), so where only modifiers differ the first is kept and a warning given.
-    fn report_conflict(&mut self, shape: &Shape, known: &ShapeElement, new: &ShapeElement) {
+    fn report_conflict(&mut self, shape: &ClassShape, known: &ShapeElement, new: &ShapeElement) {
         let class = |layer: u16| {
             let class = shape
                 .layers
@@ -177,7 +177,9 @@ impl Instances {
         let (old_span, new_span) = (span(&known.item), span(&new.item));
         let (old_text, new_text) = (class(known.layer), class(new.layer));
         let diagnostic = match (&known.item, &new.item) {
-            (Item::Component(a), Item::Component(b)) if same_except_modifiers(a, b) => {
+            (ElementDecl::Component(a), ElementDecl::Component(b))
+                if same_except_modifiers(a, b) =>
+            {
                 Diagnostic::warning(
                     "conflicting-modifiers",
                     new_span,
@@ -203,25 +205,25 @@ impl Instances {
     }
 
     /// The same declaration, as written.
-    fn identical(&self, left: &Item, right: &Item) -> bool {
+    fn identical(&self, left: &ElementDecl, right: &ElementDecl) -> bool {
         match (left, right) {
-            (Item::Component(a), Item::Component(b)) => {
+            (ElementDecl::Component(a), ElementDecl::Component(b)) => {
                 Arc::ptr_eq(a, b) || same_component(&self.libraries, a, b)
             }
-            (Item::Class(a), Item::Class(b)) => same_class(&self.libraries, a, b),
+            (ElementDecl::Class(a), ElementDecl::Class(b)) => same_class(&self.libraries, a, b),
             _ => false,
         }
     }
 }
 
 /// The declaration of an element after the redeclarations in `extends` clauses, and where its names are looked up.
-fn in_force(inst: InstId, shape: &Shape, element: &ShapeElement) -> (Item, Scope) {
+fn in_force(inst: InstId, shape: &ClassShape, element: &ShapeElement) -> (ElementDecl, Scope) {
     let modifiers = shape.layers.get(usize::from(element.layer));
     for entry in modifiers.map_or(&[][..], |layer| &layer.modifiers) {
         for arg in entry.modifier.args_for(element.name) {
             let item = match &arg.kind {
-                ArgKind::RedeclareComponent(decl) => Item::Component(Arc::clone(decl)),
-                ArgKind::RedeclareClass(decl) => Item::Class(Arc::clone(decl)),
+                ArgKind::RedeclareComponent(decl) => ElementDecl::Component(Arc::clone(decl)),
+                ArgKind::RedeclareClass(decl) => ElementDecl::Class(Arc::clone(decl)),
                 ArgKind::Modify(_) => continue,
             };
             return (item, entry.scope.at(inst));
@@ -235,16 +237,16 @@ fn in_force(inst: InstId, shape: &Shape, element: &ShapeElement) -> (Item, Scope
 }
 
 /// True for `redeclare` as an element.
-pub(super) fn redeclares(item: &Item) -> bool {
+pub(super) fn redeclares(item: &ElementDecl) -> bool {
     match item {
-        Item::Component(decl) => decl.clause.prefixes.redeclare,
-        Item::Class(decl) => decl.prefixes.redeclare || decl.extends_inherited,
-        Item::Extends(_) => false,
+        ElementDecl::Component(decl) => decl.clause.prefixes.redeclare,
+        ElementDecl::Class(decl) => decl.prefixes.redeclare || decl.extends_inherited,
+        ElementDecl::Extends(_) => false,
     }
 }
 
 /// Place of the name of an element.
-pub(super) fn span(item: &Item) -> Span {
+pub(super) fn span(item: &ElementDecl) -> Span {
     item.declared().map_or(Span::NONE, |(_, span)| span)
 }
 

@@ -18,7 +18,7 @@
 //! | `root` | the model, settings, names for people |
 //! | `check`, `check_class`, `constrain`, `unknown` | what can be wrong, and how it is said |
 //!
-//! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`Kind::Error`], about which nothing more
+//! Errors are collected ([`Instances::take_diagnostics`]); what could not be found has [`InstanceKind::Error`], about which nothing more
 //! should be said. The same mistake is reported once, however many instances share it.
 
 mod check;
@@ -53,9 +53,9 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::lookup::Target;
-use self::node::{Decl, NO_SLOTS, Node, Piece, Pieces};
+use self::node::{AppliedModifier, Decl, InstanceNode, ModifierRange, NO_SLOTS};
 pub use self::setting::ElementSetting;
-use self::shape::{Shape, ShapeElement};
+use self::shape::{ClassShape, ShapeElement};
 pub use self::types::*;
 use crate::class::table::ElementTable;
 use crate::class::{ClassId, Libraries};
@@ -64,7 +64,7 @@ use crate::class::{ClassId, Libraries};
 ///
 /// ```
 /// use acausal_instance::class::Libraries;
-/// use acausal_instance::instance::{Instances, Kind, Primitive};
+/// use acausal_instance::instance::{Instances, InstanceKind, Primitive};
 /// use acausal_base::Name;
 ///
 /// let mut libraries = Libraries::new();
@@ -73,7 +73,7 @@ use crate::class::{ClassId, Libraries};
 /// let model = instances.instantiate_root("M", &[]).unwrap();
 /// let a = instances.member(model, Name::new("a")).unwrap();
 /// let r = instances.member(a, Name::new("R")).unwrap();
-/// assert_eq!(instances.kind(r), Kind::Primitive(Primitive::Real));
+/// assert_eq!(instances.kind(r), InstanceKind::Primitive(Primitive::Real));
 /// assert_eq!(instances.display_name(r), "a.R");
 /// assert!(instances.binding(r).is_some());
 /// ```
@@ -82,13 +82,13 @@ pub struct Instances {
     /// Values set from outside for some elements of arrays.
     pub element_settings: Vec<ElementSetting>,
     libraries: Libraries,
-    nodes: Vec<Node>,
+    nodes: Vec<InstanceNode>,
     /// What instances of one declaration have in common.
     facts: Vec<Instance>,
     /// By class and component, the facts of the last one that was made.
     alike: FxHashMap<(InstId, Name), u32>,
     /// The modifiers of all instances.
-    all_pieces: Vec<Piece>,
+    all_pieces: Vec<AppliedModifier>,
     /// The members of all components.
     slots: Vec<InstId>,
     root: Option<InstId>,
@@ -102,7 +102,7 @@ pub struct Instances {
     /// For redeclared components the declaration they replaced.
     originals: FxHashMap<InstId, component::Placed>,
     /// Modifiers of the constraining type of a short class.
-    constraints: FxHashMap<InstId, Box<[Piece]>>,
+    constraints: FxHashMap<InstId, Box<[AppliedModifier]>>,
     /// Redeclared classes that have not been compared with their constraining type yet.
     obligations: FxHashMap<InstId, constrain::Obligation>,
     /// The `extends` clauses that are being followed, outermost first.
@@ -160,8 +160,8 @@ impl Instances {
             diagnostics: Vec::new(),
             reported: FxHashSet::default(),
         };
-        instances.add_fixed(InstId::GLOBAL, "", Kind::Package);
-        instances.add_fixed(InstId::ERROR, "<unknown>", Kind::Error);
+        instances.add_fixed(InstId::GLOBAL, "", InstanceKind::Package);
+        instances.add_fixed(InstId::ERROR, "<unknown>", InstanceKind::Error);
         instances
     }
 
@@ -205,7 +205,7 @@ impl Instances {
         }
     }
 
-    fn node(&self, inst: InstId) -> &Node {
+    fn node(&self, inst: InstId) -> &InstanceNode {
         &self.nodes[inst.0 as usize]
     }
 
@@ -215,23 +215,23 @@ impl Instances {
     }
 
     /// The modifiers of an instance, outermost first.
-    fn pieces(&self, inst: InstId) -> &[Piece] {
-        let Pieces { start, end } = self.node(inst).env;
+    fn pieces(&self, inst: InstId) -> &[AppliedModifier] {
+        let ModifierRange { start, end } = self.node(inst).env;
         &self.all_pieces[start as usize..end as usize]
     }
 
     /// Makes these the modifiers of an instance.
-    fn keep_pieces(&mut self, pieces: Vec<Piece>) -> Pieces {
+    fn keep_pieces(&mut self, pieces: Vec<AppliedModifier>) -> ModifierRange {
         let start = self.all_pieces.len() as u32;
         self.all_pieces.extend(pieces);
-        Pieces {
+        ModifierRange {
             start,
             end: self.all_pieces.len() as u32,
         }
     }
 
     /// What the instance is an instance of.
-    pub fn kind(&mut self, inst: InstId) -> Kind {
+    pub fn kind(&mut self, inst: InstId) -> InstanceKind {
         match &self.data(inst).shape {
             Some(shape) => shape.kind,
             None => self.shape(inst).kind,
@@ -246,7 +246,7 @@ impl Instances {
         }
         match self.parent(inst) {
             Some(parent) if self.data(parent).role == Role::Component => {
-                self.kind(parent) == Kind::Connector { expandable: true }
+                self.kind(parent) == InstanceKind::Connector { expandable: true }
             }
             _ => false,
         }
@@ -297,7 +297,7 @@ impl Instances {
         table
     }
 
-    fn node_mut(&mut self, inst: InstId) -> &mut Node {
+    fn node_mut(&mut self, inst: InstId) -> &mut InstanceNode {
         &mut self.nodes[inst.0 as usize]
     }
 
@@ -338,7 +338,7 @@ impl Instances {
         facts: Instance,
         parent: Option<InstId>,
         place: InstId,
-        env: Pieces,
+        env: ModifierRange,
     ) -> InstId {
         self.facts.push(facts);
         self.add_node(self.facts.len() as u32 - 1, parent, place, env)
@@ -350,7 +350,7 @@ impl Instances {
         facts: Instance,
         parent: InstId,
         place: InstId,
-        env: Pieces,
+        env: ModifierRange,
     ) -> InstId {
         // Of the model itself there is one instance.
         if self.data(parent).role != Role::Component {
@@ -372,9 +372,9 @@ impl Instances {
         facts: u32,
         parent: Option<InstId>,
         place: InstId,
-        env: Pieces,
+        env: ModifierRange,
     ) -> InstId {
-        self.nodes.push(Node {
+        self.nodes.push(InstanceNode {
             parent: parent.unwrap_or(InstId::NONE),
             place,
             facts,
@@ -388,7 +388,7 @@ impl Instances {
     }
 
     /// Adds the instances that always exist.
-    fn add_fixed(&mut self, id: InstId, name: &str, kind: Kind) {
+    fn add_fixed(&mut self, id: InstId, name: &str, kind: InstanceKind) {
         let facts = Instance {
             name: Name::new(name),
             role: Role::Class,
@@ -399,8 +399,8 @@ impl Instances {
             rank: 0,
             layer: 0,
             decl: Decl::Nothing,
-            shape: Some(Arc::new(Shape::empty(kind, id))),
+            shape: Some(Arc::new(ClassShape::empty(kind, id))),
         };
-        self.add(facts, None, InstId::GLOBAL, Pieces::default());
+        self.add(facts, None, InstId::GLOBAL, ModifierRange::default());
     }
 }

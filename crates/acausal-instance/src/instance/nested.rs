@@ -9,18 +9,18 @@ use acausal_base::Diagnostic;
 use acausal_syntax::ast::ClassBody;
 
 use super::Instances;
-use super::environment::Hit;
-use super::node::{OwnDims, Piece};
-use super::shape::{Shape, ShapeElement};
+use super::environment::ReachingArgument;
+use super::node::{AppliedModifier, OwnDims};
+use super::shape::{ClassShape, ShapeElement};
 use super::types::{InstId, InstPrefixes, Scope};
 use crate::class::modifier::ArgKind;
-use crate::class::table::{ClassDecl, Item};
+use crate::class::table::{ClassDecl, ElementDecl};
 
 impl Instances {
     pub(super) fn make_class(
         &mut self,
         parent: InstId,
-        shape: Option<&Shape>,
+        shape: Option<&ClassShape>,
         element: &ShapeElement,
         declared: &Arc<ClassDecl>,
     ) -> InstId {
@@ -42,7 +42,7 @@ impl Instances {
             );
             return None;
         };
-        let Item::Class(declared) = &inherited.item else {
+        let ElementDecl::Class(declared) = &inherited.item else {
             return None;
         };
         let shape = if self.is_building(parent) {
@@ -62,15 +62,15 @@ impl Instances {
         parent: InstId,
         element: &ShapeElement,
         declared: &Arc<ClassDecl>,
-        hits: &[Hit],
+        hits: &[ReachingArgument],
     ) -> InstId {
         let here = Scope {
             inst: parent,
             layer: element.layer,
         };
-        let redeclare = hits.iter().position(Hit::is_redeclare);
+        let redeclare = hits.iter().position(ReachingArgument::is_redeclare);
         let (decl, scope) = match redeclare.map(|position| &hits[position]) {
-            Some(Hit {
+            Some(ReachingArgument {
                 kind: ArgKind::RedeclareClass(decl),
                 scope,
                 ..
@@ -89,19 +89,22 @@ impl Instances {
         );
 
         let outer = redeclare.unwrap_or(hits.len());
-        let mut env: Vec<Piece> = hits[..outer].iter().filter_map(Hit::piece).collect();
+        let mut env: Vec<AppliedModifier> = hits[..outer]
+            .iter()
+            .filter_map(ReachingArgument::piece)
+            .collect();
         let inner = redeclare.map_or(&[][..], |position| &hits[position + 1..]);
         let source = redeclare.map(|position| hits[position].source);
         env.extend(
             inner
                 .iter()
                 .filter(|hit| Some(hit.source) == source)
-                .filter_map(Hit::piece),
+                .filter_map(ReachingArgument::piece),
         );
-        let mut constraints: Vec<Piece> = inner
+        let mut constraints: Vec<AppliedModifier> = inner
             .iter()
             .filter(|hit| Some(hit.source) != source)
-            .filter_map(Hit::piece)
+            .filter_map(ReachingArgument::piece)
             .collect();
         constraints.extend(self.constraints_of(parent, element, &decl, hits, outer));
 
@@ -145,12 +148,12 @@ impl Instances {
         parent: InstId,
         element: &ShapeElement,
         decl: &ClassDecl,
-        hits: &[Hit],
+        hits: &[ReachingArgument],
         outer: usize,
-    ) -> Vec<Piece> {
+    ) -> Vec<AppliedModifier> {
         let of_clause = |decl: &ClassDecl, scope| {
             let modifier = decl.constraint.as_ref()?.modifier.as_ref()?;
-            Some(Piece::constraint(modifier, scope))
+            Some(AppliedModifier::constraint(modifier, scope))
         };
         let mut found = Vec::new();
         for hit in hits.iter().skip(outer) {
@@ -158,29 +161,23 @@ impl Instances {
                 found.extend(of_clause(redeclared, hit.scope));
             }
         }
-        let mut next = Some(element);
-        while let Some(element) = next {
-            next = element.replaced.as_deref();
-            let Item::Class(declared) = &element.item else {
+        for (item, scope, is_original) in element.declarations(parent) {
+            let ElementDecl::Class(declared) = item else {
                 continue;
             };
-            let scope = Scope {
-                inst: parent,
-                layer: element.layer,
-            };
             found.extend(of_clause(declared, scope));
-            let original = next.is_none() && declared.constraint.is_none();
+            let original = is_original && declared.constraint.is_none();
             if !original || declared.class == decl.class || decl.extends_inherited {
                 continue;
             }
             let table = self.element_table(declared.class);
-            if let Some(Item::Extends(extends)) = table.items.first()
+            if let Some(ElementDecl::Extends(extends)) = table.items.first()
                 && extends.short.is_some()
                 && let Some(modifier) = &extends.modifier
             {
-                found.push(Piece {
+                found.push(AppliedModifier {
                     own: OwnDims::Last(0),
-                    ..Piece::constraint(modifier, scope)
+                    ..AppliedModifier::constraint(modifier, scope)
                 });
             }
         }

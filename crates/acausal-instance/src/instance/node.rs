@@ -12,7 +12,7 @@ use crate::class::table::ComponentDecl;
 /// What an instance has of its own. A large model has a million of them, so this is small; what the instances of one declaration have in common is in
 /// [`Instance`](super::Instance).
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct InstanceNode {
     /// The instance it belongs to, or [`InstId::NONE`].
     pub parent: InstId,
     /// The instance in whose scope it was declared: the parent unless it was redeclared.
@@ -20,7 +20,7 @@ pub(crate) struct Node {
     /// Its place in `Instances::alike`.
     pub facts: u32,
     /// Modifiers that reach it from outside of its class, outermost first: a part of `Instances::pieces`.
-    pub env: Pieces,
+    pub env: ModifierRange,
     /// Where its members begin in `Instances::slots`, for a component or the root: one per element, [`InstId::NONE`] where not made yet. Without any
     /// so far, [`NO_SLOTS`].
     pub slots: u32,
@@ -50,7 +50,7 @@ pub(crate) enum Decl {
 
 /// A part of the list of all modifiers. A large model has a million instances; each with lists of its own would take half as much memory again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces {
+pub(crate) struct ModifierRange {
     pub start: u32,
     pub end: u32,
 }
@@ -60,7 +60,7 @@ pub(crate) const NO_SLOTS: u32 = u32::MAX;
 
 /// A modifier that reaches an instance.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct AppliedModifier {
     pub modifier: Arc<Modifier>,
     /// Where its names are looked up.
     pub scope: Scope,

@@ -7,9 +7,9 @@ use acausal_base::{Diagnostic, Name};
 use acausal_syntax::ast::{BindingValue, ExprKind, Visibility};
 
 use super::Instances;
-use super::node::{Decl, Pieces};
+use super::node::{Decl, ModifierRange};
 use super::types::{InstId, InstPrefixes, Instance, Role};
-use crate::class::table::Item;
+use crate::class::table::ElementDecl;
 
 impl Instances {
     /// Instances that [`components`](Instances::components) of the root does not have, because only a deeper
@@ -50,11 +50,11 @@ impl Instances {
             };
             // Asking the declaration first keeps components that are not concerned from being made.
             let declared_inner = match &shape.elements[index as usize].item {
-                Item::Component(decl) => {
+                ElementDecl::Component(decl) => {
                     decl.clause.prefixes.inner || decl.clause.prefixes.redeclare
                 }
-                Item::Class(decl) => decl.prefixes.inner || decl.prefixes.redeclare,
-                Item::Extends(_) => false,
+                ElementDecl::Class(decl) => decl.prefixes.inner || decl.prefixes.redeclare,
+                ElementDecl::Extends(_) => false,
             };
             if declared_inner
                 && let Some(candidate) = self.child(around, name)
@@ -162,7 +162,7 @@ impl Instances {
             shape: Some(shape),
         };
         let place = self.node(outer).place;
-        let id = self.add(added, Some(root), place, Pieces::default());
+        let id = self.add(added, Some(root), place, ModifierRange::default());
         self.automatic_inners.insert(name, id);
         self.added_inners.push(id);
         id

@@ -5,9 +5,11 @@ use acausal_expr::memory;
 use acausal_syntax::ast::{Expr, Visibility};
 
 use super::Instances;
-use super::node::{Decl, INSIDE, OwnDims, Piece};
+use super::node::{AppliedModifier, Decl, INSIDE, OwnDims};
 use super::setting::{setting, split_outside_quotes};
-use super::types::{BindingOrigin, Found, InstId, InstPrefixes, Instance, Kind, Role, Scope};
+use super::types::{
+    BindingOrigin, Found, InstId, InstPrefixes, Instance, InstanceKind, Role, Scope,
+};
 
 impl Instances {
     /// Instantiates a class as the model. `set` are the outermost modifiers: dotted names with values, whose
@@ -25,7 +27,7 @@ impl Instances {
             let Some(modifier) = setting(path, value)? else {
                 continue;
             };
-            env.push(Piece {
+            env.push(AppliedModifier {
                 modifier,
                 scope: Scope::of(id),
                 levels: 0,
@@ -113,15 +115,15 @@ impl Instances {
                 Diagnostic::error("partial-class", span, format!("`{name}` is partial"))
                     .hint("take a class that extends it")
             }
-            Kind::Package
-            | Kind::Function
-            | Kind::Operator
-            | Kind::ExternalObject
-            | Kind::Primitive(_) => {
+            InstanceKind::Package
+            | InstanceKind::Function
+            | InstanceKind::Operator
+            | InstanceKind::ExternalObject
+            | InstanceKind::Primitive(_) => {
                 let kind = match shape.kind {
-                    Kind::Package => "package",
-                    Kind::Function => "function",
-                    Kind::Primitive(_) => "type",
+                    InstanceKind::Package => "package",
+                    InstanceKind::Function => "function",
+                    InstanceKind::Primitive(_) => "type",
                     _ => "class that is not a model",
                 };
                 Diagnostic::error(

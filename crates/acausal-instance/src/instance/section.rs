@@ -5,7 +5,7 @@ use std::sync::Arc;
 use acausal_syntax::ast::SectionKind;
 
 use super::Instances;
-use super::shape::Shape;
+use super::shape::ClassShape;
 use super::types::{AnnotationRef, ExternalRef, InstId, Scope, SectionRef};
 
 impl Instances {
@@ -82,7 +82,7 @@ impl Instances {
 /// Layers in an order where base classes come before what extends them.
 ///
 /// Layers are in depth-first preorder; a layer is put out when all below it are. Linear in the number of layers.
-fn bases_first(shape: &Shape) -> Vec<u16> {
+fn bases_first(shape: &ClassShape) -> Vec<u16> {
     let mut order = Vec::with_capacity(shape.layers.len());
     let mut open: Vec<u16> = Vec::new();
     for layer in 0..shape.layers.len() as u16 {

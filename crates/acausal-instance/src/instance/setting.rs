@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use acausal_base::{Diagnostic, Name, Span};
-use acausal_syntax::ast::{Expr, Variability};
+use acausal_syntax::ast::{Expr, VariabilityPrefix};
 
 use super::Instances;
-use super::types::{Found, InstId, Kind};
+use super::types::{Found, InstId, InstanceKind};
 use super::unknown::with_hint;
-use crate::class::modifier::{Arg, ArgKind, Modifier, Value};
+use crate::class::modifier::{Arg, ArgKind, Modifier, ModifierValue};
 
 /// A name with its subscripts.
 type Part = (Name, Vec<i64>);
@@ -48,7 +48,7 @@ impl Instances {
         let parts = parts(path, span)?;
         for (k, (name, subs)) in parts.iter().enumerate() {
             let shape = self.shape(at);
-            if matches!(shape.kind, Kind::Primitive(_)) {
+            if matches!(shape.kind, InstanceKind::Primitive(_)) {
                 let attributes = super::check::attributes_of(&shape);
                 if k + 1 == parts.len() && subs.is_empty() && attributes.contains(&name.as_str()) {
                     attribute = Some(*name);
@@ -89,7 +89,7 @@ impl Instances {
                 subscripts.push((at, subs.clone()));
             }
         }
-        if self.data(at).prefixes.variability == Some(Variability::Constant) {
+        if self.data(at).prefixes.variability == Some(VariabilityPrefix::Constant) {
             let place = self.data(at).span;
             return Err(Box::new(
                 error(format!("`{path}` is a constant and cannot be set"))
@@ -118,7 +118,7 @@ pub(super) fn setting(path: &str, value: &Expr) -> Result<Option<Arc<Modifier>>,
     }
     let mut modifier = Modifier::new(
         Box::new([]),
-        Some(Value::Expr(Arc::new(value.clone()))),
+        Some(ModifierValue::Expr(Arc::new(value.clone()))),
         value.span,
     );
     for (name, _) in parts.into_iter().rev() {

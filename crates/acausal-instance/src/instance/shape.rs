@@ -14,26 +14,26 @@
 use std::sync::Arc;
 
 use acausal_base::Name;
-use acausal_syntax::ast::{Causality, ComponentRef, Expr, Visibility};
+use acausal_syntax::ast::{CausalityPrefix, ComponentRef, Expr, Visibility};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::node::OwnDims;
-use super::types::{InstId, Kind, Scope};
+use super::types::{InstId, InstanceKind, Scope};
 use crate::class::ClassId;
 use crate::class::modifier::Modifier;
 use crate::class::predefined::PredefinedType;
-use crate::class::table::Item;
+use crate::class::table::ElementDecl;
 
 /// A flattened class.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct ClassShape {
     pub layers: Vec<Layer>,
     /// In declaration order, inherited ones at the place of their `extends` clause.
     pub elements: Vec<ShapeElement>,
     pub by_name: FxHashMap<Name, u32>,
     /// Further layers that declare an element, for elements that several do.
     pub also_in: Vec<(Name, u16)>,
-    pub kind: Kind,
+    pub kind: InstanceKind,
     /// The predefined type it is made from, if any.
     pub predefined: Option<PredefinedType>,
     pub is_connector: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Shape {
     /// A base class could not be found, so elements may be missing.
     pub incomplete: bool,
     /// `input` or `output` of a short class.
-    pub causality: Option<Causality>,
+    pub causality: Option<CausalityPrefix>,
     /// Dimensions of a short class.
     pub dims: Vec<(Arc<Expr>, LayerScope)>,
     /// Pairs of elements of one name that are not identical as written: the one that is kept and the other one, to be compared once names can be looked up.
@@ -111,16 +111,27 @@ pub(crate) struct ShapeElement {
     /// Where it was written.
     pub layer: u16,
     /// A component or class.
-    pub item: Item,
+    pub item: ElementDecl,
     pub visibility: Visibility,
     /// The inherited element that it replaces by `redeclare`.
     pub replaced: Option<Arc<ShapeElement>>,
 }
 
-impl Shape {
+impl ShapeElement {
+    /// Its declarations from the one in force to the original, each with its scope in an instance and whether it is the original.
+    pub fn declarations(&self, inst: InstId) -> impl Iterator<Item = (&ElementDecl, Scope, bool)> {
+        let all = std::iter::successors(Some(self), |e| e.replaced.as_deref());
+        all.map(move |e| {
+            let layer = e.layer;
+            (&e.item, Scope { inst, layer }, e.replaced.is_none())
+        })
+    }
+}
+
+impl ClassShape {
     /// A class without any elements.
-    pub fn empty(kind: Kind, node: InstId) -> Shape {
-        Shape {
+    pub fn empty(kind: InstanceKind, node: InstId) -> ClassShape {
+        ClassShape {
             layers: vec![Layer {
                 class: ClassId(0),
                 node,

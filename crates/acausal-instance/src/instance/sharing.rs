@@ -16,19 +16,19 @@
 //! each have one function.
 
 use acausal_base::Name;
-use acausal_syntax::ast::{ClassKind, Expr, ExprKind, Variability};
+use acausal_syntax::ast::{ClassKind, Expr, ExprKind, VariabilityPrefix};
 use rustc_hash::FxHashSet;
 
 use super::Instances;
-use super::shape::{LayerScope, Shape};
+use super::shape::{ClassShape, LayerScope};
 use super::types::InstId;
 use crate::class::ClassId;
-use crate::class::modifier::{ArgKind, Modifier, Value};
-use crate::class::table::{ComponentDecl, Item};
+use crate::class::modifier::{ArgKind, Modifier, ModifierValue};
+use crate::class::table::{ComponentDecl, ElementDecl};
 
 impl Instances {
     /// True if a component uses the nested class of its class instead of one of its own.
-    pub(super) fn shares(&mut self, inst: InstId, shape: &Shape, name: Name) -> bool {
+    pub(super) fn shares(&mut self, inst: InstId, shape: &ClassShape, name: Name) -> bool {
         if !self.is_neutral(inst, shape) {
             return false;
         }
@@ -38,7 +38,7 @@ impl Instances {
         let Some(&index) = shape.by_name.get(&name) else {
             return true;
         };
-        let Item::Class(decl) = &shape.elements[index as usize].item else {
+        let ElementDecl::Class(decl) = &shape.elements[index as usize].item else {
             return true;
         };
         let kind = self.libraries.class(decl.class).def.kind;
@@ -47,7 +47,7 @@ impl Instances {
     }
 
     /// True if the modifiers of a component touch neither classes nor constants of its class.
-    pub(super) fn is_neutral(&mut self, inst: InstId, shape: &Shape) -> bool {
+    pub(super) fn is_neutral(&mut self, inst: InstId, shape: &ClassShape) -> bool {
         if let Some(known) = self.node(inst).neutral {
             return known;
         }
@@ -60,7 +60,7 @@ impl Instances {
                     return true;
                 };
                 match &shape.elements[index as usize].item {
-                    Item::Component(decl) => !is_constant(decl),
+                    ElementDecl::Component(decl) => !is_constant(decl),
                     _ => false,
                 }
             })
@@ -70,10 +70,10 @@ impl Instances {
     }
 
     /// Nested classes whose modifiers or dimensions mention a variable of the instance.
-    pub(super) fn dependent_classes(&mut self, shape: &Shape) -> FxHashSet<Name> {
+    pub(super) fn dependent_classes(&mut self, shape: &ClassShape) -> FxHashSet<Name> {
         let is_variable = |name: Name| match shape.by_name.get(&name) {
             Some(&index) => match &shape.elements[index as usize].item {
-                Item::Component(decl) => !is_constant(decl),
+                ElementDecl::Component(decl) => !is_constant(decl),
                 _ => false,
             },
             None => false,
@@ -82,12 +82,12 @@ impl Instances {
         if !shape
             .elements
             .iter()
-            .any(|element| matches!(element.item, Item::Component(_)))
+            .any(|element| matches!(element.item, ElementDecl::Component(_)))
         {
             return dependent;
         }
         for element in &shape.elements {
-            let Item::Class(decl) = &element.item else {
+            let ElementDecl::Class(decl) = &element.item else {
                 continue;
             };
             let constraint = decl
@@ -123,7 +123,7 @@ impl Instances {
         }
         let table = self.element_table(class);
         table.items.iter().any(|item| match item {
-            Item::Extends(extends) => {
+            ElementDecl::Extends(extends) => {
                 let dims = extends.short.iter().flat_map(|short| &short.subscripts);
                 dims.into_iter().any(|expr| mentions(expr, wanted))
                     || extends
@@ -136,7 +136,7 @@ impl Instances {
     }
 
     fn modifier_mentions(&mut self, modifier: &Modifier, wanted: &dyn Fn(Name) -> bool) -> bool {
-        matches!(&modifier.value, Some(Value::Expr(expr)) if mentions(expr, wanted))
+        matches!(&modifier.value, Some(ModifierValue::Expr(expr)) if mentions(expr, wanted))
             || modifier
                 .args
                 .iter()
@@ -160,7 +160,7 @@ impl Instances {
 }
 
 fn is_constant(decl: &ComponentDecl) -> bool {
-    decl.clause.prefix.variability == Some(Variability::Constant)
+    decl.clause.prefix.variability == Some(VariabilityPrefix::Constant)
 }
 
 /// True if an expression begins a reference with a wanted name. Depth is bounded by the parser.

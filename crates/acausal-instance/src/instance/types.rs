@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use acausal_base::{Diagnostic, Name, Span};
 use acausal_syntax::ast::{
-    Annotation, Causality, ClassDef, ComponentRef, Expr, FlowPrefix, Section, Variability,
-    Visibility,
+    Annotation, CausalityPrefix, ClassDef, ComponentRef, Expr, FlowPrefix, Section,
+    VariabilityPrefix, Visibility,
 };
 
 /// Index of an instance: of the model, a component, or a class that names are looked up in.
@@ -54,7 +54,7 @@ pub struct Dim {
 
 /// `if condition` of a component declaration (MLS 3.6 §4.4.5).
 #[derive(Clone, Debug)]
-pub struct Condition {
+pub struct ComponentCondition {
     /// The condition.
     pub expr: Arc<Expr>,
     /// Where to look up its names.
@@ -98,7 +98,7 @@ pub enum BindingOrigin {
 
 /// What an instance is an instance of (MLS 3.6 §4.7), after following all base classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum InstanceKind {
     /// Real, Integer, Boolean, String, an enumeration or Clock.
     Primitive(Primitive),
     /// `record`.
@@ -106,7 +106,7 @@ pub enum Kind {
         /// `operator record`.
         operator: bool,
     },
-    /// `connector` with members (a connector of a primitive type is [`Kind::Primitive`]; see
+    /// `connector` with members (a connector of a primitive type is [`InstanceKind::Primitive`]; see
     /// [`Instances::is_connector`](super::Instances::is_connector)).
     Connector {
         /// `expandable connector`.
@@ -171,9 +171,9 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct InstPrefixes {
     /// The strictest of `constant`, `parameter`, `discrete` on the way from the model (MLS 3.6 §4.5).
-    pub variability: Option<Variability>,
+    pub variability: Option<VariabilityPrefix>,
     /// `input` or `output` of the component, its type (`connector RealInput = input Real`) or an enclosing one.
-    pub causality: Option<Causality>,
+    pub causality: Option<CausalityPrefix>,
     /// `flow` or `stream` of the component or an enclosing one.
     pub flow: Option<FlowPrefix>,
     /// `final` on the declaration or an enclosing one.
@@ -209,7 +209,7 @@ pub struct Instance {
     /// What declares it.
     pub(super) decl: super::node::Decl,
     /// The flattened class, if it is known; for a component that of its type.
-    pub(super) shape: Option<Arc<super::shape::Shape>>,
+    pub(super) shape: Option<Arc<super::shape::ClassShape>>,
 }
 
 impl Instance {

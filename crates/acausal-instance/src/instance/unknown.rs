@@ -3,8 +3,8 @@
 use acausal_base::{Diagnostic, Name, Span};
 
 use super::Instances;
-use super::types::{InstId, Kind, Primitive, Role, Scope};
-use crate::class::table::Item;
+use super::types::{InstId, InstanceKind, Primitive, Role, Scope};
+use crate::class::table::ElementDecl;
 use crate::class::{ClassId, predefined, suggest};
 
 /// Enclosing components named in a message at most.
@@ -183,14 +183,16 @@ impl Instances {
     }
 
     fn member_names(&mut self, inst: InstId, wanted: Wanted) -> Vec<Name> {
-        if let Kind::Primitive(Primitive::Enum(id)) = self.kind(inst) {
+        if let InstanceKind::Primitive(Primitive::Enum(id)) = self.kind(inst) {
             return self.enums[id.0 as usize].literals.clone();
         }
         let shape = self.shape(inst);
         let mut names: Vec<Name> = shape
             .elements
             .iter()
-            .filter(|element| wanted == Wanted::Anything || matches!(element.item, Item::Class(_)))
+            .filter(|element| {
+                wanted == Wanted::Anything || matches!(element.item, ElementDecl::Class(_))
+            })
             .map(|element| element.name)
             .collect();
         for layer in &shape.layers {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use acausal_base::Name;
-use acausal_syntax::ast::Variability;
+use acausal_syntax::ast::VariabilityPrefix;
 
 use super::Instances;
-use super::environment::Hit;
+use super::environment::ReachingArgument;
 use super::node::{Decl, INSIDE};
-use super::types::{Binding, Condition, Dim, InstId, Kind, Role};
-use crate::class::modifier::{ArgKind, Value};
+use super::types::{Binding, ComponentCondition, Dim, InstId, InstanceKind, Role};
+use crate::class::modifier::{ArgKind, ModifierValue};
 
 impl Instances {
     /// The value of a component after merging all modifications; none if there is none or it was removed by `break`.
@@ -28,7 +28,7 @@ impl Instances {
     /// the modifiers of the record, outermost first, is compared with the place of the record's value.
     pub fn binding_in_records(&mut self, inst: InstId) -> Option<(InstId, Binding)> {
         let is_constant = |this: &Instances, inst| {
-            this.data(inst).prefixes.variability == Some(Variability::Constant)
+            this.data(inst).prefixes.variability == Some(VariabilityPrefix::Constant)
         };
         let found = self.placed_binding(inst);
         // Where the modifier in force stands among those of the component that the walk has come to.
@@ -46,7 +46,7 @@ impl Instances {
             let is_record = self.data(parent).role == Role::Component
                 && matches!(
                     self.kind(parent),
-                    Kind::Record { .. } | Kind::Connector { .. }
+                    InstanceKind::Record { .. } | InstanceKind::Connector { .. }
                 );
             if !is_record {
                 break;
@@ -70,7 +70,7 @@ impl Instances {
         let node = self.data(inst);
         for (place, piece) in self.pieces(inst).iter().enumerate() {
             match &piece.modifier.value {
-                Some(Value::Expr(expr)) => {
+                Some(ModifierValue::Expr(expr)) => {
                     let binding = Binding {
                         expr: Arc::clone(expr),
                         scope: piece.scope,
@@ -82,7 +82,7 @@ impl Instances {
                     };
                     return Some((u16::try_from(place).unwrap_or(INSIDE), binding));
                 }
-                Some(Value::Break) => return None,
+                Some(ModifierValue::Break) => return None,
                 None => {}
             }
         }
@@ -105,7 +105,7 @@ impl Instances {
     /// `levels` of the result also counts the dimensions of the component itself: `Real x[3](start = {1,2,3})` gives 1.
     pub fn attribute(&mut self, inst: InstId, name: &str) -> Option<Binding> {
         let shape = self.shape(inst);
-        if !matches!(shape.kind, Kind::Primitive(_)) {
+        if !matches!(shape.kind, InstanceKind::Primitive(_)) {
             return None;
         }
         // The predefined type is the innermost base class: all modifiers on the way lead there.
@@ -117,8 +117,10 @@ impl Instances {
                 continue;
             };
             match &modifier.value {
-                Some(Value::Expr(expr)) => return Some(attribute(expr, &hit, inherited_final)),
-                Some(Value::Break) => return None,
+                Some(ModifierValue::Expr(expr)) => {
+                    return Some(attribute(expr, &hit, inherited_final));
+                }
+                Some(ModifierValue::Break) => return None,
                 None => {}
             }
         }
@@ -160,7 +162,7 @@ impl Instances {
     }
 
     /// `if condition` of the declaration (MLS 3.6 §4.4.5).
-    pub fn condition(&self, inst: InstId) -> Option<Condition> {
+    pub fn condition(&self, inst: InstId) -> Option<ComponentCondition> {
         let node = self.data(inst);
         let Decl::Component(decl) = &node.decl else {
             return None;
@@ -170,7 +172,7 @@ impl Instances {
             return None;
         }
         if let Some(expr) = &decl.condition {
-            return Some(Condition {
+            return Some(ComponentCondition {
                 expr: Arc::clone(expr),
                 scope: self.scope_of(inst),
             });
@@ -178,7 +180,7 @@ impl Instances {
         // The grammar has no condition in a redeclaring modifier: that of the original stays.
         let (original, scope) = self.originals.get(&inst)?;
         let expr = original.condition.as_ref()?;
-        Some(Condition {
+        Some(ComponentCondition {
             expr: Arc::clone(expr),
             scope: *scope,
         })
@@ -210,7 +212,11 @@ impl Instances {
     }
 }
 
-fn attribute(expr: &Arc<acausal_syntax::ast::Expr>, hit: &Hit, inherited_final: bool) -> Binding {
+fn attribute(
+    expr: &Arc<acausal_syntax::ast::Expr>,
+    hit: &ReachingArgument,
+    inherited_final: bool,
+) -> Binding {
     Binding {
         expr: Arc::clone(expr),
         scope: hit.scope,

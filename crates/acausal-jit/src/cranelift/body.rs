@@ -1,9 +1,9 @@
 //! The body of the loops: all nodes and stores of one repetition, or of two.
 
 use super::lane::{Lane, relation};
-use super::motion::{Place, base};
+use super::motion::{SlotMotion, base};
 use crate::kernel::{BANKS, Binary, Kernel, NodeIx, Op, Store, Unary};
-use crate::place::{Motion, Shape};
+use crate::place::{CallShape, Motion};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 /// What has been computed for each node.
@@ -52,7 +52,7 @@ impl Values {
 pub struct Body<'a, 'b> {
     pub lane: Lane<'a, 'b>,
     pub kernel: &'a Kernel,
-    pub shape: &'a Shape,
+    pub shape: &'a CallShape,
     /// Of the run, for user functions.
     context: Value,
     /// Addresses of the records of the slots and of the outputs.
@@ -60,7 +60,7 @@ pub struct Body<'a, 'b> {
     /// Addresses of the banks that the shape names.
     bases: [Option<Value>; BANKS],
     /// Slots, then outputs, if they were opened before a loop.
-    places: Vec<Place>,
+    places: Vec<SlotMotion>,
 }
 
 impl<'a, 'b> Body<'a, 'b> {
@@ -68,7 +68,7 @@ impl<'a, 'b> Body<'a, 'b> {
     pub fn new(
         mut lane: Lane<'a, 'b>,
         kernel: &'a Kernel,
-        shape: &'a Shape,
+        shape: &'a CallShape,
         context: Value,
         records: [Value; 2],
     ) -> Self {
@@ -99,12 +99,12 @@ impl<'a, 'b> Body<'a, 'b> {
         self.places = [slots, outputs].concat();
     }
 
-    fn slot(&mut self, ix: usize) -> Place {
+    fn slot(&mut self, ix: usize) -> SlotMotion {
         self.place(0, ix, self.shape.slots[ix], ix)
     }
 
     /// Where an output is stored.
-    pub fn output(&mut self, ix: usize) -> Place {
+    pub fn output(&mut self, ix: usize) -> SlotMotion {
         self.place(
             1,
             ix,
@@ -113,13 +113,15 @@ impl<'a, 'b> Body<'a, 'b> {
         )
     }
 
-    fn place(&mut self, list: usize, ix: usize, motion: Motion, position: usize) -> Place {
+    fn place(&mut self, list: usize, ix: usize, motion: Motion, position: usize) -> SlotMotion {
         if let Some(place) = self.places.get(position) {
             return *place;
         }
         match (motion, self.bases[self.shape.banks[position] as usize]) {
-            (Motion::Unused, _) | (_, None) => Place::Nowhere,
-            (_, Some(base)) => Place::new(&mut self.lane, motion, self.records[list], ix, base),
+            (Motion::Unused, _) | (_, None) => SlotMotion::Nowhere,
+            (_, Some(base)) => {
+                SlotMotion::new(&mut self.lane, motion, self.records[list], ix, base)
+            }
         }
     }
 
@@ -134,7 +136,7 @@ impl<'a, 'b> Body<'a, 'b> {
         {
             let place = match op {
                 Op::Slot(slot) => self.slot(*slot as usize),
-                _ => Place::Nowhere,
+                _ => SlotMotion::Nowhere,
             };
             let lane = &mut self.lane;
             let number = match op {

@@ -13,10 +13,10 @@
 
 use super::body::{Body, Values};
 use super::lane::{Lane, has_pair};
-use crate::error::CodegenError;
+use crate::error::KernelError;
 use crate::kernel::{Kernel, Op};
 use crate::normalise::for_each_operand;
-use crate::place::{Motion, Shape};
+use crate::place::{CallShape, Motion};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -30,10 +30,10 @@ const UNROLLED_NODES: usize = 12;
 
 /// Compiles one function per shape, for the target that is chosen by shape and number of nodes.
 pub fn functions<'t>(
-    target: impl Fn(&Shape, usize) -> &'t dyn TargetIsa,
+    target: impl Fn(&CallShape, usize) -> &'t dyn TargetIsa,
     kernels: &[Kernel],
-    shapes: &[&Shape],
-) -> Result<Vec<Vec<u8>>, CodegenError> {
+    shapes: &[&CallShape],
+) -> Result<Vec<Vec<u8>>, KernelError> {
     let mut context = cranelift_codegen::Context::new();
     let mut builders = FunctionBuilderContext::new();
     let mut plane = ControlPlane::default();
@@ -52,11 +52,11 @@ pub fn functions<'t>(
             kernel,
             shape,
         );
-        let code = context.compile(isa, &mut plane).map_err(|e| {
-            CodegenError::Machine(format!("kernel {}: {:?}", shape.kernel, e.inner))
-        })?;
+        let code = context
+            .compile(isa, &mut plane)
+            .map_err(|e| KernelError::Machine(format!("kernel {}: {:?}", shape.kernel, e.inner)))?;
         if !code.buffer.relocs().is_empty() {
-            return Err(CodegenError::Machine(format!(
+            return Err(KernelError::Machine(format!(
                 "kernel {} needs a linker",
                 shape.kernel
             )));
@@ -66,7 +66,7 @@ pub fn functions<'t>(
     Ok(functions)
 }
 
-fn emit(isa: &dyn TargetIsa, mut builder: FunctionBuilder<'_>, kernel: &Kernel, shape: &Shape) {
+fn emit(isa: &dyn TargetIsa, mut builder: FunctionBuilder<'_>, kernel: &Kernel, shape: &CallShape) {
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
@@ -112,7 +112,7 @@ fn most_arguments(kernel: &Kernel) -> usize {
 }
 
 /// Nodes with the same value in all repetitions.
-fn uniform_nodes(kernel: &Kernel, shape: &Shape) -> Vec<bool> {
+fn uniform_nodes(kernel: &Kernel, shape: &CallShape) -> Vec<bool> {
     let mut uniform = vec![false; kernel.nodes.len()];
     for (ix, op) in kernel.nodes.iter().enumerate() {
         let mut all = true;

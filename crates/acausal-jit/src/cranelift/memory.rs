@@ -1,6 +1,6 @@
 //! Executable memory: written once, then only executed.
 
-use crate::error::CodegenError;
+use crate::error::KernelError;
 use memmap2::{Mmap, MmapMut};
 
 /// Functions start at multiples of this; it covers the alignment of their constants.
@@ -13,14 +13,14 @@ pub struct Region {
 
 impl Region {
     /// Copies functions into new memory; also gives the offset of each.
-    pub fn new(functions: &[Vec<u8>]) -> Result<(Self, Vec<usize>), CodegenError> {
+    pub fn new(functions: &[Vec<u8>]) -> Result<(Self, Vec<usize>), KernelError> {
         let mut offsets = Vec::with_capacity(functions.len());
         let mut length = 0usize;
         for function in functions {
             offsets.push(length);
             length += function.len().next_multiple_of(ALIGNMENT);
         }
-        let failed = |e: std::io::Error| CodegenError::Machine(format!("executable memory: {e}"));
+        let failed = |e: std::io::Error| KernelError::Machine(format!("executable memory: {e}"));
         let mut map = MmapMut::map_anon(length.max(1)).map_err(failed)?;
         for (function, offset) in functions.iter().zip(&offsets) {
             map[*offset..*offset + function.len()].copy_from_slice(function);

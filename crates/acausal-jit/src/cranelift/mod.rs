@@ -17,11 +17,13 @@ mod lane;
 mod memory;
 mod motion;
 
-use crate::error::CodegenError;
+use crate::error::KernelError;
 use crate::interpreter::take_over;
 use crate::kernel::{Call, Kernel};
-use crate::place::{Placed, Record, Shape, place};
-use crate::run::{Backend, BankLengths, BoundProgram, Code, Context, Scratch, ScratchSize, Step};
+use crate::place::{AddressRecord, CallShape, PlacedCall, place};
+use crate::run::{
+    Backend, BankLengths, BoundCall, BoundProgram, Code, RunContext, Scratch, ScratchSize,
+};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use memory::Region;
@@ -57,7 +59,7 @@ impl std::fmt::Debug for Cranelift {
 
 impl Cranelift {
     /// For the machine this runs on; an error if Cranelift has no code generator for it.
-    pub fn new() -> Result<Self, CodegenError> {
+    pub fn new() -> Result<Self, KernelError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             thorough: target(true)?,
@@ -68,7 +70,7 @@ impl Cranelift {
 
     /// Straight code that runs once per call gains a quarter from careful compilation, which costs twice the time; very
     /// long code would cost more than that, because the careful allocation of registers is not quite linear.
-    fn target(&self, shape: &Shape, nodes: usize) -> &dyn TargetIsa {
+    fn target(&self, shape: &CallShape, nodes: usize) -> &dyn TargetIsa {
         if shape.single || nodes > LONG {
             &*self.quick
         } else {
@@ -78,8 +80,8 @@ impl Cranelift {
 }
 
 /// Cranelift for this machine.
-fn target(thorough: bool) -> Result<OwnedTargetIsa, CodegenError> {
-    let machine = |message: String| CodegenError::Machine(message);
+fn target(thorough: bool) -> Result<OwnedTargetIsa, KernelError> {
+    let machine = |message: String| KernelError::Machine(message);
     let mut flags = settings::builder();
     let debug = if cfg!(debug_assertions) {
         "true"
@@ -111,19 +113,23 @@ fn target(thorough: bool) -> Result<OwnedTargetIsa, CodegenError> {
 }
 
 impl Backend for Cranelift {
-    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, CodegenError> {
-        Ok(Box::new(Compiled::new(self.clone(), take_over(kernels)?)))
+    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, KernelError> {
+        Ok(Box::new(CompiledKernels::new(
+            self.clone(),
+            take_over(kernels)?,
+        )))
     }
 }
 
 /// What the functions look like from outside.
-pub(crate) type Entry = unsafe extern "C" fn(*mut Context<'_>, usize, *const Record, *const Record);
+pub(crate) type EntryPoint =
+    unsafe extern "C" fn(*mut RunContext<'_>, usize, *const AddressRecord, *const AddressRecord);
 
 /// Normalised kernels and the functions compiled from them so far.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledKernels {
     backend: Cranelift,
     kernels: Arc<[Kernel]>,
-    functions: Mutex<HashMap<Shape, Function>>,
+    functions: Mutex<HashMap<CallShape, Function>>,
 }
 
 /// A function and what keeps it alive.
@@ -133,7 +139,7 @@ struct Function {
     offset: usize,
 }
 
-impl Compiled {
+impl CompiledKernels {
     pub fn new(backend: Cranelift, kernels: Arc<[Kernel]>) -> Self {
         Self {
             backend,
@@ -143,14 +149,17 @@ impl Compiled {
     }
 
     /// Compiles the shapes that are not compiled yet.
-    pub fn prepare<'a>(&self, shapes: impl Iterator<Item = &'a Shape>) -> Result<(), CodegenError> {
+    pub fn prepare<'a>(
+        &self,
+        shapes: impl Iterator<Item = &'a CallShape>,
+    ) -> Result<(), KernelError> {
         // A poisoned lock guards a map that is valid between any two operations on it.
         let mut functions = self
             .functions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let mut seen = HashSet::new();
-        let missing: Vec<&Shape> = shapes
+        let missing: Vec<&CallShape> = shapes
             .filter(|shape| !functions.contains_key(shape) && seen.insert(*shape))
             .collect();
         if missing.is_empty() {
@@ -159,7 +168,7 @@ impl Compiled {
         for shape in &missing {
             let nodes = self.kernels[shape.kernel as usize].nodes.len();
             if nodes > MOST_NODES {
-                return Err(CodegenError::TooLong {
+                return Err(KernelError::TooLong {
                     kernel: shape.kernel,
                     nodes,
                     most: MOST_NODES,
@@ -171,7 +180,7 @@ impl Compiled {
             .threads
             .min(missing.len() / MIN_PER_THREAD)
             .max(1);
-        let compile = |shapes: &[&Shape]| {
+        let compile = |shapes: &[&CallShape]| {
             emit::functions(
                 |shape, nodes| self.backend.target(shape, nodes),
                 &self.kernels,
@@ -191,7 +200,7 @@ impl Compiled {
             let mut code = Vec::with_capacity(missing.len());
             for result in results {
                 let chunk = result
-                    .map_err(|_| CodegenError::Machine("a compiling thread panicked".into()))?;
+                    .map_err(|_| KernelError::Machine("a compiling thread panicked".into()))?;
                 code.extend(chunk?);
             }
             code
@@ -211,19 +220,20 @@ impl Compiled {
     }
 
     /// Prepares one call whose shape has been compiled.
-    pub fn step(&self, placed: Placed) -> Result<Box<dyn Step>, CodegenError> {
+    pub fn step(&self, placed: PlacedCall) -> Result<Box<dyn BoundCall>, KernelError> {
         let functions = self
             .functions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let Some(function) = functions.get(&placed.shape) else {
-            return Err(CodegenError::Machine(
+            return Err(KernelError::Machine(
                 "a call was bound before its shape was compiled".into(),
             ));
         };
         // SAFETY: the region holds a function of this signature at this offset and lives as long as the step.
-        let entry =
-            unsafe { std::mem::transmute::<*const u8, Entry>(function.region.at(function.offset)) };
+        let entry = unsafe {
+            std::mem::transmute::<*const u8, EntryPoint>(function.region.at(function.offset))
+        };
         Ok(Box::new(MachineStep {
             entry,
             placed,
@@ -233,8 +243,8 @@ impl Compiled {
     }
 }
 
-impl Code for Compiled {
-    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, CodegenError> {
+impl Code for CompiledKernels {
+    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, KernelError> {
         let placed = place(&self.kernels, program, lengths)?;
         self.prepare(placed.iter().map(|call| &call.shape))?;
         let steps = placed
@@ -247,16 +257,16 @@ impl Code for Compiled {
 
 /// A call of machine code.
 struct MachineStep {
-    entry: Entry,
-    placed: Placed,
+    entry: EntryPoint,
+    placed: PlacedCall,
     _region: Arc<Region>,
     /// Machine code holds the addresses of applications of user functions in the kernels.
     _kernels: Arc<[Kernel]>,
 }
 
-impl Step for MachineStep {
-    unsafe fn run(&self, context: &mut Context<'_>, _scratch: &mut Scratch) {
-        let Placed {
+impl BoundCall for MachineStep {
+    unsafe fn run(&self, context: &mut RunContext<'_>, _scratch: &mut Scratch) {
+        let PlacedCall {
             count,
             slots,
             outputs,

@@ -2,14 +2,14 @@
 
 use super::lane::Lane;
 use crate::kernel::Bank;
-use crate::place::{Motion, Record};
-use crate::run::Context;
+use crate::place::{AddressRecord, Motion};
+use crate::run::RunContext;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 
 /// A slot or output whose record has been read.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum SlotMotion {
     /// Never loaded.
     Nowhere,
     /// Always the same element.
@@ -39,14 +39,14 @@ fn bank() -> MemFlagsData {
 
 /// The address of a bank; `context` is that of the run.
 pub fn base(lane: &mut Lane<'_, '_>, context: Value, bank: Bank) -> Value {
-    let offset = offset_of!(Context<'_>, bases) + bank as usize * size_of::<*mut f64>();
+    let offset = offset_of!(RunContext<'_>, bases) + bank as usize * size_of::<*mut f64>();
     let pointer = lane.pointer();
     lane.builder
         .ins()
         .load(pointer, constant(), context, offset as i32)
 }
 
-impl Place {
+impl SlotMotion {
     /// Reads record number `ix` of the list at `records`; `base` is the address of the bank.
     pub fn new(
         lane: &mut Lane<'_, '_>,
@@ -56,7 +56,7 @@ impl Place {
         base: Value,
     ) -> Self {
         let pointer = lane.pointer();
-        let at = |field: usize| (ix * size_of::<Record>() + field) as i32;
+        let at = |field: usize| (ix * size_of::<AddressRecord>() + field) as i32;
         let ins = &mut lane.builder;
         match motion {
             Motion::Unused => return Self::Nowhere,
@@ -65,35 +65,44 @@ impl Place {
                     types::F64,
                     constant(),
                     records,
-                    at(offset_of!(Record, offset)),
+                    at(offset_of!(AddressRecord, offset)),
                 );
                 let step = ins.ins().load(
                     types::F64,
                     constant(),
                     records,
-                    at(offset_of!(Record, stride)),
+                    at(offset_of!(AddressRecord, stride)),
                 );
                 return Self::Counter { start, step };
             }
             _ => {}
         }
         if motion == Motion::Table {
-            let table = ins
-                .ins()
-                .load(pointer, constant(), records, at(offset_of!(Record, table)));
+            let table = ins.ins().load(
+                pointer,
+                constant(),
+                records,
+                at(offset_of!(AddressRecord, table)),
+            );
             return Self::Table { base, table };
         }
-        let offset = ins
-            .ins()
-            .load(pointer, constant(), records, at(offset_of!(Record, offset)));
+        let offset = ins.ins().load(
+            pointer,
+            constant(),
+            records,
+            at(offset_of!(AddressRecord, offset)),
+        );
         let base = ins.ins().iadd(base, offset);
         match motion {
             Motion::Uniform => Self::Uniform { base },
             Motion::Unit => Self::Unit { base },
             _ => {
-                let stride =
-                    ins.ins()
-                        .load(pointer, constant(), records, at(offset_of!(Record, stride)));
+                let stride = ins.ins().load(
+                    pointer,
+                    constant(),
+                    records,
+                    at(offset_of!(AddressRecord, stride)),
+                );
                 Self::Strided { base, stride }
             }
         }

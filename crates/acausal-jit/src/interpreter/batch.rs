@@ -1,27 +1,27 @@
 //! Runs a tape over the repetitions of a call, batch by batch.
 
 use super::reference::{element, load, most_args};
-use super::tape::{Instruction, Ptr, Tape, What};
+use super::tape::{Instruction, Ptr, Tape, TapeOp};
 use super::{LANES, lanes};
 use crate::kernel::{Kernel, Store};
 use crate::math;
-use crate::place::{Motion, Placed};
-use crate::run::{Context, Scratch, ScratchSize, Step, apply};
+use crate::place::{Motion, PlacedCall};
+use crate::run::{BoundCall, RunContext, Scratch, ScratchSize, apply};
 use std::sync::Arc;
 
 /// A call that is run in batches.
-pub struct Batch {
+pub struct BatchedCall {
     tape: Arc<Tape>,
     kernels: Arc<[Kernel]>,
-    placed: Placed,
+    placed: PlacedCall,
     /// Repetitions per batch.
     width: usize,
     most_args: usize,
 }
 
-impl Batch {
+impl BatchedCall {
     /// `width` repetitions must be free of dependences and at most [`LANES`].
-    pub fn new(tape: Arc<Tape>, kernels: Arc<[Kernel]>, placed: Placed, width: usize) -> Self {
+    pub fn new(tape: Arc<Tape>, kernels: Arc<[Kernel]>, placed: PlacedCall, width: usize) -> Self {
         let most_args = most_args(&kernels[placed.shape.kernel as usize]);
         Self {
             tape,
@@ -37,7 +37,7 @@ impl Batch {
     unsafe fn execute(
         &self,
         instruction: &Instruction,
-        context: &mut Context<'_>,
+        context: &mut RunContext<'_>,
         frame: &Frame<'_>,
     ) {
         let Frame {
@@ -51,8 +51,8 @@ impl Batch {
             let read = |at: Ptr| std::slice::from_raw_parts(pointers[at as usize], count);
             let to = std::slice::from_raw_parts_mut(pointers[instruction.to as usize], count);
             match &instruction.what {
-                What::Const(value) => to.fill(*value),
-                What::Broadcast(slot) => {
+                TapeOp::Const(value) => to.fill(*value),
+                TapeOp::Broadcast(slot) => {
                     to.fill(load(
                         context,
                         &self.placed.slots[*slot as usize],
@@ -60,7 +60,7 @@ impl Batch {
                         0,
                     ));
                 }
-                What::Load(slot) => {
+                TapeOp::Load(slot) => {
                     let record = &self.placed.slots[*slot as usize];
                     let motion = self.placed.shape.slots[*slot as usize];
                     match motion {
@@ -74,10 +74,10 @@ impl Batch {
                         ),
                     }
                 }
-                What::Unary(f, a) => lanes::unary(*f, read(*a), to),
-                What::Binary(f, a, b) => lanes::binary(*f, read(*a), read(*b), to),
-                What::Select(c, a, b) => lanes::select(read(*c), read(*a), read(*b), to),
-                What::Apply(node, args) => {
+                TapeOp::Unary(f, a) => lanes::unary(*f, read(*a), to),
+                TapeOp::Binary(f, a, b) => lanes::binary(*f, read(*a), read(*b), to),
+                TapeOp::Select(c, a, b) => lanes::select(read(*c), read(*a), read(*b), to),
+                TapeOp::Apply(node, args) => {
                     let op = &self.kernels[self.placed.shape.kernel as usize].nodes[*node as usize];
                     for (lane, to) in to.iter_mut().enumerate() {
                         for (k, arg) in args.iter().enumerate() {
@@ -92,7 +92,7 @@ impl Batch {
 
     /// # Safety
     /// As for [`Self::execute`].
-    unsafe fn store(&self, context: &Context<'_>, frame: &Frame<'_>) {
+    unsafe fn store(&self, context: &RunContext<'_>, frame: &Frame<'_>) {
         let shape = &self.placed.shape;
         let store_lane = |output: u32, from: Ptr, lane: usize| {
             let shape = shape.outputs[output as usize];
@@ -150,8 +150,8 @@ struct Frame<'a> {
     arguments: *mut f64,
 }
 
-impl Step for Batch {
-    unsafe fn run(&self, context: &mut Context<'_>, scratch: &mut Scratch) {
+impl BoundCall for BatchedCall {
+    unsafe fn run(&self, context: &mut RunContext<'_>, scratch: &mut Scratch) {
         let tape = &*self.tape;
         let values = scratch.values.as_mut_ptr();
         let (in_banks, registers) = (tape.pointers() - tape.registers, tape.registers);

@@ -4,7 +4,7 @@
 
 use crate::kernel::{Binary, Store, Unary};
 use crate::math;
-use crate::place::{Motion, Record};
+use crate::place::{AddressRecord, Motion};
 
 /// `to[k] = f(a[k])`
 pub fn unary(f: Unary, a: &[f64], to: &mut [f64]) {
@@ -46,7 +46,7 @@ pub fn accumulate(store: Store, old: f64, values: &[f64]) -> f64 {
 }
 
 /// The values of a counter from repetition `start`.
-pub fn count(record: &Record, start: usize, to: &mut [f64]) {
+pub fn count(record: &AddressRecord, start: usize, to: &mut [f64]) {
     let (first, step) = (f64::from_bits(record.offset), f64::from_bits(record.stride));
     for (lane, to) in to.iter_mut().enumerate() {
         *to = math::counter(first, step, start + lane);
@@ -59,7 +59,7 @@ pub fn count(record: &Record, start: usize, to: &mut [f64]) {
 /// The record must have been placed in the bank at `base` for all these repetitions, and `to` must not be in a bank.
 pub unsafe fn gather(
     base: *const f64,
-    record: &Record,
+    record: &AddressRecord,
     motion: Motion,
     start: usize,
     to: &mut [f64],

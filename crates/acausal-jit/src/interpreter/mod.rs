@@ -14,12 +14,12 @@ mod lanes;
 mod reference;
 mod tape;
 
-use crate::error::CodegenError;
+use crate::error::KernelError;
 use crate::kernel::{Call, Kernel};
 use crate::normalise::{normalise, validate};
-use crate::place::{Placed, Shape, place};
-use crate::run::{Backend, BankLengths, BoundProgram, Code, Step};
-use batch::Batch;
+use crate::place::{CallShape, PlacedCall, place};
+use crate::run::{Backend, BankLengths, BoundCall, BoundProgram, Code};
+use batch::BatchedCall;
 use reference::Reference;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,15 +53,15 @@ impl Interpreter {
 }
 
 impl Backend for Interpreter {
-    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, CodegenError> {
+    fn compile(&self, kernels: &[Kernel]) -> Result<Box<dyn Code>, KernelError> {
         Ok(Box::new(Interpreted::new(take_over(kernels)?, self.lanes)))
     }
 }
 
 /// Validates and normalises kernels; the first step of every backend.
-pub(crate) fn take_over(kernels: &[Kernel]) -> Result<Arc<[Kernel]>, CodegenError> {
+pub(crate) fn take_over(kernels: &[Kernel]) -> Result<Arc<[Kernel]>, KernelError> {
     for (ix, kernel) in kernels.iter().enumerate() {
-        validate(kernel).map_err(|fault| CodegenError::Kernel {
+        validate(kernel).map_err(|fault| KernelError::Kernel {
             kernel: ix as u32,
             fault,
         })?;
@@ -73,7 +73,7 @@ pub(crate) fn take_over(kernels: &[Kernel]) -> Result<Arc<[Kernel]>, CodegenErro
 pub(crate) struct Interpreted {
     kernels: Arc<[Kernel]>,
     lanes: usize,
-    tapes: Mutex<HashMap<Shape, Arc<Tape>>>,
+    tapes: Mutex<HashMap<CallShape, Arc<Tape>>>,
 }
 
 impl Interpreted {
@@ -86,7 +86,7 @@ impl Interpreted {
     }
 
     /// Prepares one call.
-    pub fn step(&self, placed: Placed) -> Box<dyn Step> {
+    pub fn step(&self, placed: PlacedCall) -> Box<dyn BoundCall> {
         let width = self.lanes.min(placed.together).min(placed.count);
         if width == 1 || width < MIN_BATCH && self.lanes >= MIN_BATCH {
             return Box::new(Reference::new(self.kernels.clone(), placed));
@@ -99,7 +99,7 @@ impl Interpreted {
                 &placed.shape,
             ))
         });
-        Box::new(Batch::new(
+        Box::new(BatchedCall::new(
             tape.clone(),
             self.kernels.clone(),
             placed,
@@ -109,7 +109,7 @@ impl Interpreted {
 }
 
 impl Code for Interpreted {
-    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, CodegenError> {
+    fn bind(&self, program: &[Call], lengths: BankLengths) -> Result<BoundProgram, KernelError> {
         let placed = place(&self.kernels, program, lengths)?;
         Ok(BoundProgram::new(
             placed.into_iter().map(|call| self.step(call)).collect(),

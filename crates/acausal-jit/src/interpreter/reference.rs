@@ -2,19 +2,19 @@
 
 use crate::kernel::{Kernel, Op};
 use crate::math;
-use crate::place::{Motion, Placed, Record};
-use crate::run::{Context, Scratch, ScratchSize, Step, apply};
+use crate::place::{AddressRecord, Motion, PlacedCall};
+use crate::run::{BoundCall, RunContext, Scratch, ScratchSize, apply};
 use std::sync::Arc;
 
 /// A call that is run repetition by repetition.
 pub struct Reference {
     kernels: Arc<[Kernel]>,
-    placed: Placed,
+    placed: PlacedCall,
     most_args: usize,
 }
 
 impl Reference {
-    pub fn new(kernels: Arc<[Kernel]>, placed: Placed) -> Self {
+    pub fn new(kernels: Arc<[Kernel]>, placed: PlacedCall) -> Self {
         let most_args = most_args(&kernels[placed.shape.kernel as usize]);
         Self {
             kernels,
@@ -40,11 +40,11 @@ pub fn most_args(kernel: &Kernel) -> usize {
     kernel.nodes.iter().map(args).max().unwrap_or(0)
 }
 
-impl Step for Reference {
-    unsafe fn run(&self, context: &mut Context<'_>, scratch: &mut Scratch) {
+impl BoundCall for Reference {
+    unsafe fn run(&self, context: &mut RunContext<'_>, scratch: &mut Scratch) {
         let kernel = self.kernel();
         let (values, arguments) = scratch.values.split_at_mut(kernel.nodes.len());
-        let Placed {
+        let PlacedCall {
             shape,
             slots,
             outputs,
@@ -102,7 +102,12 @@ impl Step for Reference {
 /// # Safety
 /// The record must have been placed for more than `j` repetitions and the context must hold the banks it was placed in.
 #[inline]
-pub unsafe fn load(context: &Context<'_>, record: &Record, motion: Motion, j: usize) -> f64 {
+pub unsafe fn load(
+    context: &RunContext<'_>,
+    record: &AddressRecord,
+    motion: Motion,
+    j: usize,
+) -> f64 {
     if motion == Motion::Counter {
         return math::counter(
             f64::from_bits(record.offset),
@@ -120,8 +125,8 @@ pub unsafe fn load(context: &Context<'_>, record: &Record, motion: Motion, j: us
 /// As for [`load`]; the record must not be a counter.
 #[inline]
 pub unsafe fn element(
-    context: &Context<'_>,
-    record: &Record,
+    context: &RunContext<'_>,
+    record: &AddressRecord,
     motion: Motion,
     j: usize,
 ) -> *mut f64 {

@@ -13,14 +13,14 @@
 
 use crate::kernel::{Binary, Kernel, NodeIx, Op, Store, Unary};
 use crate::normalise::for_each_operand;
-use crate::place::{Motion, Shape};
+use crate::place::{CallShape, Motion};
 
 /// Index into the table of pointers.
 pub type Ptr = u32;
 
 /// What an instruction computes.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum TapeOp {
     /// The same literal in every lane.
     Const(f64),
     /// The same element in every lane.
@@ -41,7 +41,7 @@ pub enum What {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     /// What is computed.
-    pub what: What,
+    pub what: TapeOp,
     /// Where to.
     pub to: Ptr,
 }
@@ -65,7 +65,7 @@ pub struct Tape {
 
 impl Tape {
     /// Translates a normalised kernel.
-    pub fn new(kernel: &Kernel, shape: &Shape) -> Self {
+    pub fn new(kernel: &Kernel, shape: &CallShape) -> Self {
         Translation::new(kernel, shape).run()
     }
 
@@ -77,7 +77,7 @@ impl Tape {
 
 struct Translation<'a> {
     kernel: &'a Kernel,
-    shape: &'a Shape,
+    shape: &'a CallShape,
     tape: Tape,
     /// Node that is computed in place of an output: the index of that output among those.
     in_place: Vec<Option<u32>>,
@@ -91,7 +91,7 @@ struct Translation<'a> {
 }
 
 impl<'a> Translation<'a> {
-    fn new(kernel: &'a Kernel, shape: &'a Shape) -> Self {
+    fn new(kernel: &'a Kernel, shape: &'a CallShape) -> Self {
         let nodes = kernel.nodes.len();
         let mut last_use = vec![0; nodes];
         let mut uniform = vec![false; nodes];
@@ -166,20 +166,20 @@ impl<'a> Translation<'a> {
         let op = &self.kernel.nodes[ix];
         let at = |node: NodeIx| self.at[node as usize];
         let what = match op {
-            Op::Const(value) => What::Const(*value),
-            Op::Slot(slot) if self.uniform[ix] => What::Broadcast(*slot),
+            Op::Const(value) => TapeOp::Const(*value),
+            Op::Slot(slot) if self.uniform[ix] => TapeOp::Broadcast(*slot),
             Op::Slot(slot) => match self.tape.in_place_slots.iter().position(|s| s == slot) {
                 Some(pointer) => {
                     self.at[ix] = pointer as Ptr;
                     return;
                 }
-                None => What::Load(*slot),
+                None => TapeOp::Load(*slot),
             },
-            Op::Unary(f, a) => What::Unary(*f, at(*a)),
-            Op::Binary(f, a, b) => What::Binary(*f, at(*a), at(*b)),
-            Op::Select(c, a, b) => What::Select(at(*c), at(*a), at(*b)),
+            Op::Unary(f, a) => TapeOp::Unary(*f, at(*a)),
+            Op::Binary(f, a, b) => TapeOp::Binary(*f, at(*a), at(*b)),
+            Op::Select(c, a, b) => TapeOp::Select(at(*c), at(*a), at(*b)),
             Op::Apply { args, .. } => {
-                What::Apply(ix as NodeIx, args.iter().map(|&arg| at(arg)).collect())
+                TapeOp::Apply(ix as NodeIx, args.iter().map(|&arg| at(arg)).collect())
             }
         };
         // The destination is chosen while the operands are still held, so it is none of them.

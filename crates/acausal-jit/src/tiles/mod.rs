@@ -31,10 +31,10 @@ use acausal_cpu::{Shared, Team, team};
 use cover::Cover;
 use cut::{Cut, TilePlan, TileRole, roles};
 
-use crate::error::{CodegenError, RunError};
+use crate::error::{KernelError, RunError};
 use crate::kernel::{Call, Kernel};
-use crate::phases::{Whole, lock};
-use crate::run::{BankLengths, BoundProgram, Code, Functions, NoFunctions, Scratch};
+use crate::phases::{BankBases, lock};
+use crate::run::{BankLengths, BoundProgram, CallFunctions, Code, NoFunctions, Scratch};
 
 /// A program in tiles.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ enum WindowMove {
 
 /// The memory of one run in tiles.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct TileMemory<'a> {
     /// [`Bank::Y`](crate::Bank::Y)
     pub y: Shared<'a>,
     /// [`Bank::Yp`](crate::Bank::Yp)
@@ -112,7 +112,7 @@ impl Tiles {
         program: &[Call],
         lengths: BankLengths,
         threads: usize,
-    ) -> Result<Option<Tiles>, CodegenError> {
+    ) -> Result<Option<Tiles>, KernelError> {
         let Some(roles) = roles(kernels, program, lengths.y) else {
             return Ok(None);
         };
@@ -130,7 +130,7 @@ impl Tiles {
             yp: window,
             ..lengths
         };
-        let bind = |plan: TilePlan| -> Result<Tile, CodegenError> {
+        let bind = |plan: TilePlan| -> Result<Tile, KernelError> {
             Ok(Tile {
                 moves: plan.moves,
                 program: code.bind(&plan.calls, of_window)?,
@@ -158,8 +158,8 @@ impl Tiles {
     pub unsafe fn run(
         &self,
         team: Option<&mut Team>,
-        mut places: Places<'_>,
-        functions: &dyn Functions,
+        mut places: TileMemory<'_>,
+        functions: &dyn CallFunctions,
         workspaces: &[Mutex<Workspace>],
         predict: &Predict<'_>,
     ) -> Result<(), RunError> {
@@ -205,7 +205,7 @@ impl Tiles {
     unsafe fn run_list(
         &self,
         k: usize,
-        (whole, lengths): (&Whole, BankLengths),
+        (whole, lengths): (&BankBases, BankLengths),
         vectors: [Shared<'_>; 2],
         own: &mut Workspace,
         predict: &Predict<'_>,
@@ -260,8 +260,8 @@ impl Tiles {
     }
 }
 
-fn bases(places: &mut Places<'_>) -> Whole {
-    Whole([
+fn bases(places: &mut TileMemory<'_>) -> BankBases {
+    BankBases([
         places.y.as_mut_ptr(),
         places.yp.as_mut_ptr(),
         places.mem.as_mut_ptr(),

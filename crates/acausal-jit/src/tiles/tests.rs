@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use acausal_cpu::{Shared, Team};
 use proptest::prelude::*;
 
-use super::{Places, Tiles, Workspace};
+use super::{TileMemory, Tiles, Workspace};
 use crate::kernel::{Address, Bank, Binary, Call, Kernel, Op, Program, Store};
 use crate::run::{BankLengths, Banks, NoFunctions, Scratch};
 
@@ -83,7 +83,7 @@ fn check(program: Program, n: usize) -> Option<Tiles> {
                 unsafe { r.set(i, f64::NAN) };
             }
         };
-        let places = Places {
+        let places = TileMemory {
             y: a,
             yp: b,
             mem: &mut tiled_mem,

@@ -41,7 +41,7 @@ pub fn run(
     kernels: &[Kernel],
     program: &[Call],
     memory: &Memory,
-    functions: &dyn Functions,
+    functions: &dyn CallFunctions,
 ) -> Result<Memory, Box<dyn std::error::Error>> {
     let mut memory = memory.clone();
     let bound = backend.compile(kernels)?.bind(program, memory.lengths())?;
@@ -103,7 +103,7 @@ pub fn kernel(slots: u32, nodes: Vec<Op>, outputs: Vec<NodeIx>) -> Kernel {
 /// A function with a value that depends on all that it is given.
 pub struct Polynomial;
 
-impl Functions for Polynomial {
+impl CallFunctions for Polynomial {
     fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64 {
         let mut value = f64::from(function) + 10.0 * f64::from(output);
         for (k, arg) in args.iter().enumerate() {

@@ -11,7 +11,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use flate2::read::MultiGzDecoder;
 
 use crate::result_set::is_wanted;
-use crate::{Kind, ResultError, ResultSet, RunInfo, Signal, normalise_name};
+use crate::{ResultError, ResultSet, RunInfo, Signal, SignalKind, normalise_name};
 
 /// Reads the signals in `wanted`, or all.
 pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, ResultError> {
@@ -87,7 +87,7 @@ fn parse(path: &Path, text: &str, wanted: Option<&[String]>) -> Result<ResultSet
     }
     for (signal, truth) in signals.iter_mut().zip(&boolean[1..]) {
         if *truth {
-            signal.kind = Kind::Boolean;
+            signal.kind = SignalKind::Boolean;
         }
     }
     let columns = stored.split_off(1);
@@ -156,7 +156,7 @@ mod tests {
     fn truth_values_and_gaps() {
         let r = parsed("time,b,x\n0,true,\n1,False,inf").unwrap();
         assert_eq!(r.values("b").unwrap().as_ref(), [1.0, 0.0]);
-        assert_eq!(r.find("b").unwrap().kind, Kind::Boolean);
+        assert_eq!(r.find("b").unwrap().kind, SignalKind::Boolean);
         assert!(r.values("x").unwrap()[0].is_nan());
         assert_eq!(r.values("x").unwrap()[1], f64::INFINITY);
     }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::signal::{Kind, Signal, Source, signed};
-use crate::target::Target;
-use crate::writer::{Columns, ResultWriter};
+use crate::signal::{Signal, SignalKind, SignalSource, signed};
+use crate::target::ResultFile;
+use crate::writer::{ResultWriter, RowColumns};
 use crate::{ResultError, RunInfo};
 
 /// Integers up to this size are exact in `f64` and are written without a decimal point.
@@ -12,12 +12,12 @@ const EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Writes a CSV result.
 pub struct CsvWriter {
-    target: Target,
+    target: ResultFile,
     layout: Option<Layout>,
 }
 
 struct Layout {
-    columns: Columns,
+    columns: RowColumns,
     cells: Vec<Cell>,
     /// The text of all constants, each with its leading comma, one after the other.
     constants: Vec<u8>,
@@ -29,7 +29,7 @@ enum Cell {
     Varying {
         from: usize,
         negated: bool,
-        kind: Kind,
+        kind: SignalKind,
     },
 }
 
@@ -37,7 +37,7 @@ impl CsvWriter {
     /// Opens the target; fails when it cannot be written.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
-            target: Target::create(path)?,
+            target: ResultFile::create(path)?,
             layout: None,
         })
     }
@@ -48,7 +48,7 @@ impl ResultWriter for CsvWriter {
         if self.layout.is_some() {
             return Err(ResultError::OutOfOrder { call: "begin" });
         }
-        let columns = Columns::new(signals);
+        let columns = RowColumns::new(signals);
         let mut cells = Vec::new();
         let mut constants = Vec::new();
         let buffer = &mut self.target.buffer;
@@ -57,12 +57,12 @@ impl ResultWriter for CsvWriter {
             buffer.push(b',');
             push_name(buffer, &signal.name);
             match signal.source {
-                Source::Column { column, negated } => cells.push(Cell::Varying {
+                SignalSource::Column { column, negated } => cells.push(Cell::Varying {
                     from: column,
                     negated,
                     kind: signal.kind,
                 }),
-                Source::Constant(value) => {
+                SignalSource::Constant(value) => {
                     let start = constants.len();
                     constants.push(b',');
                     push_number(&mut constants, value, signal.kind);
@@ -88,7 +88,7 @@ impl ResultWriter for CsvWriter {
         };
         layout.columns.check(values)?;
         let buffer = &mut self.target.buffer;
-        push_number(buffer, time, Kind::Real);
+        push_number(buffer, time, SignalKind::Real);
         for cell in &layout.cells {
             match cell {
                 Cell::Constants(range) => {
@@ -140,10 +140,10 @@ fn push_name(out: &mut Vec<u8>, name: &str) {
 }
 
 #[inline]
-fn push_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
+fn push_number(out: &mut Vec<u8>, value: f64, kind: SignalKind) {
     // The conversion saturates, and gives zero for what is no number: only an integer comes back as it was.
     let integer = value as i64;
-    if kind != Kind::Real && integer as f64 == value && (0..=9).contains(&integer) {
+    if kind != SignalKind::Real && integer as f64 == value && (0..=9).contains(&integer) {
         out.push(b'0' + integer as u8);
     } else {
         push_long_number(out, value, kind);
@@ -152,9 +152,9 @@ fn push_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
 
 /// What has more than one digit. (Apart, so that the digits of thousands of Booleans need no call.)
 #[inline(never)]
-fn push_long_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
+fn push_long_number(out: &mut Vec<u8>, value: f64, kind: SignalKind) {
     let integer = value as i64;
-    if kind != Kind::Real && integer as f64 == value && value.abs() <= EXACT_INTEGER {
+    if kind != SignalKind::Real && integer as f64 == value && value.abs() <= EXACT_INTEGER {
         out.extend(integer.to_string().bytes());
     } else {
         // Spells the non-finite ones NaN, inf and -inf.
@@ -166,7 +166,7 @@ fn push_long_number(out: &mut Vec<u8>, value: f64, kind: Kind) {
 mod tests {
     use super::*;
 
-    fn number(value: f64, kind: Kind) -> String {
+    fn number(value: f64, kind: SignalKind) -> String {
         let mut out = Vec::new();
         push_number(&mut out, value, kind);
         String::from_utf8(out).unwrap()
@@ -175,16 +175,16 @@ mod tests {
     #[test]
     fn numbers() {
         for (value, kind, text) in [
-            (1.0, Kind::Real, "1.0"),
-            (0.1 + 0.2, Kind::Real, "0.30000000000000004"),
-            (5e-324, Kind::Real, "5e-324"),
-            (-1.5e300, Kind::Real, "-1.5e300"),
-            (f64::NAN, Kind::Real, "NaN"),
-            (f64::NEG_INFINITY, Kind::Real, "-inf"),
-            (-12.0, Kind::Integer, "-12"),
-            (1.0, Kind::Boolean, "1"),
-            (f64::NAN, Kind::Integer, "NaN"),
-            (0.5, Kind::Enumeration, "0.5"),
+            (1.0, SignalKind::Real, "1.0"),
+            (0.1 + 0.2, SignalKind::Real, "0.30000000000000004"),
+            (5e-324, SignalKind::Real, "5e-324"),
+            (-1.5e300, SignalKind::Real, "-1.5e300"),
+            (f64::NAN, SignalKind::Real, "NaN"),
+            (f64::NEG_INFINITY, SignalKind::Real, "-inf"),
+            (-12.0, SignalKind::Integer, "-12"),
+            (1.0, SignalKind::Boolean, "1"),
+            (f64::NAN, SignalKind::Integer, "NaN"),
+            (0.5, SignalKind::Enumeration, "0.5"),
         ] {
             assert_eq!(number(value, kind), text);
         }

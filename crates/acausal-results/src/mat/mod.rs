@@ -20,7 +20,7 @@ mod write;
 pub(crate) use read::read;
 pub use write::MatWriter;
 
-use crate::Kind;
+use crate::SignalKind;
 
 /// `MOPT` codes of little-endian matrices: numbers of 64 bit, integers of 32 bit, text of 8 bit.
 const DOUBLE: i32 = 0;
@@ -28,12 +28,12 @@ const INT32: i32 = 20;
 const TEXT: i32 = 51;
 
 /// Joins description, unit and kind the way Dymola does: `Angle [rad]`, `Switch [:#(type=Boolean)]`.
-fn describe(description: &str, unit: &str, kind: Kind) -> String {
+fn describe(description: &str, unit: &str, kind: SignalKind) -> String {
     let kind = match kind {
-        Kind::Real => "",
-        Kind::Integer => ":#(type=Integer)",
-        Kind::Boolean => ":#(type=Boolean)",
-        Kind::Enumeration => ":#(type=Enumeration)",
+        SignalKind::Real => "",
+        SignalKind::Integer => ":#(type=Integer)",
+        SignalKind::Boolean => ":#(type=Boolean)",
+        SignalKind::Enumeration => ":#(type=Enumeration)",
     };
     let gap = if description.is_empty() { "" } else { " " };
     match (unit, kind) {
@@ -43,19 +43,19 @@ fn describe(description: &str, unit: &str, kind: Kind) -> String {
 }
 
 /// Takes a description apart again. A display unit, `[K|degC]`, is dropped: values are stored in the unit.
-fn undescribe(text: &str) -> (String, String, Kind) {
+fn undescribe(text: &str) -> (String, String, SignalKind) {
     let text = text.trim_end();
     let Some((description, bracket)) = text.strip_suffix(']').and_then(|t| t.rsplit_once('['))
     else {
-        return (text.to_string(), String::new(), Kind::Real);
+        return (text.to_string(), String::new(), SignalKind::Real);
     };
     let (units, attributes) = bracket.split_once(":#").unwrap_or((bracket, ""));
     let unit = units.split('|').next().unwrap_or("");
     let kind = match attributes {
-        a if a.contains("type=Integer") => Kind::Integer,
-        a if a.contains("type=Boolean") => Kind::Boolean,
-        a if a.contains("type=Enumeration") => Kind::Enumeration,
-        _ => Kind::Real,
+        a if a.contains("type=Integer") => SignalKind::Integer,
+        a if a.contains("type=Boolean") => SignalKind::Boolean,
+        a if a.contains("type=Enumeration") => SignalKind::Enumeration,
+        _ => SignalKind::Real,
     };
     (description.trim_end().to_string(), unit.to_string(), kind)
 }
@@ -67,17 +67,22 @@ mod tests {
     #[test]
     fn descriptions_round_trip() {
         for (d, u, k, text) in [
-            ("Angle", "rad", Kind::Real, "Angle [rad]"),
-            ("", "N.m", Kind::Real, "[N.m]"),
-            ("Switch", "", Kind::Boolean, "Switch [:#(type=Boolean)]"),
-            ("plain", "", Kind::Real, "plain"),
+            ("Angle", "rad", SignalKind::Real, "Angle [rad]"),
+            ("", "N.m", SignalKind::Real, "[N.m]"),
+            (
+                "Switch",
+                "",
+                SignalKind::Boolean,
+                "Switch [:#(type=Boolean)]",
+            ),
+            ("plain", "", SignalKind::Real, "plain"),
         ] {
             assert_eq!(describe(d, u, k), text);
             assert_eq!(undescribe(text), (d.to_string(), u.to_string(), k));
         }
         assert_eq!(
             undescribe("Temperature [K|degC]  "),
-            ("Temperature".into(), "K".into(), Kind::Real)
+            ("Temperature".into(), "K".into(), SignalKind::Real)
         );
     }
 }

@@ -12,7 +12,7 @@ use acausal_mat::{Level4, Matrix};
 
 use super::undescribe;
 use crate::result_set::is_wanted;
-use crate::{ResultError, ResultSet, RunInfo, Signal, Source, normalise_name};
+use crate::{ResultError, ResultSet, RunInfo, Signal, SignalSource, normalise_name};
 
 struct Source4<'p> {
     path: &'p Path,
@@ -99,9 +99,9 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
                 columns.push(values.clone());
                 columns.len() - 1
             });
-            Source::Column { column, negated }
+            SignalSource::Column { column, negated }
         } else if let Some(&value) = values.first() {
-            Source::Constant(crate::signal::signed(value, negated))
+            SignalSource::Constant(crate::signal::signed(value, negated))
         } else {
             return Err(malformed(path, format!("`data_{matrix}` is empty")));
         };

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{DOUBLE, INT32, TEXT, describe};
-use crate::signal::{Signal, Source};
-use crate::target::Target;
-use crate::writer::{Columns, ResultWriter};
+use crate::signal::{Signal, SignalSource};
+use crate::target::ResultFile;
+use crate::writer::{ResultWriter, RowColumns};
 use crate::{ResultError, RunInfo};
 
 /// Bytes before the number of columns in a matrix header: type and number of rows.
@@ -13,12 +13,12 @@ const COLUMNS_FIELD: u64 = 8;
 
 /// Writes a MAT v4 result.
 pub struct MatWriter {
-    target: Target,
+    target: ResultFile,
     layout: Option<Layout>,
 }
 
 struct Layout {
-    columns: Columns,
+    columns: RowColumns,
     /// Where the elements of `data_1` begin.
     constants_at: u64,
     /// Number of rows of `data_1`.
@@ -39,7 +39,7 @@ impl MatWriter {
     /// Opens the target; fails when it cannot be written.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
-            target: Target::create(path)?,
+            target: ResultFile::create(path)?,
             layout: None,
         })
     }
@@ -118,7 +118,7 @@ impl ResultWriter for MatWriter {
         if self.layout.is_some() {
             return Err(ResultError::OutOfOrder { call: "begin" });
         }
-        let columns = Columns::new(signals);
+        let columns = RowColumns::new(signals);
 
         let class = ["Atrajectory", "1.1", "", "binTrans"];
         let width = class[0].len();
@@ -144,7 +144,7 @@ impl ResultWriter for MatWriter {
 
         self.header(INT32, 4, 1 + signals.len(), "dataInfo")?;
         let mut constants = vec![0.0];
-        let entry = |matrix: i32, row: i32, target: &mut Target| {
+        let entry = |matrix: i32, row: i32, target: &mut ResultFile| {
             for field in [matrix, row, 0, -1] {
                 target.buffer.extend_from_slice(&field.to_le_bytes());
             }
@@ -153,12 +153,12 @@ impl ResultWriter for MatWriter {
         entry(0, 1, &mut self.target)?;
         for source in &columns.sources {
             match *source {
-                Source::Constant(value) => {
+                SignalSource::Constant(value) => {
                     constants.push(value);
                     let row = self.size(constants.len())?;
                     entry(1, row, &mut self.target)?;
                 }
-                Source::Column { column, negated } => {
+                SignalSource::Column { column, negated } => {
                     let row = self.size(column + 2)?;
                     entry(2, if negated { -row } else { row }, &mut self.target)?;
                 }

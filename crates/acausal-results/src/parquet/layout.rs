@@ -1,7 +1,7 @@
 //! Names for the numbers of the Parquet format, and the encoding of one column chunk.
 
 use super::thrift::{Writer, varint};
-use crate::Kind;
+use crate::SignalKind;
 
 /// Physical types (`parquet.thrift`, enum `Type`).
 pub(super) mod physical {
@@ -24,11 +24,11 @@ pub(super) mod page {
 }
 
 /// The physical type of a signal's column.
-pub(super) fn physical_type(kind: Kind) -> i32 {
+pub(super) fn physical_type(kind: SignalKind) -> i32 {
     match kind {
-        Kind::Real => physical::DOUBLE,
-        Kind::Integer | Kind::Enumeration => physical::INT64,
-        Kind::Boolean => physical::BOOLEAN,
+        SignalKind::Real => physical::DOUBLE,
+        SignalKind::Integer | SignalKind::Enumeration => physical::INT64,
+        SignalKind::Boolean => physical::BOOLEAN,
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Chunk {
 }
 
 /// Appends the pages of a column to `out`.
-pub(super) fn encode_chunk(out: &mut Vec<u8>, kind: Kind, values: &[f64]) -> Chunk {
+pub(super) fn encode_chunk(out: &mut Vec<u8>, kind: SignalKind, values: &[f64]) -> Chunk {
     let start = out.len();
     let physical = physical_type(kind);
     let mut body = Vec::new();

@@ -7,10 +7,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::layout::{encoding, page, physical};
-use super::thrift::{Value, decode};
+use super::thrift::{ThriftValue, decode};
 use super::{MAGIC, MODEL_KEY, SIGNALS_KEY};
 use crate::result_set::is_wanted;
-use crate::{Kind, ResultError, ResultSet, RunInfo, Signal, normalise_name};
+use crate::{ResultError, ResultSet, RunInfo, Signal, SignalKind, normalise_name};
 
 /// Reads the signals in `wanted`, or all.
 pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, ResultError> {
@@ -55,9 +55,9 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
     for field in fields {
         let name = field.text(4).ok_or_else(|| bad("a column has no name"))?;
         let kind = match (field.int(1), field.int(3)) {
-            (Some(t), Some(0)) if t == i64::from(physical::DOUBLE) => Kind::Real,
-            (Some(t), Some(0)) if t == i64::from(physical::INT64) => Kind::Integer,
-            (Some(t), Some(0)) if t == i64::from(physical::BOOLEAN) => Kind::Boolean,
+            (Some(t), Some(0)) if t == i64::from(physical::DOUBLE) => SignalKind::Real,
+            (Some(t), Some(0)) if t == i64::from(physical::INT64) => SignalKind::Integer,
+            (Some(t), Some(0)) if t == i64::from(physical::BOOLEAN) => SignalKind::Boolean,
             _ => {
                 return Err(bad(&format!(
                     "column {name} is not a required number column"
@@ -100,9 +100,9 @@ pub(crate) fn read(path: &Path, wanted: Option<&[String]>) -> Result<ResultSet, 
 }
 
 fn assemble(
-    footer: &Value<'_>,
+    footer: &ThriftValue<'_>,
     names: Vec<&str>,
-    kinds: Vec<Kind>,
+    kinds: Vec<SignalKind>,
     stored: Vec<Option<Vec<f64>>>,
 ) -> Option<Result<ResultSet, ResultError>> {
     let mut time = None;
@@ -141,13 +141,13 @@ fn annotate(signals: &mut [Signal], json: &str) {
         signal.unit = text("unit").unwrap_or(&signal.unit).to_string();
         signal.description = (text("description").unwrap_or(&signal.description)).to_string();
         if text("type") == Some("Enumeration") {
-            signal.kind = Kind::Enumeration;
+            signal.kind = SignalKind::Enumeration;
         }
     }
 }
 
 /// Appends the values of a chunk, at most `rows` per page, so that a damaged count cannot exhaust memory.
-fn decode_pages(mut bytes: &[u8], kind: Kind, rows: usize, out: &mut Vec<f64>) -> Option<()> {
+fn decode_pages(mut bytes: &[u8], kind: SignalKind, rows: usize, out: &mut Vec<f64>) -> Option<()> {
     let mut dictionary = Vec::new();
     while !bytes.is_empty() {
         let (header, used) = decode(bytes)?;
@@ -178,15 +178,15 @@ fn decode_pages(mut bytes: &[u8], kind: Kind, rows: usize, out: &mut Vec<f64>) -
     Some(())
 }
 
-fn decode_plain(body: &[u8], kind: Kind, count: usize, out: &mut Vec<f64>) -> Option<()> {
-    if kind == Kind::Boolean {
+fn decode_plain(body: &[u8], kind: SignalKind, count: usize, out: &mut Vec<f64>) -> Option<()> {
+    if kind == SignalKind::Boolean {
         let bytes = body.get(..count.div_ceil(8))?;
         out.extend((0..count).map(|i| f64::from(bytes[i / 8] >> (i % 8) & 1)));
         return Some(());
     }
     let (numbers, _) = body.get(..count.checked_mul(8)?)?.as_chunks::<8>();
     out.extend(numbers.iter().map(|b| match kind {
-        Kind::Real => f64::from_le_bytes(*b),
+        SignalKind::Real => f64::from_le_bytes(*b),
         _ => i64::from_le_bytes(*b) as f64,
     }));
     Some(())

@@ -1,21 +1,21 @@
 //! Rows waiting to become columns: in memory up to a limit, then in a scratch file.
 //!
-//! [`Rows::column`] is the transposition. Column blocks are loaded as large as memory allows, so that
+//! [`RowGroupBuffer::column`] is the transposition. Column blocks are loaded as large as memory allows, so that
 //! the scratch file of `m` rows is read in strips: with a limit of M bytes and rows of R bytes it takes `m R / M` passes of `m` reads each.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::ResultError;
-use crate::target::{Scratch, Target};
+use crate::target::{ResultFile, TemporaryFile};
 
 /// A table of `f64`, filled by rows and read by columns.
-pub(super) struct Rows {
+pub(super) struct RowGroupBuffer {
     width: usize,
     /// Values held in memory at most (rows before they are spilled, or a block of columns).
     limit: usize,
     memory: Vec<f64>,
     spilled_rows: usize,
-    scratch: Option<Scratch>,
+    scratch: Option<TemporaryFile>,
     block: Block,
 }
 
@@ -27,7 +27,7 @@ struct Block {
     values: Vec<f64>,
 }
 
-impl Rows {
+impl RowGroupBuffer {
     pub(super) fn new(width: usize, limit: usize) -> Self {
         Self {
             width,
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     /// Moves the rows to the scratch file once they exceed the limit.
-    pub(super) fn relieve(&mut self, target: &Target) -> Result<(), ResultError> {
+    pub(super) fn relieve(&mut self, target: &ResultFile) -> Result<(), ResultError> {
         if self.memory.len() >= self.limit {
             self.spill(target)
         } else {
@@ -58,7 +58,7 @@ impl Rows {
     }
 
     /// Column `c`, all rows. Cheapest when columns are asked for in ascending order.
-    pub(super) fn column(&mut self, c: usize, target: &Target) -> Result<&[f64], ResultError> {
+    pub(super) fn column(&mut self, c: usize, target: &ResultFile) -> Result<&[f64], ResultError> {
         if c < self.block.first || c >= self.block.first + self.block.columns {
             self.load(c).map_err(|e| target.error(e))?;
         }
@@ -74,7 +74,7 @@ impl Rows {
         self.block = Block::default();
     }
 
-    fn spill(&mut self, target: &Target) -> Result<(), ResultError> {
+    fn spill(&mut self, target: &ResultFile) -> Result<(), ResultError> {
         if self.scratch.is_none() {
             self.scratch = Some(target.scratch()?);
         }
@@ -131,8 +131,8 @@ mod tests {
     fn transposes_through_the_scratch_file() {
         let dir = std::env::temp_dir().join(format!("acausal-rows-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
-        let target = Target::create(&dir.join("x.parquet")).unwrap();
-        let mut rows = Rows::new(3, 12); // four rows in memory, blocks of few columns
+        let target = ResultFile::create(&dir.join("x.parquet")).unwrap();
+        let mut rows = RowGroupBuffer::new(3, 12); // four rows in memory, blocks of few columns
         for round in 0..2 {
             for r in 0..10 {
                 rows.push((0..3).map(|c| f64::from(100 * round + 10 * r + c)));

@@ -97,45 +97,45 @@ impl<'o> Writer<'o> {
 
 /// A decoded value; numbers of all widths are `Int`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value<'b> {
+pub(super) enum ThriftValue<'b> {
     Int(i64),
     Binary(&'b [u8]),
-    List(Vec<Value<'b>>),
-    Struct(Vec<(i16, Value<'b>)>),
+    List(Vec<ThriftValue<'b>>),
+    Struct(Vec<(i16, ThriftValue<'b>)>),
 }
 
-impl<'b> Value<'b> {
-    pub(super) fn get(&self, id: i16) -> Option<&Value<'b>> {
+impl<'b> ThriftValue<'b> {
+    pub(super) fn get(&self, id: i16) -> Option<&ThriftValue<'b>> {
         match self {
-            Value::Struct(fields) => fields.iter().find(|(i, _)| *i == id).map(|(_, v)| v),
+            ThriftValue::Struct(fields) => fields.iter().find(|(i, _)| *i == id).map(|(_, v)| v),
             _ => None,
         }
     }
 
     pub(super) fn int(&self, id: i16) -> Option<i64> {
         match self.get(id) {
-            Some(Value::Int(v)) => Some(*v),
+            Some(ThriftValue::Int(v)) => Some(*v),
             _ => None,
         }
     }
 
     pub(super) fn text(&self, id: i16) -> Option<&'b str> {
         match self.get(id) {
-            Some(Value::Binary(b)) => std::str::from_utf8(b).ok(),
+            Some(ThriftValue::Binary(b)) => std::str::from_utf8(b).ok(),
             _ => None,
         }
     }
 
-    pub(super) fn list(&self, id: i16) -> &[Value<'b>] {
+    pub(super) fn list(&self, id: i16) -> &[ThriftValue<'b>] {
         match self.get(id) {
-            Some(Value::List(values)) => values,
+            Some(ThriftValue::List(values)) => values,
             _ => &[],
         }
     }
 }
 
 /// Decodes a struct at the start of `bytes`; also returns how many bytes it took.
-pub(super) fn decode(bytes: &[u8]) -> Option<(Value<'_>, usize)> {
+pub(super) fn decode(bytes: &[u8]) -> Option<(ThriftValue<'_>, usize)> {
     let mut reader = Reader { bytes, at: 0 };
     let value = reader.structure(0)?;
     Some((value, reader.at))
@@ -172,41 +172,41 @@ impl<'b> Reader<'b> {
         None
     }
 
-    fn structure(&mut self, depth: usize) -> Option<Value<'b>> {
+    fn structure(&mut self, depth: usize) -> Option<ThriftValue<'b>> {
         let mut fields = Vec::new();
         let mut id: i16 = 0;
         loop {
             let head = self.byte()?;
             if head == 0 {
-                return Some(Value::Struct(fields));
+                return Some(ThriftValue::Struct(fields));
             }
             id = match head >> 4 {
                 0 => unzigzag(self.varint()?) as i16,
                 delta => id.checked_add(i16::from(delta))?,
             };
             let value = match head & 0x0f {
-                kind::TRUE => Value::Int(1),
-                kind::FALSE => Value::Int(0),
+                kind::TRUE => ThriftValue::Int(1),
+                kind::FALSE => ThriftValue::Int(0),
                 kind => self.value(kind, depth + 1)?,
             };
             fields.push((id, value));
         }
     }
 
-    fn value(&mut self, kind: u8, depth: usize) -> Option<Value<'b>> {
+    fn value(&mut self, kind: u8, depth: usize) -> Option<ThriftValue<'b>> {
         if depth > DEEPEST {
             return None;
         }
         Some(match kind {
-            kind::TRUE | kind::FALSE | kind::BYTE => Value::Int(i64::from(self.byte()?)),
-            kind::I16 | kind::I32 | kind::I64 => Value::Int(unzigzag(self.varint()?)),
+            kind::TRUE | kind::FALSE | kind::BYTE => ThriftValue::Int(i64::from(self.byte()?)),
+            kind::I16 | kind::I32 | kind::I64 => ThriftValue::Int(unzigzag(self.varint()?)),
             kind::DOUBLE | kind::BINARY => {
                 let length = if kind == kind::DOUBLE {
                     8
                 } else {
                     usize::try_from(self.varint()?).ok()?
                 };
-                Value::Binary(self.take(length)?)
+                ThriftValue::Binary(self.take(length)?)
             }
             kind::LIST | kind::SET => {
                 let head = self.byte()?;
@@ -222,7 +222,7 @@ impl<'b> Reader<'b> {
                 for _ in 0..length {
                     values.push(self.value(head & 0x0f, depth + 1)?);
                 }
-                Value::List(values)
+                ThriftValue::List(values)
             }
             kind::STRUCT => self.structure(depth)?,
             _ => return None,

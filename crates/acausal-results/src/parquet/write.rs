@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::layout::{encode_chunk, encoding, physical_type};
-use super::rows::Rows;
+use super::rows::RowGroupBuffer;
 use super::thrift::{Writer, kind};
 use super::{MAGIC, MODEL_KEY, SIGNALS_KEY};
-use crate::signal::{Kind, Signal, Source, signed};
-use crate::target::Target;
-use crate::writer::{Columns, ResultWriter};
+use crate::signal::{Signal, SignalKind, SignalSource, signed};
+use crate::target::ResultFile;
+use crate::writer::{ResultWriter, RowColumns};
 use crate::{ResultError, RunInfo};
 
 /// Values held in memory: 64 MB.
@@ -23,7 +23,7 @@ const SALVAGE_PARTS: usize = 256;
 
 /// Writes a Parquet result.
 pub struct ParquetWriter {
-    target: Target,
+    target: ResultFile,
     layout: Option<Layout>,
     memory_values: usize,
     group_rows: usize,
@@ -32,10 +32,10 @@ pub struct ParquetWriter {
 struct Layout {
     signals: Vec<Signal>,
     info: RunInfo,
-    columns: Columns,
+    columns: RowColumns,
     /// Signals in the order of the stored columns they use, constants first.
     by_column: Vec<usize>,
-    rows: Rows,
+    rows: RowGroupBuffer,
     groups: Vec<Group>,
 }
 
@@ -58,7 +58,7 @@ impl ParquetWriter {
     /// Opens the target; fails when it cannot be written.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
-            target: Target::create(path)?,
+            target: ResultFile::create(path)?,
             layout: None,
             memory_values: MEMORY_VALUES,
             group_rows: GROUP_ROWS,
@@ -95,8 +95,8 @@ impl ParquetWriter {
         let mut values = Vec::with_capacity(rows);
         let time = std::iter::once((
             0,
-            Kind::Real,
-            Source::Column {
+            SignalKind::Real,
+            SignalSource::Column {
                 column: 0,
                 negated: false,
             },
@@ -104,7 +104,7 @@ impl ParquetWriter {
         let others = layout.by_column.iter().map(|&i| {
             let source = match layout.columns.sources[i] {
                 // Column 0 of the collected rows is time.
-                Source::Column { column, negated } => Source::Column {
+                SignalSource::Column { column, negated } => SignalSource::Column {
                     column: column + 1,
                     negated,
                 },
@@ -115,8 +115,8 @@ impl ParquetWriter {
         for (place, kind, source) in time.chain(others) {
             values.clear();
             match source {
-                Source::Constant(value) => values.resize(rows, value),
-                Source::Column { column, negated } => {
+                SignalSource::Constant(value) => values.resize(rows, value),
+                SignalSource::Column { column, negated } => {
                     let stored = layout.rows.column(column, &self.target)?;
                     values.extend(stored[..rows].iter().map(|&v| signed(v, negated)));
                 }
@@ -174,17 +174,17 @@ impl ResultWriter for ParquetWriter {
         if self.layout.is_some() {
             return Err(ResultError::OutOfOrder { call: "begin" });
         }
-        let columns = Columns::new(signals);
+        let columns = RowColumns::new(signals);
         let mut by_column: Vec<usize> = (0..signals.len()).collect();
         by_column.sort_by_key(|&i| match columns.sources[i] {
-            Source::Constant(_) => 0,
-            Source::Column { column, .. } => column + 1,
+            SignalSource::Constant(_) => 0,
+            SignalSource::Column { column, .. } => column + 1,
         });
         self.layout = Some(Layout {
             signals: signals.to_vec(),
             info: info.clone(),
             by_column,
-            rows: Rows::new(1 + columns.used.len(), self.memory_values),
+            rows: RowGroupBuffer::new(1 + columns.used.len(), self.memory_values),
             columns,
             groups: Vec::new(),
         });
@@ -265,7 +265,7 @@ impl ParquetWriter {
 fn write_footer(out: &mut Vec<u8>, layout: &Layout) {
     let columns = 1 + layout.signals.len();
     let column = |i: usize| match i {
-        0 => ("time", Kind::Real),
+        0 => ("time", SignalKind::Real),
         _ => (
             layout.signals[i - 1].name.as_str(),
             layout.signals[i - 1].kind,
@@ -344,7 +344,7 @@ fn signals_json(signals: &[Signal]) -> String {
     let mut all = Map::new();
     for signal in signals {
         let enumeration = match signal.kind {
-            Kind::Enumeration => "Enumeration",
+            SignalKind::Enumeration => "Enumeration",
             _ => "",
         };
         let parts = [

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::decimate::decimate;
 use super::svg::escape;
 use super::{Plot, pretty_unit};
-use crate::Kind;
+use crate::SignalKind;
 
 const PAGE: &str = include_str!("viewer.html");
 
@@ -55,7 +55,7 @@ fn data(plot: &Plot<'_>) -> String {
                 "name": curve.label,
                 "colour": format!("#{r:02x}{g:02x}{b:02x}"),
                 // Between its events a discrete signal holds its value; nothing is to be interpolated.
-                "discrete": curve.kind != Kind::Real,
+                "discrete": curve.kind != SignalKind::Real,
                 "x": axis,
                 "y": base64(&y),
             }));

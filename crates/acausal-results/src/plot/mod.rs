@@ -18,7 +18,7 @@ mod unit;
 
 use std::borrow::Cow;
 
-use crate::{Kind, ResultError, ResultSet};
+use crate::{ResultError, ResultSet, SignalKind};
 
 pub use terminal::TerminalOptions;
 pub use unit::pretty_unit;
@@ -43,7 +43,7 @@ pub struct Curve<'d> {
     /// Unit in Modelica notation; curves of equal unit share a panel.
     pub unit: String,
     /// Booleans get an axis of two ticks and a panel of their own.
-    pub kind: Kind,
+    pub kind: SignalKind,
     /// Horizontal positions, ascending; a repeated one is a jump.
     pub x: Cow<'d, [f64]>,
     /// Values; NaN leaves a gap.
@@ -92,7 +92,7 @@ impl<'d> Plot<'d> {
             plot.curves.push(Curve {
                 label: signal.map_or("time", |s| &s.name).to_string(),
                 unit: signal.map_or("s", |s| &s.unit).to_string(),
-                kind: signal.map_or(Kind::Real, |s| s.kind),
+                kind: signal.map_or(SignalKind::Real, |s| s.kind),
                 x: Cow::Borrowed(result.time()),
                 y,
             });
@@ -122,7 +122,7 @@ impl<'d> Plot<'d> {
 
     /// The curves by panel, as positions: first by unit, Booleans apart, in order of first appearance.
     fn panels(&self) -> Vec<Vec<usize>> {
-        let key = |c: &Curve<'_>| (c.kind == Kind::Boolean, c.unit.clone());
+        let key = |c: &Curve<'_>| (c.kind == SignalKind::Boolean, c.unit.clone());
         let mut keys = Vec::new();
         let mut panels: Vec<Vec<usize>> = Vec::new();
         for (i, curve) in self.curves.iter().enumerate() {
@@ -162,7 +162,10 @@ impl<'d> Plot<'d> {
 
     /// Whether a panel shows Booleans.
     fn is_switch(&self, panel: &[usize]) -> bool {
-        !panel.is_empty() && panel.iter().all(|&i| self.curves[i].kind == Kind::Boolean)
+        !panel.is_empty()
+            && panel
+                .iter()
+                .all(|&i| self.curves[i].kind == SignalKind::Boolean)
     }
 
     /// `time [s]`.
@@ -182,7 +185,7 @@ mod tests {
         Curve {
             label: label.to_string(),
             unit: unit.to_string(),
-            kind: Kind::Real,
+            kind: SignalKind::Real,
             x: Cow::Owned(x.to_vec()),
             y: Cow::Owned(y.to_vec()),
         }
@@ -196,7 +199,7 @@ mod tests {
                 .push(curve(label, unit, &[0.0, 1.0], &[0.0, 1.0]));
         }
         let mut switch = curve("s", "m", &[0.0, 1.0], &[0.0, 1.0]);
-        switch.kind = Kind::Boolean;
+        switch.kind = SignalKind::Boolean;
         plot.curves.push(switch);
         assert_eq!(plot.panels(), [vec![0, 2], vec![1], vec![3]]);
     }

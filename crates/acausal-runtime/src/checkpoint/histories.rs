@@ -3,15 +3,15 @@
 //! A row begins with what a reader must know to cut it: the number of samples. Reading checks what interpolation relies on (finite numbers, ascending
 //! times or labels, nothing after the time of the checkpoint) and gives nothing otherwise.
 
-use crate::delay::Line;
+use crate::delay::DelayLine;
 use crate::delay::nodes::breaks;
-use crate::delay::pieces::Piece;
-use crate::distribution::{Profile, Sample};
+use crate::delay::pieces::DelayPiece;
+use crate::distribution::{Sample, SpatialProfile};
 
-impl Line {
+impl DelayLine {
     /// Delay, longest delay, piece and its slack, number of samples, samples as pairs, jumps.
     pub(super) fn stored(&self) -> Vec<f64> {
-        let Piece { after, slack } = self.piece;
+        let DelayPiece { after, slack } = self.piece;
         let mut numbers = vec![self.delay, self.longest, after, slack[0], slack[1]];
         numbers.push(self.samples.len() as f64);
         numbers.extend(self.samples.iter().flat_map(|s| [s.0, s.1]));
@@ -39,7 +39,7 @@ impl Line {
             return None;
         }
         (self.delay, self.longest) = (*delay, *longest);
-        self.piece = Piece {
+        self.piece = DelayPiece {
             after: *after,
             slack: [*before, *behind],
         };
@@ -50,7 +50,7 @@ impl Line {
     }
 }
 
-impl Profile {
+impl SpatialProfile {
     /// Number of samples, samples as triples, jumps.
     pub(super) fn stored(&self) -> Vec<f64> {
         let mut numbers = vec![self.samples.len() as f64];

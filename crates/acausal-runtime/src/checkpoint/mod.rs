@@ -29,13 +29,13 @@ mod text;
 use std::hash::{Hash, Hasher};
 
 use acausal_base::Fnv;
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 
 use crate::event::EventState;
 use crate::initial::{restart_system, start_data};
 use crate::limits::check_samples;
 use crate::machine::Machine;
-use crate::simulate::{Run, absorb};
+use crate::simulate::{Simulation, absorb};
 use crate::{Settings, SimError, Summary};
 
 /// Beyond this many rows their instants are no longer different numbers.
@@ -66,7 +66,7 @@ pub struct Checkpoint {
     spatials: Vec<Vec<f64>>,
 }
 
-impl Run {
+impl Simulation {
     /// The present state.
     pub(crate) fn checkpoint(&self, settings: &Settings) -> Checkpoint {
         let machine = &self.machine;
@@ -97,7 +97,7 @@ impl Run {
         c: &Checkpoint,
         settings: &Settings,
         summary: &mut Summary,
-    ) -> Result<Run, SimError> {
+    ) -> Result<Simulation, SimError> {
         let nominal = start_data(&machine)?.nominal;
         let mut events = EventState::new(&mut machine, c.t)?;
         let fits = c.fingerprint == fingerprint(&machine.model)
@@ -150,7 +150,7 @@ impl Run {
             restored.ok_or_else(|| c.impossible())?;
         }
         let restart = restart_system(&machine)?;
-        let mut run = Run::new(machine, events, restart, nominal, settings);
+        let mut run = Simulation::new(machine, events, restart, nominal, settings);
         (run.y, run.yp) = (c.y.clone(), c.yp.clone());
         let [origin, interval, reach] = c.origin;
         run.reach = (reach > 0.0).then_some(reach);
@@ -197,7 +197,7 @@ fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
     let model = &machine.model;
     let mut values = Vec::new();
     for (id, var) in model.symbols.var_ids().filter(|(_, v)| v.is_parameter()) {
-        let Some(base) = model.region(id, acausal_expr::Kind::Value) else {
+        let Some(base) = model.region(id, acausal_expr::ValueKind::Value) else {
             continue;
         };
         // A parameter with `fixed = false` was computed at the start of the first run.
@@ -215,7 +215,7 @@ fn parameter_values(machine: &Machine) -> Vec<(usize, f64)> {
 }
 
 /// The equations, and names and sizes of everything that has a place in memory.
-fn fingerprint(model: &Compiled) -> u64 {
+fn fingerprint(model: &CompiledModel) -> u64 {
     let mut hash = Fnv::default();
     model.symbols.fingerprint.hash(&mut hash);
     let relations = [model.events.cells, model.events.timetable.cells];

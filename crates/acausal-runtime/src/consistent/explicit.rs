@@ -1,13 +1,13 @@
 //! Large systems in which every equation has its own unknown: the derivative of a state, or an algebraic one.
 //!
 //! All of them have as many equations as components of `x`, and column `k` of their matrix is that of `x'[k]` or `x[k]`
-//! ([`acausal_compiled::Compiled::consistent`]); nothing about them has to be listed. Where the matrix is diagonal up to the order of rows, as that of explicit
+//! ([`acausal_compiled::CompiledModel::consistent`]); nothing about them has to be listed. Where the matrix is diagonal up to the order of rows, as that of explicit
 //! differential equations is, the solution is a division: two corrections by the same matrix, the second of which tells
 //! that the first was good, as in [`acausal_solver::newton`] and with the same bits. Where it is not, or where that does not
 //! converge, the lists are made and the general solution takes over.
 
-use acausal_compiled::{Compiled, Schedule, Sparsity};
-use acausal_expr::unknown::{Role, RowKind};
+use acausal_compiled::{CompiledModel, Schedule, Sparsity};
+use acausal_expr::unknown::{RowKind, UnknownRole};
 use acausal_solver::{NewtonOptions, Pattern, PatternError};
 
 use super::{ConsistentSystem, Point};
@@ -28,7 +28,7 @@ impl ConsistentSystem {
     /// The system of a large model whose states are known and independent; nothing for other models.
     pub fn explicit(machine: &Machine) -> Option<ConsistentSystem> {
         let model = &*machine.model;
-        let ordinary = |r: Role| matches!(r, Role::State | Role::Algebraic);
+        let ordinary = |r: UnknownRole| matches!(r, UnknownRole::State | UnknownRole::Algebraic);
         let constraint = |k: &RowKind| k.constraint_level().is_some();
         let explicit = model.n > machine.scale.blocks_to
             && model.initial.hidden_len == 0
@@ -40,7 +40,7 @@ impl ConsistentSystem {
         })
     }
 
-    /// How the matrix is filled, if the values are those of [`Compiled::consistent`].
+    /// How the matrix is filled, if the values are those of [`CompiledModel::consistent`].
     pub(super) fn schedule(&self) -> Option<&Schedule> {
         self.explicit.as_ref()?.schedule.as_ref()
     }
@@ -78,7 +78,7 @@ impl ConsistentSystem {
                 let range = first..first + u.len;
                 first = range.end;
                 let x = match u.role {
-                    Role::State => &mut at.yp[range.clone()],
+                    UnknownRole::State => &mut at.yp[range.clone()],
                     _ => &mut at.y[range.clone()],
                 };
                 // Column k is that of unknown k; its one entry is in whatever row gives it.
@@ -122,7 +122,7 @@ impl ConsistentSystem {
         self.rows = (0..n as u32).collect();
         self.columns = (roles(model).iter().zip(0u32..))
             .map(|(role, k)| match role {
-                Role::State => n as u32 + k,
+                UnknownRole::State => n as u32 + k,
                 _ => k,
             })
             .collect();
@@ -142,25 +142,25 @@ fn is_diagonal(s: &Sparsity) -> bool {
 }
 
 /// The unknowns of an explicit system.
-fn explicit_values(model: &Compiled, y: &[f64], yp: &[f64]) -> Vec<f64> {
+fn explicit_values(model: &CompiledModel, y: &[f64], yp: &[f64]) -> Vec<f64> {
     let mut values = Vec::with_capacity(model.n);
     for u in &model.unknowns {
         let range = values.len()..values.len() + u.len;
         values.extend_from_slice(match u.role {
-            Role::State => &yp[range],
+            UnknownRole::State => &yp[range],
             _ => &y[range],
         });
     }
     values
 }
 
-fn set_explicit_values(model: &Compiled, values: &[f64], at: &mut Point) {
+fn set_explicit_values(model: &CompiledModel, values: &[f64], at: &mut Point) {
     let mut first = 0;
     for u in &model.unknowns {
         let range = first..first + u.len;
         first = range.end;
         match u.role {
-            Role::State => at.yp[range.clone()].copy_from_slice(&values[range]),
+            UnknownRole::State => at.yp[range.clone()].copy_from_slice(&values[range]),
             _ => at.y[range.clone()].copy_from_slice(&values[range]),
         }
     }

@@ -10,17 +10,17 @@
 //! after steps with a new iteration matrix, as the old one does not carry over a pole. A change of sign is located by
 //! bisection; it counts if the matrix is close to a singular one there and did not jump (as it may inside of `noEvent`).
 //!
-//! Rows are divided by their largest size so far; Gaussian elimination with complete pivoting then shows the sign and how
-//! far the matrix is from a singular one. O(n^3) per look, so only systems with at most [`LARGEST`] unknowns are watched.
+//! Rows are divided by their largest size so far; the sign and the smallest pivot of sparse factors then show on which side of a singular matrix
+//! this one is, and how far. A matrix that has not changed (as where the equations are linear) says what it said. What remains is one evaluation
+//! of the Jacobian per look, so only systems up to a size are watched ([`Scale::impasses_to`](acausal_base::Scale::impasses_to)).
 
 use acausal_solver::Integrator;
+use acausal_solver::linear::{LinearSolver, SparseLu};
 
 use super::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, InitialKind};
 use crate::machine::Machine;
 
-/// Largest number of unknowns.
-const LARGEST: usize = 60;
 /// A pivot below this, relative to the largest size of its row so far, counts as zero. At a distance d in time from the
 /// point where solutions meet it is of size d.
 const SMALL: f64 = 1e-3;
@@ -43,6 +43,11 @@ pub(crate) struct ImpasseMonitor {
     sign: i8,
     /// Factorisations of the integrator by then.
     factorisations: u64,
+    /// Factors of the matrix, once it was looked at.
+    lu: Option<Box<SparseLu>>,
+    /// Entries of the matrix that was looked at last, and what it said.
+    values: Vec<f64>,
+    last: Option<Matrix>,
 }
 
 impl ImpasseMonitor {
@@ -67,7 +72,8 @@ impl ImpasseMonitor {
         }
         let n = system.rows.len();
         let branching = machine.model.initial.branching;
-        if n == 0 || n > LARGEST || !(branching || system.has_algebraic(machine.model.n)) {
+        let most = machine.scale.impasses_to;
+        if n == 0 || n > most || !(branching || system.has_algebraic(machine.model.n)) {
             return Ok(());
         }
         let factorisations = bdf.statistics().factorisations;
@@ -82,10 +88,10 @@ impl ImpasseMonitor {
             from.max(bdf.step_start())
         };
         let (y, yp) = bdf.solution();
-        let (sign, smallest, row, col) = self.matrix(system, machine, t, y, yp);
+        let now = self.matrix(system, machine, t, y, yp);
         let before = self.sign;
-        self.sign = sign;
-        if smallest < SMALL {
+        self.sign = now.sign;
+        if now.smallest < SMALL {
             if self.count == 0 {
                 self.since = t;
             }
@@ -93,32 +99,32 @@ impl ImpasseMonitor {
         } else {
             self.count = 0;
         }
-        let turned = before * sign < 0;
+        let turned = before * now.sign < 0;
         if !turned && (self.count < STEPS || !branching) {
             return Ok(());
         }
         let mut at = if turned { t } else { self.since };
         let (mut y, mut yp) = (bdf.y().to_vec(), bdf.yp().to_vec());
-        let (mut row, mut col, mut smallest) = (row, col, smallest);
+        let mut found = now;
         if turned {
             // Where the sign changes, by bisection along the interpolant of the step.
             let mut low = from;
             while at - low > LOCATED * at.abs().max(low.abs()) {
                 let middle = 0.5 * (low + at);
                 bdf.interpolate(middle, &mut y, &mut yp);
-                let (sign, s, r, c) = self.matrix(system, machine, middle, &y, &yp);
-                if before * sign > 0 {
+                let there = self.matrix(system, machine, middle, &y, &yp);
+                if before * there.sign > 0 {
                     low = middle;
                 } else {
-                    (at, smallest, row, col) = (middle, s, r, c);
+                    (at, found) = (middle, there);
                 }
             }
             bdf.interpolate(at, &mut y, &mut yp);
         }
         if !branching {
-            let column = system.columns[col];
-            let grows =
-                smallest <= SMALL && self.is_pole(system, machine, bdf, (at, column), nominal);
+            let column = system.columns[found.col];
+            let grows = found.smallest <= SMALL
+                && self.is_pole(system, machine, bdf, (at, column), nominal);
             let (y, yp) = bdf.solution();
             machine.update(t, y, yp);
             if !grows {
@@ -131,9 +137,12 @@ impl ImpasseMonitor {
         };
         let mut failure = InitialFailure::new(kind, at);
         failure.start = false;
-        let value = machine.column_value(system.columns[col] as usize, &y, &yp);
-        failure.rows = vec![(system.rows[row] as usize, 0.0)];
-        failure.unknowns = vec![(machine.column_text(system.columns[col] as usize), value)];
+        let value = machine.column_value(system.columns[found.col] as usize, &y, &yp);
+        failure.rows = vec![(system.rows[found.row] as usize, 0.0)];
+        failure.unknowns = vec![(
+            machine.column_text(system.columns[found.col] as usize),
+            value,
+        )];
         Err(Box::new(failure))
     }
 
@@ -172,7 +181,7 @@ impl ImpasseMonitor {
         }
     }
 
-    /// Sign of the determinant, smallest pivot, its row and column.
+    /// The matrix at a point.
     fn matrix(
         &mut self,
         system: &ConsistentSystem,
@@ -180,66 +189,74 @@ impl ImpasseMonitor {
         t: f64,
         y: &[f64],
         yp: &[f64],
-    ) -> (i8, f64, usize, usize) {
-        let n = system.rows.len();
-        let all = machine.initial_jacobian(t, y, yp);
-        let mut a = vec![vec![0.0; n]; n];
-        for (j, range) in (0..n).map(|j| (j, system.pattern.range(j))) {
-            for k in range {
-                let i = system.pattern.row_idx()[k] as usize;
-                a[i][j] = all[system.entries[k] as usize];
+    ) -> Matrix {
+        let values = system.matrix(machine, t, y, yp);
+        let changed = self.values.len() != values.len()
+            || (self.values.iter().zip(&values)).any(|(a, b)| a.to_bits() != b.to_bits());
+        if let Some(known) = self.last.filter(|_| !changed) {
+            return known;
+        }
+        self.values = values;
+        let rows = system.pattern.row_idx();
+        self.largest.resize(system.rows.len(), 0.0);
+        for (v, row) in self.values.iter().zip(rows) {
+            let largest = &mut self.largest[*row as usize];
+            *largest = largest.max(v.abs());
+        }
+        let scaled = |(v, row): (&f64, &u32)| match self.largest[*row as usize] {
+            0.0 => 0.0,
+            largest => v / largest,
+        };
+        let values: Vec<f64> = self.values.iter().zip(rows).map(scaled).collect();
+        let found = self.factorised(system, &values);
+        self.last = Some(found);
+        found
+    }
+
+    fn factorised(&mut self, system: &ConsistentSystem, values: &[f64]) -> Matrix {
+        if self.lu.is_none() {
+            let mut lu = SparseLu::default();
+            match lu.analyse(&system.pattern) {
+                Ok(()) => self.lu = Some(Box::new(lu)),
+                Err(s) => return Matrix::singular(s.row, s.col),
             }
         }
-        self.largest.resize(n, 0.0);
-        for (row, largest) in a.iter_mut().zip(&mut self.largest) {
-            *largest = row.iter().fold(*largest, |m, v| m.max(v.abs()));
-            if *largest > 0.0 {
-                row.iter_mut().for_each(|v| *v /= *largest);
+        let Some(lu) = &mut self.lu else {
+            return Matrix::singular(0, 0);
+        };
+        match lu.factor(values) {
+            Ok(()) => {
+                let d = lu.determinant();
+                Matrix {
+                    sign: if d.negative { -1 } else { 1 },
+                    smallest: d.smallest_pivot,
+                    row: d.row,
+                    col: d.col,
+                }
             }
+            Err(s) => Matrix::singular(s.row, s.col),
         }
-        eliminate(&mut a)
     }
 }
 
-/// The sign of the determinant, the smallest pivot, its row and column, by elimination with complete pivoting.
-fn eliminate(a: &mut [Vec<f64>]) -> (i8, f64, usize, usize) {
-    let n = a.len();
-    let mut rows: Vec<usize> = (0..n).collect();
-    let mut cols: Vec<usize> = (0..n).collect();
-    let mut sign = 1;
-    let mut smallest = (f64::INFINITY, 0, 0);
-    for k in 0..n {
-        let mut best = (k, k);
-        for i in k..n {
-            for j in k..n {
-                if a[rows[i]][cols[j]].abs() > a[rows[best.0]][cols[best.1]].abs() {
-                    best = (i, j);
-                }
-            }
-        }
-        for (list, at) in [(&mut rows, best.0), (&mut cols, best.1)] {
-            if at != k {
-                list.swap(k, at);
-                sign = -sign;
-            }
-        }
-        let pivot = a[rows[k]][cols[k]];
-        if pivot.abs() < smallest.0 {
-            smallest = (pivot.abs(), rows[k], cols[k]);
-        }
-        if pivot == 0.0 || pivot.is_nan() {
-            return (0, pivot.abs(), rows[k], cols[k]);
-        }
-        if pivot < 0.0 {
-            sign = -sign;
-        }
-        let pivot_row = a[rows[k]].clone();
-        for &i in &rows[k + 1..] {
-            let factor = a[i][cols[k]] / pivot;
-            for &j in &cols[k..] {
-                a[i][j] -= factor * pivot_row[j];
-            }
+/// What the factors say.
+#[derive(Clone, Copy, Debug)]
+struct Matrix {
+    /// Sign of the determinant.
+    sign: i8,
+    /// The smallest pivot, its row and column.
+    smallest: f64,
+    row: usize,
+    col: usize,
+}
+
+impl Matrix {
+    fn singular(row: usize, col: usize) -> Matrix {
+        Matrix {
+            sign: 0,
+            smallest: 0.0,
+            row,
+            col,
         }
     }
-    (sign, smallest.0, smallest.1, smallest.2)
 }

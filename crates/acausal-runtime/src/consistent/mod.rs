@@ -27,7 +27,7 @@ mod tearing;
 mod underdetermined;
 
 pub(crate) use impasse::ImpasseMonitor;
-pub(crate) use underdetermined::{Direction, Underdetermined};
+pub(crate) use underdetermined::{FreeDirection, Underdetermined};
 
 use acausal_solver::newton::{BlockNewton, Newton};
 use acausal_solver::{NewtonError, NewtonOptions, Pattern};

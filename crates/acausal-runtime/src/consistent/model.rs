@@ -2,7 +2,7 @@
 
 use acausal_compiled::Schedule;
 use acausal_solver::newton::Nonlinear;
-use acausal_solver::{EvalError, Pattern};
+use acausal_solver::{DaeError, Pattern};
 
 use super::ConsistentSystem;
 use crate::machine::Machine;
@@ -52,20 +52,47 @@ struct Shape<'a> {
     schedule: Option<&'a Schedule>,
 }
 
+/// The entries of the matrix at a point.
+fn fill(
+    system: &Shape<'_>,
+    machine: &mut Machine,
+    (t, y, yp): (f64, &[f64], &[f64]),
+    values: &mut [f64],
+) {
+    if let Some(schedule) = system.schedule {
+        machine.consistent_jacobian(schedule, t, y, yp, values);
+        return;
+    }
+    let all = machine.initial_jacobian(t, y, yp);
+    for (v, &k) in values.iter_mut().zip(system.entries) {
+        *v = all[k as usize];
+    }
+}
+
+impl ConsistentSystem {
+    fn shape(&self) -> Shape<'_> {
+        Shape {
+            columns: &self.columns,
+            rows: &self.rows,
+            pattern: &self.pattern,
+            entries: &self.entries,
+            schedule: self.schedule(),
+        }
+    }
+
+    /// The entries of the matrix at a point, by the pattern.
+    pub(super) fn matrix(&self, machine: &mut Machine, t: f64, y: &[f64], yp: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.pattern.nnz()];
+        fill(&self.shape(), machine, (t, y, yp), &mut values);
+        values
+    }
+}
+
 impl<'a, 'p> Unknowns<'a, 'p> {
     pub fn new(system: &'a ConsistentSystem, at: &'a mut Point<'p>) -> Unknowns<'a, 'p> {
         let full = vec![0.0; at.machine.model.n + at.machine.model.initial.len];
-        Unknowns {
-            system: Shape {
-                columns: &system.columns,
-                rows: &system.rows,
-                pattern: &system.pattern,
-                entries: &system.entries,
-                schedule: system.schedule(),
-            },
-            at,
-            full,
-        }
+        let system = system.shape();
+        Unknowns { system, at, full }
     }
 
     fn place(&mut self, x: &[f64]) {
@@ -80,7 +107,7 @@ impl Nonlinear for Unknowns<'_, '_> {
         self.system.columns.len()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
         let at = &mut *self.at;
         (at.machine).initial_residual(at.t, at.y, at.yp, &mut self.full);
@@ -90,20 +117,11 @@ impl Nonlinear for Unknowns<'_, '_> {
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
-        if let Some(schedule) = self.system.schedule {
-            let at = &mut *self.at;
-            (at.machine).consistent_jacobian(schedule, at.t, at.y, at.yp, values);
-            return Ok(());
-        }
-        let all = self
-            .at
-            .machine
-            .initial_jacobian(self.at.t, self.at.y, self.at.yp);
-        for (v, &k) in values.iter_mut().zip(self.system.entries) {
-            *v = all[k as usize];
-        }
+        let at = &mut *self.at;
+        let point = (at.t, &*at.y, &*at.yp);
+        fill(&self.system, at.machine, point, values);
         Ok(())
     }
 

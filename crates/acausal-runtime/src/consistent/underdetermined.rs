@@ -17,7 +17,7 @@
 //!
 //! Example: `tau1 + tau2 = 4` and nothing else about them, from 0 and 0: tau1 = tau2 = 2, u = (1, -1).
 
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 
 use super::{ConsistentSystem, Point};
 use crate::error::InitialFailure;
@@ -31,14 +31,14 @@ const NAMED: usize = 6;
 /// Directions that are open.
 #[derive(Clone, Debug)]
 pub(crate) struct Underdetermined {
-    pub directions: Vec<Direction>,
+    pub directions: Vec<FreeDirection>,
     /// What would be said if the solution were not taken.
     pub failure: Box<InitialFailure>,
 }
 
 /// One of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Direction {
+pub(crate) struct FreeDirection {
     /// A row of the model that depends on the others.
     pub row: u32,
     /// The size of its entries.
@@ -138,12 +138,12 @@ impl ConsistentSystem {
                 if v.abs() <= SUPPORT * largest {
                     continue;
                 }
-                if c as usize >= n || role[c as usize] != Role::Algebraic {
+                if c as usize >= n || role[c as usize] != UnknownRole::Algebraic {
                     return None;
                 }
                 weights.push((c, v / norm / scale(c)));
             }
-            directions.push(Direction { row, size, weights });
+            directions.push(FreeDirection { row, size, weights });
         }
         Some(Underdetermined {
             directions,

@@ -21,12 +21,12 @@ use std::collections::VecDeque;
 use acausal_compiled::DelayCode;
 
 use nodes::{LEFT, Nodes, POINTS};
-use pieces::Piece;
+use pieces::DelayPiece;
 
 /// All delay lines of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DelayLines {
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<DelayLine>,
     /// While the integrator steps, a jump at the very end of the step has not come out yet.
     pub(crate) from_left: bool,
     /// Relative tolerance of the integrator: smaller differences at an event are no jumps.
@@ -36,7 +36,7 @@ pub(crate) struct DelayLines {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct DelayLine {
     /// Cell in `Mem`.
     cell: usize,
     /// The delay time changes between events.
@@ -51,7 +51,7 @@ pub(crate) struct Line {
     /// Instants of jumps that may still come out.
     pub(crate) jumps: VecDeque<f64>,
     /// What is read if the delay time changes.
-    pub(crate) piece: Piece,
+    pub(crate) piece: DelayPiece,
 }
 
 /// From where a jump is looked at.
@@ -73,7 +73,7 @@ impl DelayLines {
         let mut lines = Vec::new();
         for code in codes {
             for k in 0..code.len {
-                lines.push(Line {
+                lines.push(DelayLine {
                     cell: code.base + k,
                     variable: code.variable,
                     slope: code.slope,
@@ -82,7 +82,7 @@ impl DelayLines {
                     samples: VecDeque::new(),
                     breaks: VecDeque::new(),
                     jumps: VecDeque::new(),
-                    piece: Piece::FIRST,
+                    piece: DelayPiece::FIRST,
                 });
             }
         }
@@ -190,12 +190,12 @@ impl DelayLines {
     }
 
     /// What each line reads.
-    pub fn pieces(&self) -> Vec<Piece> {
+    pub fn pieces(&self) -> Vec<DelayPiece> {
         self.lines.iter().map(|l| l.piece).collect()
     }
 
     /// Looks at jumps that come out now from one side, each line at a piece; from where and at which ones before.
-    pub fn look_from(&mut self, from_left: bool, pieces: &[Piece]) -> (bool, Vec<Piece>) {
+    pub fn look_from(&mut self, from_left: bool, pieces: &[DelayPiece]) -> (bool, Vec<DelayPiece>) {
         let before = (self.from_left, self.pieces());
         self.from_left = from_left;
         for (line, piece) in self.lines.iter_mut().zip(pieces) {
@@ -210,13 +210,13 @@ impl DelayLines {
             line.samples.clear();
             line.breaks.clear();
             line.jumps.clear();
-            line.piece = Piece::FIRST;
+            line.piece = DelayPiece::FIRST;
         }
     }
 
     /// Whether cells hold other values than their delays give at time `t`.
     pub fn change(&self, t: f64, mem: &[f64]) -> bool {
-        let differs = |l: &Line| {
+        let differs = |l: &DelayLine| {
             self.read(l, t, l.delay, None)
                 .is_some_and(|v| (v - mem[l.cell]).abs() > SAME * v.abs().max(1e-300))
         };
@@ -224,7 +224,7 @@ impl DelayLines {
     }
 
     /// The value of a line at time `t`; `now` is that of its expression at the point that is being evaluated.
-    fn read(&self, line: &Line, t: f64, delay: f64, now: Option<f64>) -> Option<f64> {
+    fn read(&self, line: &DelayLine, t: f64, delay: f64, now: Option<f64>) -> Option<f64> {
         let now = now.map(|value| (t, value));
         if !line.variable {
             return line.at(t - delay, self.side(), now);
@@ -277,7 +277,7 @@ impl DelayLines {
     }
 }
 
-impl Line {
+impl DelayLine {
     fn needs_point(&self, t: f64) -> bool {
         let behind = |last: &(f64, f64)| t - self.delay > last.0;
         self.variable || self.delay == 0.0 || self.samples.back().is_some_and(behind)
@@ -364,8 +364,8 @@ mod tests {
         unit: 1.0,
     };
 
-    fn line(samples: &[(f64, f64)]) -> Line {
-        Line {
+    fn line(samples: &[(f64, f64)]) -> DelayLine {
+        DelayLine {
             cell: 0,
             variable: false,
             slope: false,
@@ -374,7 +374,7 @@ mod tests {
             samples: samples.iter().copied().collect(),
             breaks: nodes::breaks(samples.iter().copied()),
             jumps: VecDeque::new(),
-            piece: Piece::FIRST,
+            piece: DelayPiece::FIRST,
         }
     }
 

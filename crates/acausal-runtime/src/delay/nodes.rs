@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use super::Line;
+use super::DelayLine;
 
 /// Largest number of nodes of an interpolation: as many as the polynomial of the integrator's highest order has.
 pub(super) const POINTS: usize = 6;
@@ -51,7 +51,7 @@ pub(crate) fn breaks(samples: impl Iterator<Item = (f64, f64)> + Clone) -> VecDe
         .collect()
 }
 
-impl Line {
+impl DelayLine {
     /// The first sample of the smooth part of the history that sample `k` belongs to.
     pub(super) fn smooth_from(&self, k: usize) -> usize {
         let at = self.samples[k].0;

@@ -12,7 +12,7 @@
 //! Costs: four numbers per delay and look at the indicators; reading takes the logarithm of the number of samples.
 
 use super::nodes::Nodes;
-use super::{DelayLines, Line, NOW, neville, neville_slope};
+use super::{DelayLine, DelayLines, NOW, neville, neville_slope};
 
 /// Indicators of a delay.
 pub(crate) const INDICATORS: usize = 4;
@@ -23,15 +23,15 @@ const STAY: f64 = 1e-3;
 
 /// The piece of a history that a delay reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct DelayPiece {
     /// Instant of the jump that it begins with; minus infinity before all of them.
     pub(crate) after: f64,
     /// How far behind its beginning and its end the instant may lie before it is left.
     pub(crate) slack: [f64; 2],
 }
 
-impl Piece {
-    pub(crate) const FIRST: Piece = Piece {
+impl DelayPiece {
+    pub(crate) const FIRST: DelayPiece = DelayPiece {
         after: f64::NEG_INFINITY,
         slack: [0.0; 2],
     };
@@ -50,7 +50,7 @@ impl DelayLines {
             let (delay, longest) = (arguments[len + k], arguments[2 * len + k]);
             let instant = t - delay;
             let band = BAND * NOW * t.abs().max(longest.abs()).max(self.unit);
-            let Piece { after, slack } = line.piece;
+            let DelayPiece { after, slack } = line.piece;
             // Without an end there is nothing to watch.
             g.fill(self.unit);
             if after.is_finite() {
@@ -82,7 +82,7 @@ impl DelayLines {
     }
 }
 
-impl Line {
+impl DelayLine {
     /// The jump that ends the piece that begins at `after`.
     fn end_of(&self, after: f64) -> Option<f64> {
         self.jumps.iter().copied().find(|j| *j > after)
@@ -116,10 +116,10 @@ impl Line {
         let outside = |distance: f64| band + distance.max(0.0);
         let end = self.end_of(after).unwrap_or(f64::INFINITY);
         let slack = [outside(after - instant), outside(instant - end)];
-        self.piece = Piece { after, slack };
+        self.piece = DelayPiece { after, slack };
     }
 
-    /// The value at an instant in the piece that begins at `after`, see [`Line::at`].
+    /// The value at an instant in the piece that begins at `after`, see [`DelayLine::at`].
     pub(super) fn in_piece(
         &self,
         after: f64,
@@ -174,11 +174,11 @@ mod tests {
     use std::collections::VecDeque;
 
     /// t² up to the jump at 1, then 10 - t.
-    fn line() -> Line {
+    fn line() -> DelayLine {
         let times = [0.0, 0.2, 0.5, 0.8, 1.0, 1.0, 1.3, 1.6, 2.0];
         let value = |k: usize, t: f64| if k < 5 { t * t } else { 10.0 - t };
         let samples = times.iter().enumerate().map(|(k, &t)| (t, value(k, t)));
-        Line {
+        DelayLine {
             cell: 0,
             variable: true,
             slope: false,
@@ -187,7 +187,7 @@ mod tests {
             samples: samples.collect(),
             breaks: VecDeque::from([1.0]),
             jumps: VecDeque::from([0.0, 1.0]),
-            piece: Piece::FIRST,
+            piece: DelayPiece::FIRST,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Failures as messages.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_compiled::Compiled;
-use acausal_expr::Value;
+use acausal_compiled::CompiledModel;
+use acausal_expr::ScalarValue;
 use acausal_expr::flat::OriginId;
 use acausal_solver::SolverError;
 
@@ -12,7 +12,7 @@ use crate::event::watch::Standstill;
 
 impl SimError {
     /// The message for the user.
-    pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
+    pub fn diagnostic(&self, model: &CompiledModel) -> Diagnostic {
         match self {
             SimError::Code(e) => internal(format!("the generated code is not valid: {e}")),
             SimError::Pattern(e) => internal(format!("the Jacobian pattern is not valid: {e}")),
@@ -87,7 +87,7 @@ impl SimError {
     }
 
     /// What happened at an instant.
-    fn at_an_event(&self, model: &Compiled) -> Diagnostic {
+    fn at_an_event(&self, model: &CompiledModel) -> Diagnostic {
         let place = |o: Option<OriginId>| o.map_or(Span::NONE, |o| model.symbols.origin(o).span);
         match self {
             SimError::Chattering { t, what, origin } => {
@@ -142,7 +142,7 @@ impl SimError {
     }
 
     /// Values that make no sense.
-    fn of_a_value(&self, model: &Compiled) -> Diagnostic {
+    fn of_a_value(&self, model: &CompiledModel) -> Diagnostic {
         let place = |o: OriginId| model.symbols.origin(o).span;
         match self {
             SimError::NotFinite {
@@ -195,11 +195,11 @@ impl SimError {
 }
 
 /// `x = 1`.
-fn value_text((name, value): &(String, Value)) -> String {
+fn value_text((name, value): &(String, ScalarValue)) -> String {
     match value {
-        Value::Real(v) => format!("{name} = {v}"),
-        Value::Int(v) => format!("{name} = {v}"),
-        Value::Bool(v) => format!("{name} = {v}"),
+        ScalarValue::Real(v) => format!("{name} = {v}"),
+        ScalarValue::Int(v) => format!("{name} = {v}"),
+        ScalarValue::Bool(v) => format!("{name} = {v}"),
         other => format!("{name} = {other:?}"),
     }
 }
@@ -209,7 +209,7 @@ fn not_finite(
     name: &str,
     value: f64,
     origin: Option<OriginId>,
-    model: &Compiled,
+    model: &CompiledModel,
 ) -> Diagnostic {
     let Some(origin) = origin else {
         let message = format!("`{name}` is {value} at time = {t}");
@@ -234,7 +234,7 @@ fn not_finite(
 }
 
 /// Says to which component an equation belongs.
-fn in_component(d: Diagnostic, origin: OriginId, model: &Compiled) -> Diagnostic {
+fn in_component(d: Diagnostic, origin: OriginId, model: &CompiledModel) -> Diagnostic {
     let component = &model.symbols.origin(origin).component;
     match component.is_empty() {
         true => d,
@@ -243,7 +243,7 @@ fn in_component(d: Diagnostic, origin: OriginId, model: &Compiled) -> Diagnostic
 }
 
 /// A failed evaluation with what the function said.
-fn evaluation(seen: &SimError, reason: &str, model: &Compiled) -> Diagnostic {
+fn evaluation(seen: &SimError, reason: &str, model: &CompiledModel) -> Diagnostic {
     let d = seen.diagnostic(model);
     let assertion = reason.strip_prefix(FUNCTION_ASSERTION);
     match assertion.and_then(|r| r.split_once(": ")) {

@@ -1,13 +1,13 @@
 //! Why the integrator stopped.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_solver::{EvalReason, SolverError, StepLimit};
 
 use super::text::{row_text, unknown_text};
 
 /// The message for the user.
-pub(super) fn integrator(e: &SolverError, model: &Compiled) -> Diagnostic {
+pub(super) fn integrator(e: &SolverError, model: &CompiledModel) -> Diagnostic {
     let limit_text = |limit: &StepLimit| -> (Span, String) {
         match limit {
             StepLimit::ErrorTest { variable } => (

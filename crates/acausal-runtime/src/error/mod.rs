@@ -11,14 +11,14 @@ mod integrator;
 mod text;
 
 use acausal_base::Span;
-use acausal_expr::Value;
+use acausal_expr::ScalarValue;
 use acausal_expr::flat::OriginId;
 use acausal_solver::{PatternError, SolverError, StepLimit};
 
 use crate::event::watch::Standstill;
 pub(crate) use crate::initial::short;
 pub use crate::initial::{InitialFailure, InitialKind};
-use crate::parameters::{Broken, SettingError};
+use crate::parameters::{BrokenAssumption, SettingError};
 pub use text::{condition_text, row_text};
 pub(crate) use text::{derivative_text, equation_text, point_text, true_above, unknown_text};
 
@@ -26,7 +26,7 @@ pub(crate) use text::{derivative_text, equation_text, point_text, true_above, un
 #[derive(Clone, Debug)]
 pub enum SimError {
     /// The kernels could not be compiled: a defect of the code generator.
-    Code(acausal_jit::CodegenError),
+    Code(acausal_jit::KernelError),
     /// The Jacobian pattern is malformed: a defect of the code generator.
     Pattern(PatternError),
     /// A function of the model cannot be executed.
@@ -109,7 +109,7 @@ pub enum SimError {
         /// Its message.
         message: String,
         /// The variables of its condition with their values.
-        values: Vec<(String, Value)>,
+        values: Vec<(String, ScalarValue)>,
         /// Where it stands.
         origin: OriginId,
     },
@@ -178,7 +178,7 @@ pub enum SimError {
     /// A parameter cannot be set as it was asked for.
     Setting(SettingError),
     /// What the compiler took for granted does not hold for the values that parameters are set to.
-    Assumption(Broken),
+    Assumption(BrokenAssumption),
 }
 
 impl SimError {

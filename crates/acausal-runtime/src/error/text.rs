@@ -1,11 +1,11 @@
 //! Equations, unknowns and conditions in the user's own words.
 
 use acausal_base::Span;
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_expr::{Printer, RelOp};
 
 /// The source place and the text of a residual row.
-pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
+pub fn row_text(model: &CompiledModel, row: usize) -> (Span, String) {
     let Some((group, k)) = model.row_group(row) else {
         return (Span::NONE, format!("equation {}", row + 1));
     };
@@ -22,7 +22,11 @@ pub fn row_text(model: &Compiled, row: usize) -> (Span, String) {
 
 /// Which of the equations of a group row `k` is: the values of the iterators, or of an equation between whole arrays,
 /// whose iterators are the compiler's own, the element.
-pub(crate) fn point_text(model: &Compiled, group: &acausal_compiled::RowGroup, k: usize) -> String {
+pub(crate) fn point_text(
+    model: &CompiledModel,
+    group: &acausal_compiled::RowGroup,
+    k: usize,
+) -> String {
     let mut rest = k as i64;
     let mut values = Vec::new();
     for (iter, range) in group.domain.iter().rev() {
@@ -43,7 +47,7 @@ pub(crate) fn point_text(model: &Compiled, group: &acausal_compiled::RowGroup, k
 }
 
 /// The equation of a row; of a fixed start value `v = start`. What the compiler introduced is said in words.
-pub(crate) fn equation_text(model: &Compiled, row: usize) -> String {
+pub(crate) fn equation_text(model: &CompiledModel, row: usize) -> String {
     let Some((group, _)) = model.row_group(row) else {
         return format!("equation {}", row + 1);
     };
@@ -62,7 +66,7 @@ pub(crate) fn equation_text(model: &Compiled, row: usize) -> String {
 const LONGEST: usize = 160;
 
 /// A residual as an equation: what is added on the left, what is subtracted on the right.
-fn residual_text(model: &Compiled, residual: acausal_expr::ExprId) -> String {
+fn residual_text(model: &CompiledModel, residual: acausal_expr::ExprId) -> String {
     use acausal_expr::Node;
     let printer = Printer::new(&model.symbols);
     let terms = match model.symbols.exprs.node(residual) {
@@ -89,12 +93,12 @@ fn residual_text(model: &Compiled, residual: acausal_expr::ExprId) -> String {
 }
 
 /// A component of `x` in the user's words.
-pub(crate) fn unknown_text(model: &Compiled, c: usize) -> String {
+pub(crate) fn unknown_text(model: &CompiledModel, c: usize) -> String {
     in_words(model.unknown_name(c))
 }
 
 /// The derivative of a component of `x` in the user's words.
-pub(crate) fn derivative_text(model: &Compiled, c: usize) -> String {
+pub(crate) fn derivative_text(model: &CompiledModel, c: usize) -> String {
     in_words(model.derivative_name(c))
 }
 
@@ -110,7 +114,7 @@ fn in_words(name: String) -> String {
 }
 
 /// The condition as written, for messages.
-pub fn condition_text(model: &Compiled, expr: acausal_expr::ExprId) -> String {
+pub fn condition_text(model: &CompiledModel, expr: acausal_expr::ExprId) -> String {
     let text = Printer::new(&model.symbols).expr(expr);
     // A sum or another reduction in it has a name of the compiler's own.
     match text.contains('$') {

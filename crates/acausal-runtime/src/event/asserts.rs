@@ -8,13 +8,13 @@
 //! A failure ends the run; one of level `warning` is told once, when the condition becomes false. Assertions that ask for
 //! `initial()` are looked at when the start has been solved as well; those of initial equations hold only there.
 
-use acausal_compiled::{AssertCode, Compiled};
+use acausal_compiled::{AssertCode, CompiledModel};
 use acausal_expr::flat::VarType;
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Printer, Range, Value};
+use acausal_expr::{ExprId, Exprs, IterId, Node, Printer, Range, ScalarValue, ValueKind};
 
 use super::{EventOutcome, EventState};
 use crate::SimError;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// Variables whose values are told.
 const SHOWN: usize = 6;
@@ -36,7 +36,7 @@ impl EventState {
             if initial && !code.initial {
                 continue;
             }
-            machine.run(Which::Assert(k), y, yp);
+            machine.run(ProgramId::Assert(k), y, yp);
             let holds: Vec<bool> = machine.out[..code.len].iter().map(|v| *v != 0.0).collect();
             let failing = &mut self.failing[known];
             let new = (0..code.len).find(|&p| !holds[p] && !failing[p]);
@@ -52,7 +52,7 @@ impl EventState {
 }
 
 /// Number of scalar assertions.
-pub(super) fn count(model: &Compiled) -> usize {
+pub(super) fn count(model: &CompiledModel) -> usize {
     model.events.asserts.iter().map(|a| a.len).sum()
 }
 
@@ -121,22 +121,22 @@ impl<'a> At<'a> {
         }
     }
 
-    fn leaf(&self, x: &Exprs, e: ExprId, subs: &[i64]) -> Option<Value> {
+    fn leaf(&self, x: &Exprs, e: ExprId, subs: &[i64]) -> Option<ScalarValue> {
         let model = &self.machine.model;
         match x.node(e) {
-            Node::Time => Some(Value::Real(self.t)),
+            Node::Time => Some(ScalarValue::Real(self.t)),
             Node::Iter(i) => (self.iterators.iter())
                 .find(|a| a.0 == i)
-                .map(|a| Value::Int(a.1)),
-            Node::Var(a) if a.kind == Kind::Value => {
+                .map(|a| ScalarValue::Int(a.1)),
+            Node::Var(a) if a.kind == ValueKind::Value => {
                 let var = model.symbols.var(a.var);
                 let k = element(&var.dims, subs)?;
                 let output = model.outputs.iter().find(|o| o.var == a.var)?;
                 let v = self.machine.value(output.place.at(k), self.y, self.yp);
                 Some(match var.ty {
-                    VarType::Integer | VarType::Enum(_) => Value::Int(v as i64),
-                    VarType::Boolean => Value::Bool(v != 0.0),
-                    _ => Value::Real(v),
+                    VarType::Integer | VarType::Enum(_) => ScalarValue::Int(v as i64),
+                    VarType::Boolean => ScalarValue::Bool(v != 0.0),
+                    _ => ScalarValue::Real(v),
                 })
             }
             _ => None,
@@ -152,10 +152,10 @@ impl<'a> At<'a> {
     }
 
     /// The variables of the condition with their values.
-    fn values(&self, code: &AssertCode) -> Vec<(String, Value)> {
+    fn values(&self, code: &AssertCode) -> Vec<(String, ScalarValue)> {
         let model = &self.machine.model;
         let exprs = &model.symbols.exprs;
-        let mut shown: Vec<(String, Value)> = Vec::new();
+        let mut shown: Vec<(String, ScalarValue)> = Vec::new();
         for (e, access) in exprs.accesses(code.condition) {
             if shown.len() == SHOWN {
                 break;
@@ -172,7 +172,10 @@ impl<'a> At<'a> {
             let evaluated = exprs.evaluate(e, &mut leaf).is_ok();
             let name = |k| model.element_name(access.var, access.kind, k);
             if let (true, Some((k, value))) = (evaluated, found) {
-                let shows = matches!(value, Value::Real(_) | Value::Int(_) | Value::Bool(_));
+                let shows = matches!(
+                    value,
+                    ScalarValue::Real(_) | ScalarValue::Int(_) | ScalarValue::Bool(_)
+                );
                 let named = (name(k), value);
                 if shows && !named.0.contains('$') && !shown.contains(&named) {
                     shown.push(named);

@@ -46,13 +46,13 @@ pub(crate) use relations::{numbered, relation};
 
 use acausal_compiled::{ActionCode, Loc, fixed};
 use acausal_expr::flat::{OriginId, VarType};
-use acausal_expr::{Kind, LARGEST_INTEGER};
+use acausal_expr::{LARGEST_INTEGER, ValueKind};
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;
 use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{InitialFailure, condition_text};
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 use samples::SampleClock;
 
 /// Bound on the rounds at one instant.
@@ -168,9 +168,10 @@ impl EventState {
             {
                 continue;
             }
-            let (Some(value), Some(pre)) =
-                (model.region(id, Kind::Value), model.region(id, Kind::Pre))
-            else {
+            let (Some(value), Some(pre)) = (
+                model.region(id, ValueKind::Value),
+                model.region(id, ValueKind::Pre),
+            ) else {
                 continue;
             };
             if let Some(&start) = model.start_of.get(&id) {
@@ -227,7 +228,7 @@ impl EventState {
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
         self.refresh(ctx, &[], true);
         ctx.machine.update(ctx.t, ctx.y, ctx.yp);
-        ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::InitialDiscrete, ctx.y, ctx.yp);
         EventState::copy_left_limits(ctx.machine, ctx.y, ctx.yp);
         outcome.rounds = 1;
         self.settle(ctx, &[], true)?;
@@ -317,7 +318,7 @@ impl EventState {
         });
         let mut integers = self.integers.iter().cloned().flatten();
         let place = place.or_else(|| integers.find(|&k| machine.mem[k].abs() > LARGEST_INTEGER));
-        let place = place.or_else(|| machine.timetable.astray())?;
+        let place = place.or_else(|| machine.timetable.invalid())?;
         let origin = machine.timetable_origin(place);
         Some((place, origin.or_else(|| definition(&machine.model, place))))
     }
@@ -341,7 +342,7 @@ impl EventState {
     pub(crate) fn copy_left_limits(machine: &mut Machine, y: &[f64], yp: &[f64]) {
         let model = machine.model.clone();
         for &(var, base) in &model.left_limits {
-            if let Some(place) = model.layout.place((var, Kind::Value)) {
+            if let Some(place) = model.layout.place((var, ValueKind::Value)) {
                 for k in 0..model.symbols.var(var).len() {
                     machine.mem[base + k] = machine.value(place.at(k), y, yp);
                 }
@@ -415,7 +416,7 @@ impl EventState {
 }
 
 /// The clause or equation that determines what lies at a place of `Mem`, for the place of a message.
-fn definition(model: &acausal_compiled::Compiled, place: usize) -> Option<OriginId> {
+fn definition(model: &acausal_compiled::CompiledModel, place: usize) -> Option<OriginId> {
     let at = Loc::new(Bank::Mem, place);
     let sets = |a: &ActionCode| match a {
         ActionCode::Set { targets, .. } => targets.contains(&at),
@@ -428,7 +429,7 @@ fn definition(model: &acausal_compiled::Compiled, place: usize) -> Option<Origin
     }
     let determined = model.events.determined.iter();
     let lies = |&&(var, _): &&(acausal_expr::VarId, OriginId)| {
-        let first = model.region(var, Kind::Value);
+        let first = model.region(var, ValueKind::Value);
         first.is_some_and(|f| (f..f + model.symbols.var(var).len()).contains(&place))
     };
     determined.clone().find(lies).map(|d| d.1)

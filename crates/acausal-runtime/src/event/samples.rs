@@ -14,7 +14,7 @@ use acausal_compiled::fixed;
 use super::EventState;
 use crate::SimError;
 use crate::machine::timetable::LATER;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// The clock of one cell of `sample`.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub(super) fn clocks(machine: &mut Machine, t0: f64) -> Result<Vec<SampleClock>,
     let model = machine.model.clone();
     let mut clocks = Vec::new();
     for (k, code) in model.events.samples.iter().enumerate() {
-        machine.run(Which::Sample(k), &[], &[]);
+        machine.run(ProgramId::Sample(k), &[], &[]);
         for j in 0..code.len {
             let (start, interval) = (machine.out[j], machine.out[code.len + j]);
             if interval <= 0.0 || !interval.is_finite() || !start.is_finite() {
@@ -105,7 +105,7 @@ impl EventState {
             .min(machine.next_of_timetable(t));
         let model = machine.model.clone();
         if !model.events.time_events.is_empty() {
-            machine.run(Which::Times, y, yp);
+            machine.run(ProgramId::Times, y, yp);
             for code in &model.events.time_events {
                 for &instant in &machine.out[code.out..code.out + code.len] {
                     // What is due now has been handled now.
@@ -130,7 +130,7 @@ impl EventState {
         if model.events.time_events.is_empty() {
             return false;
         }
-        machine.run(Which::Times, y, yp);
+        machine.run(ProgramId::Times, y, yp);
         let instants = |c: &acausal_compiled::TimeEventCode| c.out..c.out + c.len;
         let events = &model.events.time_events;
         events.iter().any(|c| {
@@ -160,7 +160,7 @@ impl EventState {
         }
         // Such relations are linear in time, so any later instant will do.
         machine.mem[fixed::TIME] = t + LATER * t.abs().max(1.0);
-        machine.run(Which::Values, y, yp);
+        machine.run(ProgramId::Values, y, yp);
         machine.mem[fixed::TIME] = t;
         due.into_iter()
             .map(|number| (number, machine.out[number]))

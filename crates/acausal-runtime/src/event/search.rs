@@ -12,7 +12,7 @@
 //!    them, those with the fewest changes first, until one agrees. At most `2^MOST_FREE` solutions. At the start the
 //!    equations may be singular from the beginning, so that no relation has shown that it is involved; then all of the model are, if they are that few.
 //!
-//! A relation whose gap is within the hysteresis of its threshold agrees with both values. When nothing is found, the
+//! A relation whose difference is within the hysteresis of its threshold agrees with both values. When nothing is found, the
 //! relations involved are reported as never settling, or, if no combination could be solved, the first failure is.
 
 use acausal_compiled::RelationCode;
@@ -20,7 +20,7 @@ use acausal_compiled::RelationCode;
 use super::{EventContext, EventState, Forced};
 use crate::SimError;
 use crate::error::InitialFailure;
-use crate::machine::Which;
+use crate::machine::ProgramId;
 
 /// Largest number of relations whose combinations are tried.
 const MOST_FREE: usize = 10;
@@ -188,16 +188,16 @@ impl EventState {
 
     /// Relations that contradict the solution, by number. Also takes over steps.
     fn contradictions(&self, ctx: &mut EventContext<'_>, cells: &mut [f64]) -> Vec<usize> {
-        let gaps = self.gaps(ctx);
+        let differences = self.differences(ctx);
         let sides = self.sides(ctx.machine);
         cells.copy_from_slice(&self.cells(ctx.machine));
-        ctx.machine.run(Which::Values, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::Values, ctx.y, ctx.yp);
         (0..cells.len())
             .filter(|&k| self.is_searchable(ctx, k))
             .filter(|&k| {
                 // At the very threshold `>` and `>=` differ.
-                let beyond = sides[k] * gaps[k] < -self.solution_error(ctx, k);
-                ctx.machine.out[k] != cells[k] && (beyond || gaps[k] == 0.0)
+                let beyond = sides[k] * differences[k] < -self.solution_error(ctx, k);
+                ctx.machine.out[k] != cells[k] && (beyond || differences[k] == 0.0)
             })
             .collect()
     }
@@ -214,7 +214,7 @@ impl EventState {
         } else {
             self.time_relations(ctx.machine, ctx.y, ctx.yp)
         };
-        ctx.machine.run(Which::Values, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::Values, ctx.y, ctx.yp);
         let model = ctx.machine.model.clone();
         for r in model.events.relations.iter().filter(|r| r.by_time) {
             cells[r.first..r.first + r.len]
@@ -234,7 +234,7 @@ impl EventState {
         }
         let mut cells = self.cells(ctx.machine);
         self.fix_time_relations(ctx, initial, &mut cells);
-        ctx.machine.run(Which::Values, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::Values, ctx.y, ctx.yp);
         for r in model.events.relations.iter().filter(follows) {
             for k in 0..r.len {
                 let new = match r.by_time {

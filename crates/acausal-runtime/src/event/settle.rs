@@ -16,7 +16,7 @@
 use super::fixed_point::FixedPoint;
 use super::{EventContext, EventState, Forced, same, search};
 use crate::SimError;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// Bound on the solutions of one round before the systematic search begins.
 const MAX_SOLUTIONS: usize = 50;
@@ -204,9 +204,9 @@ impl EventState {
 
     fn evaluate_once(&mut self, ctx: &mut EventContext<'_>, initial: bool) {
         if initial {
-            ctx.machine.run(Which::InitialDiscrete, ctx.y, ctx.yp);
+            ctx.machine.run(ProgramId::InitialDiscrete, ctx.y, ctx.yp);
         }
-        ctx.machine.run(Which::Discrete, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::Discrete, ctx.y, ctx.yp);
         self.assign(ctx, initial);
     }
 }

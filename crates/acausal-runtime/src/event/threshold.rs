@@ -1,6 +1,6 @@
 //! Relations on their threshold: do they leave their side at once, and how soon may they come back?
 //!
-//! After an event the gap of a relation is often zero, or on the wrong side by a rounding error: a ball that has just
+//! After an event the difference of a relation is often zero, or on the wrong side by a rounding error: a ball that has just
 //! bounced has h = -1e-17 and rises, so `h <= 0` will be false an instant later. Waiting for the integrator to find that
 //! costs another event, and if the bounce is lower than the error tolerance, the integrator never sees it and the ball
 //! falls through the floor. So the motion is looked at directly:
@@ -14,7 +14,7 @@
 //!   back to it; the first step of the integrator ends well before, so that its dense output sees both crossings.
 
 use acausal_compiled::fixed;
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 
 use super::{EventContext, EventOutcome, EventState, Forced, relation};
 use crate::SimError;
@@ -24,7 +24,7 @@ use crate::machine::Machine;
 
 /// The look ahead as a fraction of the reach: near the square root of the precision.
 const AHEAD: f64 = 1e-8;
-/// A motion of a gap during the look ahead counts when it is larger than this fraction of the gap's scale.
+/// A motion of a difference during the look ahead counts when it is larger than this fraction of the difference's scale.
 const SIGNIFICANT: f64 = 1e-12;
 /// Bound on changes of relations by departure at one instant.
 const MOST_DEPARTURES: usize = 20;
@@ -35,11 +35,11 @@ const FIRST_STEP: f64 = 0.05;
 const LONGEST: f64 = 0.01;
 /// Halvings of it in search of the time until a relation comes back.
 const HALVINGS: usize = 45;
-/// A gap below this fraction of its scale is near the threshold.
+/// A difference below this fraction of its scale is near the threshold.
 const NEAR: f64 = 1e-3;
 
 /// Consistent values a short time later.
-pub(crate) struct Ahead {
+pub(crate) struct LookAhead {
     pub dt: f64,
     /// Slopes of all unknowns, algebraic ones included.
     pub slope: Vec<f64>,
@@ -48,7 +48,7 @@ pub(crate) struct Ahead {
 }
 
 /// Looks a short time ahead with the relations frozen; `None` when no solution is found there.
-pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
+pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<LookAhead> {
     let roles = roles(&ctx.machine.model);
     let dt = AHEAD * ctx.reach;
     if dt <= 0.0 {
@@ -56,7 +56,7 @@ pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
     }
     let (mut y, mut later) = (ctx.y.clone(), ctx.yp.clone());
     for (k, role) in roles.iter().enumerate() {
-        if *role == Role::State {
+        if *role == UnknownRole::State {
             y[k] += dt * ctx.yp[k];
         }
     }
@@ -69,13 +69,13 @@ pub(crate) fn look_ahead(ctx: &mut EventContext<'_>) -> Option<Ahead> {
     });
     let mut slope = ctx.yp.clone();
     for (k, role) in roles.iter().enumerate() {
-        if *role == Role::Algebraic {
+        if *role == UnknownRole::Algebraic {
             slope[k] = (y[k] - ctx.y[k]) / dt;
             later[k] = slope[k];
         }
     }
     ctx.machine.update(ctx.t, ctx.y, ctx.yp);
-    solved.ok().map(|_| Ahead { dt, slope, later })
+    solved.ok().map(|_| LookAhead { dt, slope, later })
 }
 
 impl EventState {
@@ -120,39 +120,39 @@ impl EventState {
             return Vec::new();
         }
         let sides = self.sides(ctx.machine);
-        let gaps = self.gaps(ctx);
-        let astray: Vec<usize> = (0..gaps.len())
-            .filter(|&k| sides[k] * gaps[k] <= 0.0 && !departed.contains(&k))
+        let differences = self.differences(ctx);
+        let wrong_side: Vec<usize> = (0..differences.len())
+            .filter(|&k| sides[k] * differences[k] <= 0.0 && !departed.contains(&k))
             .filter(|&k| relation(&ctx.machine.model, k).is_some_and(|r| !r.by_time && !r.by_value))
             .collect();
-        if astray.is_empty() {
-            return astray;
+        if wrong_side.is_empty() {
+            return wrong_side;
         }
         let Some(ahead) = look_ahead(ctx) else {
             return Vec::new();
         };
         let moved = path(ctx, &ahead, ahead.dt, false);
         let leaves = |&k: &usize| {
-            let motion = sides[k] * (moved[k] - gaps[k]);
-            let scale = self.scales[k].max(gaps[k].abs());
+            let motion = sides[k] * (moved[k] - differences[k]);
+            let scale = self.scales[k].max(differences[k].abs());
             motion < -SIGNIFICANT * scale && motion < 0.0
         };
-        astray.into_iter().filter(leaves).collect()
+        wrong_side.into_iter().filter(leaves).collect()
     }
 
     /// A bound for the first step after an event, if a relation near its threshold may soon come back to it.
     pub fn first_step(
         &self,
         ctx: &mut EventContext<'_>,
-        ahead: &Ahead,
+        ahead: &LookAhead,
         changed: &[usize],
     ) -> Option<f64> {
-        let gaps = self.gaps(ctx);
+        let differences = self.differences(ctx);
         let sides = ctx.machine.sides.clone();
         let shifts = ctx.machine.shifts.clone();
-        let near: Vec<usize> = (0..gaps.len())
+        let near: Vec<usize> = (0..differences.len())
             .filter(|&k| shifts[k] != 0.0 || changed.contains(&k))
-            .filter(|&k| gaps[k].abs() <= NEAR * self.scales[k])
+            .filter(|&k| differences[k].abs() <= NEAR * self.scales[k])
             .collect();
         if near.is_empty() {
             return None;
@@ -174,8 +174,8 @@ impl EventState {
     }
 }
 
-/// The gaps after `dt` on the Taylor polynomial of first or second order.
-fn path(ctx: &mut EventContext<'_>, ahead: &Ahead, dt: f64, second: bool) -> Vec<f64> {
+/// The differences after `dt` on the Taylor polynomial of first or second order.
+fn path(ctx: &mut EventContext<'_>, ahead: &LookAhead, dt: f64, second: bool) -> Vec<f64> {
     let n = ctx.y.len();
     let (mut y, mut yp) = (ctx.y.clone(), ctx.yp.clone());
     for k in 0..n {
@@ -186,9 +186,10 @@ fn path(ctx: &mut EventContext<'_>, ahead: &Ahead, dt: f64, second: bool) -> Vec
         }
         yp[k] += dt * curvature;
     }
-    let mut gaps = vec![0.0; ctx.machine.model.events.cells];
-    ctx.machine.gaps(ctx.t + dt, &y, &yp, &mut gaps);
+    let mut differences = vec![0.0; ctx.machine.model.events.cells];
+    ctx.machine
+        .differences(ctx.t + dt, &y, &yp, &mut differences);
     ctx.machine.update(ctx.t, ctx.y, ctx.yp);
     debug_assert_eq!(ctx.machine.mem[fixed::TIME], ctx.t);
-    gaps
+    differences
 }

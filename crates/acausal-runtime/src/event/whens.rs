@@ -13,12 +13,12 @@ use super::{EventContext, EventOutcome, EventState};
 use crate::SimError;
 use crate::consistent::Point;
 use crate::initial::after_reinit;
-use crate::machine::Which;
+use crate::machine::ProgramId;
 
 impl EventState {
     /// Evaluates the conditions of all clauses into `self.now`.
     fn evaluate_conditions(&mut self, ctx: &mut EventContext<'_>) {
-        ctx.machine.run(Which::Conditions, ctx.y, ctx.yp);
+        ctx.machine.run(ProgramId::Conditions, ctx.y, ctx.yp);
         let len = ctx.machine.model.events.conditions_len;
         self.now.clear();
         self.now
@@ -63,7 +63,7 @@ impl EventState {
                     ..
                 } = action
                 {
-                    ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
+                    ctx.machine.run(ProgramId::Action(w, b, a), ctx.y, ctx.yp);
                     let part = p * inner..(p + 1) * inner;
                     for (k, target) in part.clone().zip(&targets[part]) {
                         if target.bank() == Bank::Mem {
@@ -107,7 +107,7 @@ impl EventState {
                         reinit: true,
                         ..
                     } => {
-                        ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
+                        ctx.machine.run(ProgramId::Action(w, b, a), ctx.y, ctx.yp);
                         let part = p * inner..(p + 1) * inner;
                         for (k, target) in part.clone().zip(&targets[part]) {
                             states.push((*target, ctx.machine.out[k]));
@@ -115,7 +115,7 @@ impl EventState {
                     }
                     ActionCode::Set { .. } => {}
                     ActionCode::Assert(code) => {
-                        ctx.machine.run(Which::Action(w, b, a), ctx.y, ctx.yp);
+                        ctx.machine.run(ProgramId::Action(w, b, a), ctx.y, ctx.yp);
                         let inner = code.len / model.events.whens[w].points.max(1);
                         let part = p * inner..(p + 1) * inner;
                         let failed = part.clone().find(|&k| ctx.machine.out[k] == 0.0);

@@ -1,31 +1,28 @@
 //! Among start values that are not fixed: those to keep, so that the others follow well.
 //!
-//! In: a structural choice ([`Kept`]) that left some of them out. Out: a choice of the same size by the numbers at the
+//! In: a structural choice ([`StartSystem`]) that left some of them out. Out: a choice of the same size by the numbers at the
 //! guess. The pendulum `x^2 + y^2 = 1` hanging to the right has x = 1, y = 0: structurally either may be kept, but keeping
 //! x leaves `2*y*der(y) = ...` with y = 0 and no way to find y.
 //!
 //! Gaussian elimination of the chosen rows with pivots among all columns; then each start value in the order of rank: its
 //! unit row is reduced by the rows before it, and what is left says how far it is independent of them. First those that
 //! stay well independent are taken, then, if too few, any that are independent at all. O(n^3) for n unknowns, so large
-//! systems keep the structural choice.
+//! systems keep the structural choice ([`Scale::start_choice_to`](acausal_base::Scale::start_choice_to)).
 
 use std::collections::BTreeMap;
 
 use super::StartData;
-use super::conditions::{Condition, Kept};
+use super::conditions::{StartCondition, StartSystem};
 use super::elimination::{Elimination, INDEPENDENT, PIVOT, scale_row};
 use crate::machine::Machine;
-
-/// Largest number of unknowns.
-const LARGEST: usize = 300;
 
 /// A better choice than the structural one, if there is anything to choose and the numbers tell.
 pub(crate) fn well_conditioned(
     machine: &mut Machine,
     data: &StartData,
     t: f64,
-    kept: &Kept,
-) -> Option<Kept> {
+    kept: &StartSystem,
+) -> Option<StartSystem> {
     let n = machine.model.n;
     if kept.held.is_empty() || kept.released.is_empty() {
         return None;
@@ -34,7 +31,7 @@ pub(crate) fn well_conditioned(
     let mut columns: Vec<usize> = kept.columns.iter().map(|&c| c as usize).collect();
     columns.extend(kept.held.iter().filter_map(|c| c.column(n)));
     columns.sort_unstable();
-    if columns.len() > LARGEST {
+    if columns.len() > machine.scale.start_choice_to {
         return None;
     }
     let scale = |c: usize| -> f64 {
@@ -67,7 +64,8 @@ pub(crate) fn well_conditioned(
             return None;
         }
     }
-    let mut candidates: Vec<Condition> = kept.held.iter().chain(&kept.released).copied().collect();
+    let mut candidates: Vec<StartCondition> =
+        kept.held.iter().chain(&kept.released).copied().collect();
     candidates.sort_by_key(|c| rank_of(c, n, data));
     let mut held = Vec::new();
     for limit in INDEPENDENT {
@@ -92,7 +90,7 @@ pub(crate) fn well_conditioned(
     }
     let known: Vec<usize> = held.iter().filter_map(|c| c.column(n)).collect();
     columns.retain(|c| !known.contains(c));
-    Some(Kept {
+    Some(StartSystem {
         columns: columns.into_iter().map(|c| c as u32).collect(),
         rows: kept.rows.clone(),
         dropped: kept.dropped.clone(),
@@ -102,10 +100,14 @@ pub(crate) fn well_conditioned(
 }
 
 /// The order of optional conditions, as for the structural choice.
-fn rank_of(c: &Condition, n: usize, data: &StartData) -> (std::cmp::Reverse<(bool, u8)>, usize) {
+fn rank_of(
+    c: &StartCondition,
+    n: usize,
+    data: &StartData,
+) -> (std::cmp::Reverse<(bool, u8)>, usize) {
     let column = c.column(n).unwrap_or(usize::MAX);
     let wish = match c {
-        Condition::Start(c) => (data.given[*c as usize], data.preference[*c as usize] + 1),
+        StartCondition::Start(c) => (data.given[*c as usize], data.preference[*c as usize] + 1),
         _ => (false, 0),
     };
     (std::cmp::Reverse(wish), column)

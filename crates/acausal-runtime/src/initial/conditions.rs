@@ -1,6 +1,6 @@
 //! Equations and conditions of the start, matched with unknowns in the order of their rank.
 //!
-//! In: the pattern of the initial Jacobian and the attributes. Out ([`Kept`]): a structurally regular square system, the
+//! In: the pattern of the initial Jacobian and the attributes. Out ([`StartSystem`]): a structurally regular square system, the
 //! start values that it needs although they are not fixed, and the conditions that it has no room for.
 //!
 //! Sets of rows that can be matched with columns are the independent sets of a (transversal) matroid. Taking rows one by
@@ -13,7 +13,7 @@
 //! the model take y and der(x), the start of x takes x, the start of y finds nothing: redundant.
 
 use acausal_compiled::InitialRow;
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 use acausal_graph::{Rows, VarId, matching::maximum_matching};
 
 use super::{StartData, has_slope, roles};
@@ -23,7 +23,7 @@ use crate::machine::Machine;
 
 /// A row of the initial system, or one that needs no code because it has one unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub(crate) enum StartCondition {
     /// A row with code.
     Row(u32),
     /// `x[c] = start`
@@ -40,22 +40,22 @@ enum About {
     Column(usize),
 }
 
-impl Condition {
+impl StartCondition {
     /// The condition as a user would write it.
     pub fn text(self, machine: &Machine, data: &StartData) -> String {
         let model = &machine.model;
         match self {
-            Condition::Row(row) => (model.start_row_text(row as usize, Some(&machine.mem)))
+            StartCondition::Row(row) => (model.start_row_text(row as usize, Some(&machine.mem)))
                 .unwrap_or_else(|| crate::error::equation_text(model, row as usize)),
-            Condition::Start(c) => format!(
+            StartCondition::Start(c) => format!(
                 "{} = {}",
                 crate::error::unknown_text(model, c as usize),
                 data.y[c as usize]
             ),
-            Condition::Slope(c) => {
+            StartCondition::Slope(c) => {
                 format!("{} = 0", crate::error::derivative_text(model, c as usize))
             }
-            Condition::Guess(k) => format!(
+            StartCondition::Guess(k) => format!(
                 "{} = {}",
                 model.free_name(k as usize),
                 machine.mem[data.free[k as usize]]
@@ -74,50 +74,58 @@ impl Condition {
     /// What it is about, in a system of `n` unknowns.
     fn about(self, n: usize) -> About {
         match self {
-            Condition::Row(row) => About::Row(row as usize),
-            Condition::Start(c) => About::Column(c as usize),
-            Condition::Slope(c) => About::Column(n + c as usize),
-            Condition::Guess(k) => About::Column(2 * n + k as usize),
+            StartCondition::Row(row) => About::Row(row as usize),
+            StartCondition::Start(c) => About::Column(c as usize),
+            StartCondition::Slope(c) => About::Column(n + c as usize),
+            StartCondition::Guess(k) => About::Column(2 * n + k as usize),
         }
     }
 }
 
 /// The square system of the start.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct StartSystem {
     /// Unknown columns.
     pub columns: Vec<u32>,
     /// Rows with code.
     pub rows: Vec<u32>,
     /// Conditions of the model without room.
-    pub dropped: Vec<Condition>,
+    pub dropped: Vec<StartCondition>,
     /// Start values that are used although they are not fixed.
-    pub held: Vec<Condition>,
+    pub held: Vec<StartCondition>,
     /// Start values that are not fixed and not used.
-    pub released: Vec<Condition>,
+    pub released: Vec<StartCondition>,
 }
 
 /// The conditions of the model beyond its equations, by rank: required, then optional.
 struct Ranked {
-    required: Vec<Condition>,
-    optional: Vec<Condition>,
+    required: Vec<StartCondition>,
+    optional: Vec<StartCondition>,
 }
 
 /// Chooses the conditions of the start.
-pub(crate) fn choose(machine: &Machine, data: &StartData, steady: bool) -> Result<Kept, SimError> {
+pub(crate) fn choose(
+    machine: &Machine,
+    data: &StartData,
+    steady: bool,
+) -> Result<StartSystem, SimError> {
     let role = roles(&machine.model);
     let ranked = rank(machine, data, &role, steady);
     choose_among(machine, data, ranked)
 }
 
-fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<Kept, SimError> {
+fn choose_among(
+    machine: &Machine,
+    data: &StartData,
+    ranked: Ranked,
+) -> Result<StartSystem, SimError> {
     let model = &machine.model;
     let n = model.n;
     let role = roles(model);
     let equations = n + model.initial.hidden_len;
     let eligible = |c: usize| {
         if c < n {
-            matches!(role[c], Role::State | Role::Algebraic)
+            matches!(role[c], UnknownRole::State | UnknownRole::Algebraic)
         } else if c < 2 * n {
             has_slope(role[c - n])
         } else {
@@ -126,7 +134,7 @@ fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<K
     };
     let basic = |c: usize| {
         if c < n {
-            role[c] == Role::Algebraic
+            role[c] == UnknownRole::Algebraic
         } else {
             c < 2 * n && has_slope(role[c - n])
         }
@@ -148,9 +156,9 @@ fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<K
             return Err(SimError::Initialisation(Box::new(failure)));
         }
     }
-    let mut kept = Kept {
+    let mut kept = StartSystem {
         rows: (0..equations as u32).collect(),
-        ..Kept::default()
+        ..StartSystem::default()
     };
     let mut known = vec![false; cols];
     for (list, optional) in [(ranked.required, false), (ranked.optional, true)] {
@@ -200,12 +208,12 @@ fn choose_among(machine: &Machine, data: &StartData, ranked: Ranked) -> Result<K
 /// condition is of another kind or two of them fix the same state.
 fn states_by_row(
     machine: &Machine,
-    role: &[Role],
+    role: &[UnknownRole],
     eligible: impl Fn(usize) -> bool,
-    required: &[Condition],
+    required: &[StartCondition],
 ) -> Option<Vec<(u32, u32)>> {
     let s = machine.model.initial.jacobian.sparsity();
-    let has_rows = required.iter().any(|c| matches!(c, Condition::Row(_)));
+    let has_rows = required.iter().any(|c| matches!(c, StartCondition::Row(_)));
     // Per row the number of its columns, and their exclusive or: the column, where there is one.
     let mut columns = vec![(0u32, 0u32); if has_rows { s.rows } else { 0 }];
     if has_rows {
@@ -221,8 +229,8 @@ fn states_by_row(
     let mut rows = Vec::new();
     for condition in required {
         let state = match *condition {
-            Condition::Start(c) => c,
-            Condition::Row(row) => {
+            StartCondition::Start(c) => c,
+            StartCondition::Row(row) => {
                 let (count, column) = columns[row as usize];
                 if count != 1 {
                     return None;
@@ -230,9 +238,9 @@ fn states_by_row(
                 rows.push((row, column));
                 column
             }
-            Condition::Slope(_) | Condition::Guess(_) => return None,
+            StartCondition::Slope(_) | StartCondition::Guess(_) => return None,
         };
-        let is_state = role.get(state as usize) == Some(&Role::State);
+        let is_state = role.get(state as usize) == Some(&UnknownRole::State);
         if !is_state || std::mem::replace(&mut fixed[state as usize], true) {
             return None;
         }
@@ -247,7 +255,7 @@ fn explicit(
     equations: usize,
     states: Vec<(u32, u32)>,
     ranked: Ranked,
-) -> Kept {
+) -> StartSystem {
     let mut by_row = vec![false; cols];
     for &(_, state) in &states {
         by_row[state as usize] = true;
@@ -256,37 +264,37 @@ fn explicit(
     let mut rows: Vec<u32> = (0..equations as u32).collect();
     rows.extend(states.iter().map(|&(row, _)| row));
     rows.sort_unstable();
-    let needed = |c: &Condition| matches!(c, Condition::Start(c) if !by_row[*c as usize]);
+    let needed = |c: &StartCondition| matches!(c, StartCondition::Start(c) if !by_row[*c as usize]);
     let (held, released) = ranked.optional.iter().partition(|c| needed(c));
-    Kept {
+    StartSystem {
         columns: (0..cols).filter(unknown).map(|c| c as u32).collect(),
         rows,
         held,
         released,
-        ..Kept::default()
+        ..StartSystem::default()
     }
 }
 
-fn rank(machine: &Machine, data: &StartData, role: &[Role], steady: bool) -> Ranked {
+fn rank(machine: &Machine, data: &StartData, role: &[UnknownRole], steady: bool) -> Ranked {
     let model = &machine.model;
     let n = model.n;
-    let is_state = |c: u32| role[c as usize] == Role::State;
+    let is_state = |c: u32| role[c as usize] == UnknownRole::State;
     let all = || 0..n as u32;
     let mut required = Vec::new();
     for (g, kind) in model.initial.rows.iter().zip(&model.initial.kinds) {
         if *kind == InitialRow::Equation {
-            required.extend((g.first..g.first + g.len).map(|r| Condition::Row(r as u32)));
+            required.extend((g.first..g.first + g.len).map(|r| StartCondition::Row(r as u32)));
         }
     }
     if steady {
-        required.extend(all().filter(|&c| is_state(c)).map(Condition::Slope));
+        required.extend(all().filter(|&c| is_state(c)).map(StartCondition::Slope));
     }
     let fixed = |c: &u32| data.fixed[*c as usize];
     required.extend(
         all()
             .filter(fixed)
             .filter(|&c| is_state(c))
-            .map(Condition::Start),
+            .map(StartCondition::Start),
     );
     for (g, kind) in model.initial.rows.iter().zip(&model.initial.kinds) {
         let InitialRow::Start(var) = kind else {
@@ -295,21 +303,21 @@ fn rank(machine: &Machine, data: &StartData, role: &[Role], steady: bool) -> Ran
         let attribute = model.fixed_of.get(var);
         let counts = |k: &usize| attribute.is_some_and(|b| machine.mem[b + k] != 0.0);
         let rows = (0..g.len).filter(counts).map(|k| (g.first + k) as u32);
-        required.extend(rows.map(Condition::Row));
+        required.extend(rows.map(StartCondition::Row));
     }
     required.extend(
         all()
             .filter(fixed)
             .filter(|&c| !is_state(c))
-            .map(Condition::Start),
+            .map(StartCondition::Start),
     );
     let mut states: Vec<u32> = all()
         .filter(|&c| is_state(c) && !data.fixed[c as usize])
         .collect();
     by_rank(&mut states, data);
-    let mut optional: Vec<Condition> = states.into_iter().map(Condition::Start).collect();
+    let mut optional: Vec<StartCondition> = states.into_iter().map(StartCondition::Start).collect();
     let unknown = (0..data.free.len()).filter(|&k| data.unknown[k]);
-    optional.extend(unknown.map(|k| Condition::Guess(k as u32)));
+    optional.extend(unknown.map(|k| StartCondition::Guess(k as u32)));
     Ranked { required, optional }
 }
 

@@ -6,15 +6,15 @@
 //! looking at the pattern.
 
 use acausal_compiled::{GivenValues, InitialRow, Loc};
-use acausal_expr::Kind;
-use acausal_expr::unknown::Role;
+use acausal_expr::ValueKind;
+use acausal_expr::unknown::UnknownRole;
 use acausal_jit::kernel::Bank;
 
-use super::conditions::{Condition, by_rank};
+use super::conditions::{StartCondition, by_rank};
 use super::{InitialSystem, StartData, held_note};
 use crate::Note;
 use crate::consistent::{ConsistentSystem, Point};
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// The system of the start, and notes about start values that were used, if it is of this kind.
 pub(super) fn explicit(
@@ -55,14 +55,14 @@ pub(super) fn explicit(
         let range = first..first + u.len;
         first = range.end;
         match u.role {
-            Role::State => held.extend(range.filter(|&c| !known[c]).map(|c| c as u32)),
+            UnknownRole::State => held.extend(range.filter(|&c| !known[c]).map(|c| c as u32)),
             // A condition on what the equations determine.
             _ if known[range].contains(&true) => return None,
             _ => {}
         }
     }
     by_rank(&mut held, data);
-    let held: Vec<Condition> = held.into_iter().map(Condition::Start).collect();
+    let held: Vec<StartCondition> = held.into_iter().map(StartCondition::Start).collect();
     let notes = held_note(machine, data, &held).into_iter().collect();
     let system = InitialSystem {
         system: system.at_start(data),
@@ -85,7 +85,7 @@ fn fixed_starts(machine: &Machine, mut f: impl FnMut(usize, f64)) -> bool {
         let Some(&base) = model.fixed_of.get(var) else {
             continue;
         };
-        let Some(place) = model.layout.place((*var, Kind::Value)) else {
+        let Some(place) = model.layout.place((*var, ValueKind::Value)) else {
             return false;
         };
         let start = model.start_of.get(var);
@@ -103,7 +103,7 @@ fn fixed_starts(machine: &Machine, mut f: impl FnMut(usize, f64)) -> bool {
 /// Sets the states to the values of fixed starts that are rows, and to those that initial equations give.
 pub(super) fn set_given(at: &mut Point) {
     fixed_starts(at.machine, |k, v| at.y[k] = v);
-    at.machine.run(Which::GivenValues, at.y, at.yp);
+    at.machine.run(ProgramId::GivenValues, at.y, at.yp);
     let model = at.machine.model.clone();
     for given in &model.initial.given {
         let mut row = 0;

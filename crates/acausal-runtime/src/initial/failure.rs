@@ -5,7 +5,7 @@
 //! determines by the names of variables.
 
 use acausal_base::{Diagnostic, Span};
-use acausal_compiled::{Compiled, InitialRow};
+use acausal_compiled::{CompiledModel, InitialRow};
 
 use crate::error::row_text;
 
@@ -94,7 +94,7 @@ impl InitialFailure {
     }
 
     /// The message for the user.
-    pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
+    pub fn diagnostic(&self, model: &CompiledModel) -> Diagnostic {
         let span = (self.rows.first()).map_or(self.span, |r| row_text(model, r.0).0);
         let names = self.names();
         let at = if self.start {
@@ -215,7 +215,7 @@ impl InitialFailure {
     }
 
     /// Equations where they stand, the block, values and the direction.
-    fn details(&self, mut d: Diagnostic, model: &Compiled) -> Diagnostic {
+    fn details(&self, mut d: Diagnostic, model: &CompiledModel) -> Diagnostic {
         let show_residual = !matches!(
             self.kind,
             InitialKind::Singular | InitialKind::SolutionsMeet | InitialKind::Overdetermined
@@ -332,7 +332,7 @@ impl InitialFailure {
 }
 
 /// Which element, component and derivative of the written equation a row is.
-fn describe(model: &Compiled, row: usize) -> Vec<String> {
+fn describe(model: &CompiledModel, row: usize) -> Vec<String> {
     let mut parts = Vec::new();
     let Some((group, k)) = model.row_group(row) else {
         return parts;

@@ -14,7 +14,7 @@ use acausal_solver::newton::continuation::continuation;
 use super::{InitialSystem, StartData};
 use crate::consistent::Point;
 use crate::event::EventState;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// Bound on the solutions at one point of the path until relations agree with them.
 const MOST_ROUNDS: usize = 10;
@@ -76,6 +76,6 @@ pub(crate) fn follow_homotopy(
 fn take_branches(machine: &mut Machine, events: &EventState, t: f64, y: &[f64], yp: &[f64]) {
     machine.update_all(t, y, yp);
     events.refresh_start(machine, y, yp);
-    machine.run(Which::InitialDiscrete, y, yp);
-    machine.run(Which::Discrete, y, yp);
+    machine.run(ProgramId::InitialDiscrete, y, yp);
+    machine.run(ProgramId::Discrete, y, yp);
 }

@@ -35,21 +35,21 @@ pub(crate) use parameters::check_parameters;
 pub(crate) use reinit::after_reinit;
 pub(crate) use start::{StartData, roles, start_data};
 
-use acausal_compiled::Compiled;
-use acausal_expr::unknown::Role;
+use acausal_compiled::CompiledModel;
+use acausal_expr::unknown::UnknownRole;
 
 use crate::consistent::{ConsistentSystem, Point};
 use crate::error::{derivative_text, unknown_text};
 use crate::machine::Machine;
 use crate::{Note, SimError};
-use conditions::Condition;
+use conditions::StartCondition;
 
 /// The system of the start, and the conditions that are not part of it.
 pub(crate) struct InitialSystem {
     /// The equations that are solved.
     pub system: ConsistentSystem,
     /// Conditions of the model that the others imply, or contradict.
-    dropped: Vec<Condition>,
+    dropped: Vec<StartCondition>,
     /// Conditions that stand for the dropped ones, by their text.
     steady: bool,
     /// All states are known: fixed, given or kept at their start values.
@@ -177,7 +177,7 @@ impl InitialSystem {
         columns.retain(|&c| !known.contains(&(c as usize)));
         for &condition in &found.dropped {
             match condition {
-                Condition::Row(row) => rows.retain(|&r| r != row),
+                StartCondition::Row(row) => rows.retain(|&r| r != row),
                 other => columns.extend(other.column(n).map(|c| c as u32)),
             }
         }
@@ -206,17 +206,17 @@ impl InitialSystem {
         let (mut against, mut unsteady) = (Vec::new(), Vec::new());
         for &condition in &self.dropped {
             let (error, size) = match condition {
-                Condition::Row(row) => (r[row as usize], sizes[row as usize]),
-                Condition::Start(c) => {
+                StartCondition::Row(row) => (r[row as usize], sizes[row as usize]),
+                StartCondition::Start(c) => {
                     let (now, start) = (y[c as usize], data.y[c as usize]);
                     let size = now.abs().max(start.abs()).max(data.nominal[c as usize]);
                     (now - start, size)
                 }
-                Condition::Slope(c) => (yp[c as usize], data.nominal[c as usize]),
-                Condition::Guess(_) => continue,
+                StartCondition::Slope(c) => (yp[c as usize], data.nominal[c as usize]),
+                StartCondition::Guess(_) => continue,
             };
             let text = condition.text(machine, data);
-            if let (true, Condition::Slope(c)) = (self.steady, condition)
+            if let (true, StartCondition::Slope(c)) = (self.steady, condition)
                 && error.abs() > AGREES * size
             {
                 let name = derivative_text(&machine.model, c as usize);
@@ -226,7 +226,7 @@ impl InitialSystem {
             if error.abs() <= AGREES * size.max(f64::MIN_POSITIVE) {
                 agree.push(text);
             } else if self.steady
-                && !matches!(condition, Condition::Row(row) if machine.model.is_initial_equation(row as usize))
+                && !matches!(condition, StartCondition::Row(row) if machine.model.is_initial_equation(row as usize))
             {
                 replaced.push(text);
             } else {
@@ -267,7 +267,7 @@ impl InitialSystem {
         &self,
         machine: &Machine,
         data: &StartData,
-        condition: Condition,
+        condition: StartCondition,
         error: f64,
         y: &[f64],
         yp: &[f64],
@@ -276,18 +276,18 @@ impl InitialSystem {
         let mut failure = InitialFailure::new(InitialKind::Inconsistent, t);
         failure.condition = Some(condition.text(machine, data));
         match condition {
-            Condition::Row(row) => failure.rows.push((row as usize, error)),
-            Condition::Start(c) | Condition::Slope(c) => {
+            StartCondition::Row(row) => failure.rows.push((row as usize, error)),
+            StartCondition::Start(c) | StartCondition::Slope(c) => {
                 failure.span = machine.model.unknown_span(c as usize);
                 let (name, value) = match condition {
-                    Condition::Slope(_) => {
+                    StartCondition::Slope(_) => {
                         (derivative_text(&machine.model, c as usize), yp[c as usize])
                     }
                     _ => (unknown_text(&machine.model, c as usize), y[c as usize]),
                 };
                 failure.unknowns.push((name, value));
             }
-            Condition::Guess(_) => {}
+            StartCondition::Guess(_) => {}
         }
         failure
     }
@@ -307,7 +307,7 @@ pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimE
             if c >= n {
                 has_slope(role[c - n])
             } else {
-                role[c] == Role::Algebraic
+                role[c] == UnknownRole::Algebraic
             }
         })
         .map(|c| c as u32)
@@ -321,17 +321,17 @@ pub(crate) fn restart_system(machine: &Machine) -> Result<ConsistentSystem, SimE
 }
 
 /// Components of `x` whose derivative follows from the equations. Multipliers μ are known: zero.
-fn has_slope(role: Role) -> bool {
-    matches!(role, Role::State | Role::Lambda)
+fn has_slope(role: UnknownRole) -> bool {
+    matches!(role, UnknownRole::State | UnknownRole::Lambda)
 }
 
 /// A note on what is held at a start value the user did not fix.
-fn held_note(machine: &Machine, data: &StartData, held: &[Condition]) -> Option<Note> {
-    let model: &Compiled = &machine.model;
+fn held_note(machine: &Machine, data: &StartData, held: &[StartCondition]) -> Option<Note> {
+    let model: &CompiledModel = &machine.model;
     let auxiliary = model.auxiliaries();
-    let held: Vec<&Condition> = held
+    let held: Vec<&StartCondition> = held
         .iter()
-        .filter(|c| !matches!(c, Condition::Start(c) if auxiliary[*c as usize]))
+        .filter(|c| !matches!(c, StartCondition::Start(c) if auxiliary[*c as usize]))
         .collect();
     // Names are made for those that are shown only: there may be a million.
     let shown = held.iter().take(SHOWN).map(|c| c.text(machine, data));

@@ -1,7 +1,7 @@
 //! Values of parameters before the start: finite, and Integers that are exact.
 
 use acausal_expr::flat::VarType;
-use acausal_expr::{Kind, LARGEST_INTEGER};
+use acausal_expr::{LARGEST_INTEGER, ValueKind};
 
 use crate::SimError;
 use crate::machine::Machine;
@@ -14,7 +14,7 @@ pub(crate) fn check_parameters(machine: &Machine) -> Result<(), SimError> {
         if !var.is_parameter() || var.auxiliary || var.is_empty() {
             continue;
         }
-        let Some(base) = model.region(id, Kind::Value) else {
+        let Some(base) = model.region(id, ValueKind::Value) else {
             continue;
         };
         let values = &machine.mem[base..base + var.len()];
@@ -22,7 +22,7 @@ pub(crate) fn check_parameters(machine: &Machine) -> Result<(), SimError> {
             |v: &f64| !v.is_finite() || var.ty == VarType::Integer && v.abs() > LARGEST_INTEGER;
         if let Some(k) = values.iter().position(wrong) {
             return Err(SimError::Parameter {
-                name: model.element_name(id, Kind::Value, k),
+                name: model.element_name(id, ValueKind::Value, k),
                 value: values[k],
                 span: var.span,
             });

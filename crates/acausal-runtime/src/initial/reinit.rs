@@ -11,9 +11,9 @@
 //! Example: pendulum, x = 0.6, y = -0.8. `reinit(vx, 1)`: of the positions x is kept and y follows (where it was), then vx = 1 is kept and vy becomes 0.75. With `reinit(vy, 1)`
 //! beside it there is no room for the second one: vy = 0.75 is not 1, an error.
 
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 
-use super::conditions::Condition;
+use super::conditions::StartCondition;
 use super::elimination::{Elimination, INDEPENDENT, PIVOT, Row, scale_row};
 use super::{StartData, has_slope, roles};
 use crate::SimError;
@@ -45,7 +45,7 @@ pub(crate) fn after_reinit(
         return Ok(());
     }
     let data = data(at, given);
-    let (known, dropped) = stays(at, &data, &constraints).map_err(|row| {
+    let (known, dropped) = unrestricted_states(at, &data, &constraints).map_err(|row| {
         let mut failure = InitialFailure::new(InitialKind::Singular, at.t);
         failure.start = false;
         failure.rows.push((row, r[row]));
@@ -53,7 +53,7 @@ pub(crate) fn after_reinit(
     })?;
     let role = roles(&model);
     let unknown = |c: usize| match c < n {
-        true => role[c] == Role::Algebraic || role[c] == Role::State && !known[c],
+        true => role[c] == UnknownRole::Algebraic || role[c] == UnknownRole::State && !known[c],
         false => has_slope(role[c - n]),
     };
     let columns = (0..2 * n).filter(|&c| unknown(c)).map(|c| c as u32);
@@ -69,7 +69,7 @@ pub(crate) fn after_reinit(
             let mut failure = InitialFailure::new(InitialKind::Inconsistent, at.t);
             failure.start = false;
             failure.span = model.unknown_span(c);
-            let condition = Condition::Start(c as u32);
+            let condition = StartCondition::Start(c as u32);
             failure.condition = Some(condition.text(at.machine, &data));
             let name = crate::error::unknown_text(&model, c);
             failure.unknowns.push((name, at.y[c]));
@@ -81,7 +81,7 @@ pub(crate) fn after_reinit(
 
 /// Per unknown whether it is a state that stays as it is, and the new values that the others and the constraints determine. An error is a constraint that does not restrict
 /// the states at these values.
-fn stays(
+fn unrestricted_states(
     at: &mut Point,
     data: &StartData,
     constraints: &[usize],
@@ -94,7 +94,7 @@ fn stays(
     let s = model.initial.jacobian.sparsity();
     let mut rows = vec![Row::new(); model.n];
     let values = at.machine.initial_jacobian(at.t, at.y, at.yp);
-    for c in (0..model.n).filter(|&c| role[c] == Role::State) {
+    for c in (0..model.n).filter(|&c| role[c] == UnknownRole::State) {
         let scale = at.y[c].abs().max(at.nominal[c]);
         for k in s.entries(c) {
             let row = s.row_idx[k] as usize;
@@ -103,7 +103,7 @@ fn stays(
             }
         }
     }
-    let mut known: Vec<bool> = role.iter().map(|r| *r == Role::State).collect();
+    let mut known: Vec<bool> = role.iter().map(|r| *r == UnknownRole::State).collect();
     let mut restricted = vec![false; model.n];
     for &row in constraints {
         rows[row].keys().for_each(|&c| restricted[c] = true);

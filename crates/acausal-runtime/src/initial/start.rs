@@ -1,8 +1,8 @@
 //! Values of the attributes `start`, `fixed` and `nominal` before the start.
 
-use acausal_compiled::Compiled;
-use acausal_expr::Kind;
-use acausal_expr::unknown::Role;
+use acausal_compiled::CompiledModel;
+use acausal_expr::ValueKind;
+use acausal_expr::unknown::UnknownRole;
 use acausal_jit::kernel::Bank;
 
 use crate::SimError;
@@ -44,7 +44,7 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
     };
     let mut i = 0;
     for u in &model.unknowns {
-        if let Some((var, Kind::Value)) = u.value {
+        if let Some((var, ValueKind::Value)) = u.value {
             let pick = |base: Option<&usize>, k: usize| base.map(|b| machine.mem[b + k]);
             let by_row = model.has_start_rows(var);
             let preference = model.symbols.var(var).state_select as u8;
@@ -73,7 +73,7 @@ pub(crate) fn start_data(machine: &Machine) -> Result<StartData, SimError> {
             }
         }
         // A multiplier is the derivative of its integral: its start value is a guess there.
-        if let Some((var, Kind::Value)) = u.derivative
+        if let Some((var, ValueKind::Value)) = u.derivative
             && let Some(&base) = model.start_of.get(&var)
         {
             for j in 0..u.len {
@@ -123,7 +123,7 @@ fn aliases(machine: &Machine, data: &mut StartData) {
 }
 
 /// The role of each component of `x`.
-pub(crate) fn roles(model: &Compiled) -> Vec<Role> {
+pub(crate) fn roles(model: &CompiledModel) -> Vec<UnknownRole> {
     let mut roles = Vec::with_capacity(model.n);
     for u in &model.unknowns {
         roles.extend(std::iter::repeat_n(u.role, u.len));

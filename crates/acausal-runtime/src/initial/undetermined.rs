@@ -12,10 +12,10 @@
 //! written start value and a higher `stateSelect` go first. Which conditions: pivots of the combinations of equations that
 //! say nothing. Equations of the model are never left out. O(d^2 n) for d directions of n unknowns.
 
-use super::conditions::Condition;
+use super::conditions::StartCondition;
 use super::{StartData, roles};
 use crate::consistent::{ConsistentSystem, NullSpace, Point};
-use acausal_expr::unknown::Role;
+use acausal_expr::unknown::UnknownRole;
 
 /// Start values within this fraction of the best pivot are chosen by preference.
 const AS_GOOD: f64 = 0.05;
@@ -26,8 +26,8 @@ const NAMED: f64 = 0.05;
 
 /// Conditions to hold and to leave out.
 pub(super) struct Exchange {
-    pub held: Vec<Condition>,
-    pub dropped: Vec<Condition>,
+    pub held: Vec<StartCondition>,
+    pub dropped: Vec<StartCondition>,
     /// Unknowns that were open, by column.
     pub open: Vec<u32>,
 }
@@ -43,8 +43,8 @@ pub(super) fn exchange(
     let (open, mut held) = hold(system, at, data, &space)?;
     let mut dropped = leave_out(system, at, &space, steady)?;
     let n = at.machine.model.n;
-    let place = |c: &Condition| match c {
-        Condition::Row(row) => *row as usize,
+    let place = |c: &StartCondition| match c {
+        StartCondition::Row(row) => *row as usize,
         other => other.column(n).unwrap_or(usize::MAX),
     };
     held.sort_by_key(place);
@@ -61,7 +61,7 @@ fn hold(
     at: &Point,
     data: &StartData,
     space: &NullSpace,
-) -> Option<(Vec<u32>, Vec<Condition>)> {
+) -> Option<(Vec<u32>, Vec<StartCondition>)> {
     let n = at.machine.model.n;
     let role = roles(&at.machine.model);
     let size = |c: u32| match c as usize {
@@ -84,8 +84,8 @@ fn hold(
     let condition = |j: usize| {
         let c = columns[j];
         match c as usize {
-            k if k < n && role[k] == Role::State => Some(Condition::Start(c)),
-            k if k >= 2 * n => Some(Condition::Guess(c - 2 * n as u32)),
+            k if k < n && role[k] == UnknownRole::State => Some(StartCondition::Start(c)),
+            k if k >= 2 * n => Some(StartCondition::Guess(c - 2 * n as u32)),
             _ => None,
         }
     };
@@ -105,20 +105,20 @@ fn leave_out(
     at: &mut Point,
     space: &NullSpace,
     steady: bool,
-) -> Option<Vec<Condition>> {
+) -> Option<Vec<StartCondition>> {
     let model = at.machine.model.clone();
     let n = model.n;
     let s = model.initial.jacobian.sparsity();
     let sizes = system.row_sizes(at.machine, at.t, at.y, at.yp, at.nominal);
     let rows = system.rows();
-    let mut conditions: Vec<Condition> = Vec::new();
+    let mut conditions: Vec<StartCondition> = Vec::new();
     let mut vectors: Vec<Vec<f64>> = vec![Vec::new(); space.left.len()];
     for (i, &row) in rows.iter().enumerate() {
         if (row as usize) < n + model.initial.hidden_len || !model.is_initial_equation(row as usize)
         {
             continue;
         }
-        conditions.push(Condition::Row(row));
+        conditions.push(StartCondition::Row(row));
         for (v, left) in vectors.iter_mut().zip(&space.left) {
             v.push(left[i] * sizes[row as usize]);
         }
@@ -135,8 +135,8 @@ fn leave_out(
             .columns()
             .iter()
             .for_each(|&c| unknown[c as usize] = true);
-        for c in (0..n).filter(|&c| role[c] == Role::State && !unknown[n + c]) {
-            conditions.push(Condition::Slope(c as u32));
+        for c in (0..n).filter(|&c| role[c] == UnknownRole::State && !unknown[n + c]) {
+            conditions.push(StartCondition::Slope(c as u32));
             for (v, left) in vectors.iter_mut().zip(&space.left) {
                 let entries = s.entries(n + c);
                 let product = entries

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use acausal_base::Scale;
 use acausal_base::similar::most_similar;
-use acausal_compiled::{Compiled, fixed};
+use acausal_compiled::{CompiledModel, fixed};
 use acausal_cpu::{LEAST_SHARED, Team};
 use acausal_jit::{BankLengths, Code, Scratch};
 use acausal_solver::Pattern;
@@ -18,12 +18,12 @@ use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
 use crate::inputs::{self, Inputs};
-use crate::parameters::{Given, NameIndex, ParameterValue, SettingError, resolve};
+use crate::parameters::{GivenPlace, NameIndex, ParameterValue, SettingError, resolve};
 
 /// A model that is ready to run: machine code, programs bound to the sizes of its memory, the pattern of its Jacobian. Nothing in it changes
 /// while it runs, so any number of simulations can share one, in any number of threads.
 pub struct Prepared {
-    model: Arc<Compiled>,
+    model: Arc<CompiledModel>,
     pub(super) code: Box<dyn Code>,
     pub(super) programs: Programs,
     pub(super) pattern: Pattern,
@@ -38,7 +38,7 @@ pub struct Prepared {
 impl Prepared {
     /// Compiles the kernels with a backend, and cuts long calls for so many threads of one simulation.
     pub fn new(
-        model: Arc<Compiled>,
+        model: Arc<CompiledModel>,
         backend: &dyn acausal_jit::Backend,
         threads: usize,
         scale: Scale,
@@ -59,7 +59,7 @@ impl Prepared {
     }
 
     /// The compiled model.
-    pub fn model(&self) -> &Arc<Compiled> {
+    pub fn model(&self) -> &Arc<CompiledModel> {
         &self.model
     }
 
@@ -69,7 +69,10 @@ impl Prepared {
     }
 
     /// The places that names of parameters and start attributes stand for, with their values, ascending.
-    pub fn resolve(&self, settings: &[(String, ParameterValue)]) -> Result<Vec<Given>, SimError> {
+    pub fn resolve(
+        &self,
+        settings: &[(String, ParameterValue)],
+    ) -> Result<Vec<GivenPlace>, SimError> {
         let index = self.names.get_or_init(|| NameIndex::new(&self.model));
         resolve(&self.model, index, settings).map_err(SimError::Setting)
     }
@@ -110,7 +113,7 @@ impl Prepared {
 impl Machine {
     /// Compiles the kernels with a backend and allocates memory; evaluates on one thread.
     pub fn new(
-        model: Arc<Compiled>,
+        model: Arc<CompiledModel>,
         backend: &dyn acausal_jit::Backend,
     ) -> Result<Machine, SimError> {
         Machine::with_threads(model, backend, 1, Scale::default())
@@ -119,7 +122,7 @@ impl Machine {
     /// The same with so many threads, which take parts of array equations that are long, and serve the integrator of a large
     /// model. The results are the same.
     pub fn with_threads(
-        model: Arc<Compiled>,
+        model: Arc<CompiledModel>,
         backend: &dyn acausal_jit::Backend,
         threads: usize,
         scale: Scale,
@@ -178,7 +181,7 @@ impl Machine {
             watched: (e.relations.iter().filter(|r| !r.by_time))
                 .flat_map(|r| r.first..r.first + r.len)
                 .collect(),
-            gaps: vec![0.0; e.cells],
+            differences: vec![0.0; e.cells],
             watches_slopes: e.relations.iter().any(|r| r.slopes),
             watches_algebraic: e.relations.iter().any(|r| r.algebraic)
                 || e.delays.iter().any(|d| d.variable),

@@ -4,20 +4,20 @@ use std::ops::Range;
 use std::time::Instant;
 
 use acausal_cpu::Team;
-use acausal_jit::Places;
-use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted};
+use acausal_jit::TileMemory;
+use acausal_solver::{Dae, DaeError, Events, LargeDae, Pattern, Predicted};
 
-use super::{Machine, Update, Which, add_to};
+use super::{Machine, ProgramId, Update, add_to};
 
 impl Dae for Machine {
     fn pattern(&self) -> &Pattern {
         &self.prepared.pattern
     }
 
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         let clock = self.profiles.then(Instant::now);
         self.prepare_residual(t, y, yp);
-        let done = self.execute(Which::Residuals, y, yp, r);
+        let done = self.execute(ProgramId::Residuals, y, yp, r);
         add_to(&mut self.seconds.residual, clock);
         self.checked(done)
     }
@@ -29,7 +29,7 @@ impl Dae for Machine {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.prepare_residual(t, y, yp);
         self.jacobian_after_residual(t, y, yp, cj, values)
     }
@@ -52,7 +52,7 @@ impl Machine {
         yp: &[f64],
         factors: (f64, f64),
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.prepare_residual(t, y, yp);
         self.weighted(t, (y, yp), factors, values)
     }
@@ -64,13 +64,13 @@ impl Machine {
         (y, yp): (&[f64], &[f64]),
         factors: (f64, f64),
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let clock = self.profiles.then(Instant::now);
         if self.prepared.programs.residuals_update == Update::ForPartials {
             self.update_for_residual(t, y, yp);
         }
         let mut partials = std::mem::take(&mut self.partials);
-        let done = self.execute(Which::Partials, y, yp, &mut partials);
+        let done = self.execute(ProgramId::Partials, y, yp, &mut partials);
         self.partials = partials;
         self.checked(done)?;
         let s = self.model.jacobian.schedule();
@@ -82,18 +82,14 @@ impl Machine {
 }
 
 impl LargeDae for Machine {
-    fn predicted_residual(
-        &mut self,
-        t: f64,
-        point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
+    fn predicted_residual(&mut self, t: f64, point: Predicted<'_>) -> Option<Result<(), DaeError>> {
         if !self.prepared.programs.have_tiles() || self.needs_point(t) {
             return None;
         }
         let clock = self.profiles.then(Instant::now);
         self.set_time(t);
         self.delays.write(t, &mut self.mem);
-        let places = Places {
+        let places = TileMemory {
             y: point.y,
             yp: point.yp,
             mem: &mut self.mem,
@@ -117,7 +113,7 @@ impl LargeDae for Machine {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         self.weighted(t, (y, yp), (1.0, cj), values)
     }
 
@@ -135,22 +131,16 @@ impl Events for Machine {
         self.watched.len() + self.delays.indicators_len()
     }
 
-    fn indicators(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        g: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), DaeError> {
         let clock = self.profiles.then(Instant::now);
-        let mut gaps = std::mem::take(&mut self.gaps);
-        self.gaps(t, y, yp, &mut gaps);
+        let mut differences = std::mem::take(&mut self.differences);
+        self.differences(t, y, yp, &mut differences);
         // An indicator is positive while its relation is as the cell says.
         let (relations, delays) = g.split_at_mut(self.watched.len());
         for (g, &k) in relations.iter_mut().zip(&self.watched) {
-            *g = self.sides[k] * gaps[k] + self.shifts[k];
+            *g = self.sides[k] * differences[k] + self.shifts[k];
         }
-        self.gaps = gaps;
+        self.differences = differences;
         if !delays.is_empty() {
             self.delay_indicators(t, y, yp, delays);
         }

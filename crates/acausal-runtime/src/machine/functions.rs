@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use acausal_expr::{FuncId, FunctionError};
-use acausal_jit::Functions;
+use acausal_jit::CallFunctions;
 
 /// Run-time functions, evaluated by the interpreter of function bodies.
 pub(super) struct UserFunctions {
@@ -12,7 +12,7 @@ pub(super) struct UserFunctions {
     pub failed: FunctionFailure,
 }
 
-impl Functions for UserFunctions {
+impl CallFunctions for UserFunctions {
     fn apply(&self, function: u32, args: &[f64], output: u32, wrt: &[u32]) -> f64 {
         match self.functions.run(FuncId(function), args, wrt) {
             Ok(outputs) => outputs.get(output as usize).copied().unwrap_or(f64::NAN),

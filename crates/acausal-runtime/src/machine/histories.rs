@@ -1,6 +1,6 @@
 //! Cells of delays and distributions, whose values depend on histories.
 
-use super::{Machine, Which};
+use super::{Machine, ProgramId};
 use crate::delay::pieces::INDICATORS;
 
 impl Machine {
@@ -16,19 +16,19 @@ impl Machine {
         }
         let model = self.model.clone();
         for _ in 0..=self.delays.lines.len() + self.distributions.lines.len() {
-            self.run(Which::Locals, y, yp);
-            self.run(Which::OtherLocals, y, yp);
+            self.run(ProgramId::Locals, y, yp);
+            self.run(ProgramId::OtherLocals, y, yp);
             let mut changed = false;
             let mut first = 0;
             for (k, code) in model.events.delays.iter().enumerate() {
-                self.run(Which::Delay(k), y, yp);
+                self.run(ProgramId::Delay(k), y, yp);
                 let (lines, mem) = (&self.delays, &mut self.mem);
                 changed |= lines.write_with(t, first, &self.out, code.len, mem);
                 first += code.len;
             }
             let mut first = 0;
             for (k, code) in model.events.spatials.iter().enumerate() {
-                self.run(Which::Spatial(k), y, yp);
+                self.run(ProgramId::Spatial(k), y, yp);
                 let (lines, mem) = (&self.distributions, &mut self.mem);
                 changed |= lines.write(t, first, &self.out, code.len, mem);
                 first += code.len;
@@ -45,7 +45,7 @@ impl Machine {
         let mut first = 0;
         for (k, code) in model.events.delays.iter().enumerate() {
             if code.variable {
-                self.run(Which::Delay(k), y, yp);
+                self.run(ProgramId::Delay(k), y, yp);
                 let own = g.split_off_mut(..INDICATORS * code.len).unwrap_or(&mut []);
                 (self.delays).indicators(t, first, &self.out, code.len, own);
             }

@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use acausal_base::Scale;
-use acausal_compiled::{Compiled, Loc, fixed};
+use acausal_compiled::{CompiledModel, Loc, fixed};
 use acausal_cpu::Team;
 use acausal_expr::flat::Variable;
 use acausal_jit::kernel::{Bank, Program};
 use acausal_jit::{BankLengths, Banks, BoundProgram, RunError, Scratch};
-use acausal_solver::{EvalError, EvalReason};
+use acausal_solver::{DaeError, EvalReason};
 
 use crate::SimError;
 use crate::delay::DelayLines;
@@ -36,7 +36,7 @@ use crate::inputs::Inputs;
 pub use build::Prepared;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
-pub(crate) use programs::Which;
+pub(crate) use programs::ProgramId;
 use programs::{Update, Workspaces};
 use timetable::Timetable;
 
@@ -45,7 +45,7 @@ const NOW: f64 = 1e-13;
 
 /// A model in execution.
 pub struct Machine {
-    pub(crate) model: Arc<Compiled>,
+    pub(crate) model: Arc<CompiledModel>,
     prepared: Arc<Prepared>,
     functions: UserFunctions,
     scratch: Scratch,
@@ -75,13 +75,13 @@ pub struct Machine {
     discrete_assignments: u64,
     /// The first run-time fault, kept because the integrator only hears "not a number".
     pub(crate) fault: Option<RunError>,
-    /// Per indicator: on which side of zero its gap belongs, and the shift of its hysteresis (see `event::relations`).
+    /// Per indicator: on which side of zero its difference belongs, and the shift of its hysteresis (see `event::relations`).
     pub(crate) sides: Vec<f64>,
     pub(crate) shifts: Vec<f64>,
     /// The numbers of the relations that the integrator watches: those of `time` change at instants that are known in advance.
     pub(crate) watched: Vec<usize>,
-    /// Work space: the gaps of all relations.
-    gaps: Vec<f64>,
+    /// Work space: the differences of all relations.
+    differences: Vec<f64>,
     /// Some indicator needs derivatives that satisfy the equations.
     pub(crate) watches_slopes: bool,
     /// Some indicator needs algebraic unknowns or derivatives that satisfy the equations.
@@ -111,7 +111,7 @@ pub(crate) struct EvaluationSeconds {
 
 impl Machine {
     /// The compiled model.
-    pub fn model(&self) -> &Arc<Compiled> {
+    pub fn model(&self) -> &Arc<CompiledModel> {
         &self.model
     }
 
@@ -141,8 +141,8 @@ impl Machine {
 
     /// Evaluates parameters and attributes, once per simulation.
     pub fn set_parameters(&mut self) {
-        self.run(Which::Parameters, &[], &[]);
-        self.run(Which::Starts, &[], &[]);
+        self.run(ProgramId::Parameters, &[], &[]);
+        self.run(ProgramId::Starts, &[], &[]);
         self.start_timetable(self.mem[fixed::TIME]);
     }
 
@@ -163,7 +163,7 @@ impl Machine {
         let is_object = |v: &Variable| v.auxiliary && v.is_parameter() && v.binding.is_some();
         let objects = (self.model.symbols.var_ids()).filter(|(_, v)| is_object(v));
         for (id, var) in objects {
-            let place = self.model.region(id, acausal_expr::Kind::Value);
+            let place = self.model.region(id, acausal_expr::ValueKind::Value);
             let made = |k: usize| place.is_none_or(|base| !self.mem[base + k].is_nan());
             if !(0..var.len()).all(made)
                 && let Some(reason) = self.functions.failed.cause()
@@ -185,8 +185,8 @@ impl Machine {
     pub fn update(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.set_time(t);
         self.write_delays(t, y, yp);
-        self.run(Which::Locals, y, yp);
-        self.run(Which::OtherLocals, y, yp);
+        self.run(ProgramId::Locals, y, yp);
+        self.run(ProgramId::OtherLocals, y, yp);
     }
 
     /// Does what the program of the residuals expects to be done.
@@ -203,7 +203,7 @@ impl Machine {
     pub(crate) fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.set_time(t);
         self.write_delays(t, y, yp);
-        self.run(Which::Locals, y, yp);
+        self.run(ProgramId::Locals, y, yp);
     }
 
     /// The first local assignment whose value is not a finite number: its place in `Mem` and its equation.
@@ -234,11 +234,11 @@ impl Machine {
     }
 
     /// Runs a program that writes to `Mem` or the general output buffer. A fault is kept.
-    pub(crate) fn run(&mut self, which: Which, y: &[f64], yp: &[f64]) {
+    pub(crate) fn run(&mut self, which: ProgramId, y: &[f64], yp: &[f64]) {
         self.event_evaluations += match which {
-            Which::Values => self.model.events.cells as u64,
-            Which::Times => self.time_instants,
-            Which::Discrete => self.discrete_assignments,
+            ProgramId::Values => self.model.events.cells as u64,
+            ProgramId::Times => self.time_instants,
+            ProgramId::Discrete => self.discrete_assignments,
             _ => 0,
         };
         // Parameter programs run before there are unknowns; they read none, but the banks must have their length.
@@ -255,7 +255,7 @@ impl Machine {
     }
 
     /// Runs a program with a buffer for its results. A fault is kept.
-    fn run_to(&mut self, which: Which, y: &[f64], yp: &[f64], out: &mut [f64]) {
+    fn run_to(&mut self, which: ProgramId, y: &[f64], yp: &[f64], out: &mut [f64]) {
         if let Err(fault) = self.execute(which, y, yp, out) {
             self.fault.get_or_insert(fault);
         }
@@ -272,7 +272,7 @@ impl Machine {
     /// Runs a program of the table.
     fn execute(
         &mut self,
-        which: Which,
+        which: ProgramId,
         y: &[f64],
         yp: &[f64],
         out: &mut [f64],
@@ -314,7 +314,7 @@ impl Machine {
     /// Brings parameters that depend on free ones and local assignments up to date.
     pub(crate) fn update_all(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         if !self.model.initial.dependent.is_empty() {
-            self.run(Which::Dependent, y, yp);
+            self.run(ProgramId::Dependent, y, yp);
         }
         self.update(t, y, yp);
     }
@@ -323,22 +323,22 @@ impl Machine {
     pub(crate) fn residual_to_out(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         self.prepare_residual(t, y, yp);
         let mut out = std::mem::take(&mut self.out);
-        self.run_to(Which::Residuals, y, yp, &mut out);
+        self.run_to(ProgramId::Residuals, y, yp, &mut out);
         self.out = out;
     }
 
     /// Keeps a fault of a run, and what the integrator hears of it.
-    fn checked(&mut self, done: Result<(), RunError>) -> Result<(), EvalError> {
+    fn checked(&mut self, done: Result<(), RunError>) -> Result<(), DaeError> {
         done.map_err(|fault| {
             self.fault.get_or_insert(fault);
-            EvalError::Fatal(EvalReason::Caller { code: 0 })
+            DaeError::Fatal(EvalReason::Caller { code: 0 })
         })
     }
 
-    /// The gaps of relations and steps: left side minus right side.
-    pub(crate) fn gaps(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
+    /// The differences of relations and steps: left side minus right side.
+    pub(crate) fn differences(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) {
         self.update(t, y, yp);
-        self.run_to(Which::Indicators, y, yp, g);
+        self.run_to(ProgramId::Indicators, y, yp, g);
         for r in self.model.events.relations.iter().filter(|r| r.by_value) {
             let cells = &self.mem[r.base..r.base + r.len];
             for (g, cell) in g[r.first..r.first + r.len].iter_mut().zip(cells) {

@@ -5,7 +5,7 @@
 //!
 //! 1. [`fuse()`]: cheap local assignments go into the residuals that use them, so that fewer vectors are read and written;
 //! 2. kernels are compiled, and every program is bound to the memory of the model;
-//! 3. [`Phases`]: long calls of the programs of the integrator are cut for several threads;
+//! 3. [`PhasedProgram`]: long calls of the programs of the integrator are cut for several threads;
 //! 4. [`Tiles`]: the residuals of a large model once more, for evaluation while unknowns are predicted.
 //!
 //! The results of a program do not depend on which passes it went through, nor on the number of threads.
@@ -13,20 +13,20 @@
 use std::sync::Mutex;
 
 use acausal_base::Scale;
-use acausal_compiled::{ActionCode, Compiled};
+use acausal_compiled::{ActionCode, CompiledModel};
 use acausal_cpu::Team;
 use acausal_jit::kernel::{Address, Bank, Call, Kernel, Program};
 use acausal_jit::tiles::Predict;
 use acausal_jit::{
-    Backend, BankLengths, Banks, BoundProgram, Code, Functions, Phases, Places, RunError, Scratch,
-    Tiles, Workspace, fuse, is_long, pays, reads,
+    Backend, BankLengths, Banks, BoundProgram, CallFunctions, Code, PhasedProgram, RunError,
+    Scratch, TileMemory, Tiles, Workspace, fuse, is_long, pays, reads,
 };
 
 use crate::SimError;
 
 /// A program of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum ProgramId {
     Parameters,
     Starts,
     Locals,
@@ -57,23 +57,23 @@ pub(crate) enum Which {
 }
 
 /// The programs without a number, in the order of the table.
-const SINGLE: [Which; 16] = [
-    Which::Parameters,
-    Which::Starts,
-    Which::Locals,
-    Which::OtherLocals,
-    Which::Residuals,
-    Which::Partials,
-    Which::InitialResiduals,
-    Which::InitialPartials,
-    Which::GivenValues,
-    Which::Dependent,
-    Which::InitialDiscrete,
-    Which::Values,
-    Which::Indicators,
-    Which::Times,
-    Which::Discrete,
-    Which::Conditions,
+const SINGLE: [ProgramId; 16] = [
+    ProgramId::Parameters,
+    ProgramId::Starts,
+    ProgramId::Locals,
+    ProgramId::OtherLocals,
+    ProgramId::Residuals,
+    ProgramId::Partials,
+    ProgramId::InitialResiduals,
+    ProgramId::InitialPartials,
+    ProgramId::GivenValues,
+    ProgramId::Dependent,
+    ProgramId::InitialDiscrete,
+    ProgramId::Values,
+    ProgramId::Indicators,
+    ProgramId::Times,
+    ProgramId::Discrete,
+    ProgramId::Conditions,
 ];
 
 /// Which local assignments run beside the program of the residuals.
@@ -90,7 +90,7 @@ pub(super) enum Update {
 /// A program, and the same in parts for several threads where that pays.
 struct Executable {
     whole: BoundProgram,
-    phases: Option<Phases>,
+    phases: Option<PhasedProgram>,
 }
 
 /// The programs of a model, bound to its memory sizes.
@@ -143,7 +143,7 @@ struct Firsts {
 impl Programs {
     /// Runs the passes, for so many threads. Also gives the code, for programs that are bound later.
     pub fn new(
-        model: &Compiled,
+        model: &CompiledModel,
         backend: &dyn Backend,
         threads: usize,
         scale: &Scale,
@@ -193,7 +193,7 @@ impl Programs {
 
     /// Whether some calls are cut for several threads.
     pub fn have_phases(&self) -> bool {
-        [Which::Locals, Which::Residuals]
+        [ProgramId::Locals, ProgramId::Residuals]
             .iter()
             .any(|w| self.table[self.position(*w)].phases.is_some())
     }
@@ -201,10 +201,10 @@ impl Programs {
     /// Runs a program, on a team where it was cut for one.
     pub fn run(
         &self,
-        which: Which,
+        which: ProgramId,
         (team, workspaces): (Option<&mut Team>, &Workspaces),
         banks: Banks<'_>,
-        functions: &dyn Functions,
+        functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         let program = &self.table[self.position(which)];
@@ -228,8 +228,8 @@ impl Programs {
     pub unsafe fn run_tiles(
         &self,
         (team, workspaces): (Option<&mut Team>, &Workspaces),
-        places: Places<'_>,
-        functions: &dyn Functions,
+        places: TileMemory<'_>,
+        functions: &dyn CallFunctions,
         predict: &Predict<'_>,
     ) -> Result<(), RunError> {
         match &self.tiles {
@@ -241,39 +241,39 @@ impl Programs {
         }
     }
 
-    fn position(&self, which: Which) -> usize {
+    fn position(&self, which: ProgramId) -> usize {
         let f = &self.first;
         match which {
-            Which::Parameters => 0,
-            Which::Starts => 1,
-            Which::Locals => 2,
-            Which::OtherLocals => 3,
-            Which::Residuals => 4,
-            Which::Partials => 5,
-            Which::InitialResiduals => 6,
-            Which::InitialPartials => 7,
-            Which::GivenValues => 8,
-            Which::Dependent => 9,
-            Which::InitialDiscrete => 10,
-            Which::Values => 11,
-            Which::Indicators => 12,
-            Which::Times => 13,
-            Which::Discrete => 14,
-            Which::Conditions => 15,
-            Which::Sample(k) => f.samples + k,
-            Which::Delay(k) => f.delays + k,
-            Which::Spatial(k) => f.spatials + k,
-            Which::Assert(k) => f.asserts + k,
-            Which::Index(k) => f.indexed + k,
-            Which::Sides(k) => f.continuous + k,
-            Which::Action(w, b, a) => f.actions[w][b] + a,
+            ProgramId::Parameters => 0,
+            ProgramId::Starts => 1,
+            ProgramId::Locals => 2,
+            ProgramId::OtherLocals => 3,
+            ProgramId::Residuals => 4,
+            ProgramId::Partials => 5,
+            ProgramId::InitialResiduals => 6,
+            ProgramId::InitialPartials => 7,
+            ProgramId::GivenValues => 8,
+            ProgramId::Dependent => 9,
+            ProgramId::InitialDiscrete => 10,
+            ProgramId::Values => 11,
+            ProgramId::Indicators => 12,
+            ProgramId::Times => 13,
+            ProgramId::Discrete => 14,
+            ProgramId::Conditions => 15,
+            ProgramId::Sample(k) => f.samples + k,
+            ProgramId::Delay(k) => f.delays + k,
+            ProgramId::Spatial(k) => f.spatials + k,
+            ProgramId::Assert(k) => f.asserts + k,
+            ProgramId::Index(k) => f.indexed + k,
+            ProgramId::Sides(k) => f.continuous + k,
+            ProgramId::Action(w, b, a) => f.actions[w][b] + a,
         }
     }
 }
 
 /// What the passes need.
 struct Passes<'a> {
-    model: &'a Compiled,
+    model: &'a CompiledModel,
     code: &'a dyn Code,
     kernels: &'a [Kernel],
     threads: usize,
@@ -292,32 +292,32 @@ impl<'a> Passes<'a> {
     }
 
     /// A program without a number; `residuals` are those that were fused.
-    fn single(&self, which: Which, residuals: &Program) -> Result<Executable, SimError> {
+    fn single(&self, which: ProgramId, residuals: &Program) -> Result<Executable, SimError> {
         let (m, e) = (self.model, &self.model.events);
         let general = m.out_len;
         let (program, out) = match which {
-            Which::Parameters => (&m.parameters, 0),
-            Which::Starts => (&m.starts, 0),
-            Which::Locals => return self.long(&m.locals, 0, pays),
-            Which::OtherLocals => (&m.other_locals, 0),
-            Which::Residuals => return self.long(residuals, m.n, pays),
+            ProgramId::Parameters => (&m.parameters, 0),
+            ProgramId::Starts => (&m.starts, 0),
+            ProgramId::Locals => return self.long(&m.locals, 0, pays),
+            ProgramId::OtherLocals => (&m.other_locals, 0),
+            ProgramId::Residuals => return self.long(residuals, m.n, pays),
             // In parts only where they do not stay in a cache: below that fetching some of them from another core took as long as it had saved.
-            Which::Partials => {
+            ProgramId::Partials => {
                 return self.long(&m.jacobian.partials, m.jacobian.partials_len, is_long);
             }
-            Which::InitialResiduals => (&m.initial.residuals, m.n + m.initial.len),
-            Which::InitialPartials => {
+            ProgramId::InitialResiduals => (&m.initial.residuals, m.n + m.initial.len),
+            ProgramId::InitialPartials => {
                 let jacobian = &m.initial.jacobian;
                 (&jacobian.partials, jacobian.partials_len)
             }
-            Which::GivenValues => (&m.initial.given_values, 0),
-            Which::Dependent => (&m.initial.dependent, 0),
-            Which::InitialDiscrete => (&m.initial.discrete, 0),
-            Which::Values => (&e.values, general),
-            Which::Indicators => (&e.indicators, e.cells),
-            Which::Times => (&e.times, general),
-            Which::Discrete => (&e.discrete, 0),
-            Which::Conditions => (&e.conditions, general),
+            ProgramId::GivenValues => (&m.initial.given_values, 0),
+            ProgramId::Dependent => (&m.initial.dependent, 0),
+            ProgramId::InitialDiscrete => (&m.initial.discrete, 0),
+            ProgramId::Values => (&e.values, general),
+            ProgramId::Indicators => (&e.indicators, e.cells),
+            ProgramId::Times => (&e.times, general),
+            ProgramId::Discrete => (&e.discrete, 0),
+            ProgramId::Conditions => (&e.conditions, general),
             numbered => unreachable!("{numbered:?} has a number"),
         };
         self.bind(program, out)
@@ -379,7 +379,7 @@ impl<'a> Passes<'a> {
         let mut executable = self.bind(program, out)?;
         if self.threads > 1 {
             let (all, lengths) = ((self.kernels, program), self.lengths(out));
-            let phases = Phases::bind(self.code, all, lengths, self.threads, worth);
+            let phases = PhasedProgram::bind(self.code, all, lengths, self.threads, worth);
             executable.phases = phases.map_err(SimError::Code)?;
         }
         Ok(executable)

@@ -2,7 +2,7 @@
 
 use acausal_compiled::Schedule;
 
-use super::{Machine, Which};
+use super::{Machine, ProgramId};
 
 impl Machine {
     /// The value of a column of the initial Jacobian: `x`, `x'`, or a free parameter.
@@ -44,8 +44,8 @@ impl Machine {
     /// Residual rows followed by initial equations, into `r`.
     pub(crate) fn initial_residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) {
         self.update_all(t, y, yp);
-        self.run_to(Which::Residuals, y, yp, r);
-        self.run_to(Which::InitialResiduals, y, yp, r);
+        self.run_to(ProgramId::Residuals, y, yp, r);
+        self.run_to(ProgramId::InitialResiduals, y, yp, r);
     }
 
     /// Values of the initial Jacobian (columns `x`, then `x'`), in the order of its pattern.
@@ -61,7 +61,7 @@ impl Machine {
         }
         self.update_all(t, y, yp);
         let mut partials = std::mem::take(&mut self.initial.partials);
-        self.run_to(Which::InitialPartials, y, yp, &mut partials);
+        self.run_to(ProgramId::InitialPartials, y, yp, &mut partials);
         self.initial.partials = partials;
         let s = self.model.initial.jacobian.schedule();
         let memory = &mut self.initial;
@@ -81,7 +81,7 @@ impl Machine {
     ) {
         self.update_for_residual(t, y, yp);
         let mut partials = std::mem::take(&mut self.partials);
-        self.run_to(Which::Partials, y, yp, &mut partials);
+        self.run_to(ProgramId::Partials, y, yp, &mut partials);
         self.partials = partials;
         // Its rows of local assignments have no entry that those of the integrator's matrix have not.
         let acc = &mut self.acc[..schedule.acc_len];

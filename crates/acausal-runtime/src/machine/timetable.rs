@@ -15,9 +15,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use acausal_compiled::{Compiled, fixed};
+use acausal_compiled::{CompiledModel, fixed};
 use acausal_expr::flat::{OriginId, VarType};
-use acausal_expr::{Kind, LARGEST_INTEGER};
+use acausal_expr::{LARGEST_INTEGER, ValueKind};
 use acausal_jit::kernel::{Bank, Call};
 use acausal_jit::{Banks, BoundProgram};
 
@@ -44,7 +44,7 @@ pub(crate) struct Timetable {
     /// Discrete variables: place of the first value, of its left limit, number of values, whether they are Integers. Sorted.
     variables: Vec<(usize, usize, usize, bool)>,
     /// Places whose value is no finite number, or no exact Integer.
-    astray: BTreeSet<usize>,
+    invalid: BTreeSet<usize>,
     /// What the last advance has changed: places with the values before.
     changes: Vec<(usize, f64)>,
     /// Assignments that wait to be evaluated, and whether each one does.
@@ -72,7 +72,7 @@ pub(crate) struct Advanced {
 impl Timetable {
     /// Prepares the timetable of a model.
     pub fn new(
-        model: &Compiled,
+        model: &CompiledModel,
         bind: &dyn Fn(&[Call]) -> Result<BoundProgram, SimError>,
     ) -> Result<Timetable, SimError> {
         let code = &model.events.timetable;
@@ -128,8 +128,8 @@ impl Timetable {
     }
 
     /// The first place whose value is no finite number, or no exact Integer.
-    pub fn astray(&self) -> Option<usize> {
-        self.astray.first().copied()
+    pub fn invalid(&self) -> Option<usize> {
+        self.invalid.first().copied()
     }
 
     /// The variable that a place belongs to.
@@ -143,9 +143,9 @@ impl Timetable {
     fn note(&mut self, place: usize, value: f64) {
         let integer = self.variable(place).is_some_and(|v| v.3);
         if !value.is_finite() || integer && value.abs() > LARGEST_INTEGER {
-            self.astray.insert(place);
-        } else if !self.astray.is_empty() {
-            self.astray.remove(&place);
+            self.invalid.insert(place);
+        } else if !self.invalid.is_empty() {
+            self.invalid.remove(&place);
         }
     }
 
@@ -170,7 +170,7 @@ fn outputs(call: &Call) -> impl Iterator<Item = usize> {
 }
 
 /// The discrete variables all of whose values are assigned here.
-fn variables(model: &Compiled, targets: &[Vec<u32>]) -> Vec<(usize, usize, usize, bool)> {
+fn variables(model: &CompiledModel, targets: &[Vec<u32>]) -> Vec<(usize, usize, usize, bool)> {
     let mut written: Vec<u32> = targets.iter().flatten().copied().collect();
     written.sort_unstable();
     let mut found = Vec::new();
@@ -178,8 +178,10 @@ fn variables(model: &Compiled, targets: &[Vec<u32>]) -> Vec<(usize, usize, usize
         if var.is_parameter() || !var.is_discrete() || var.is_empty() {
             continue;
         }
-        let (Some(value), Some(pre)) = (model.region(id, Kind::Value), model.region(id, Kind::Pre))
-        else {
+        let (Some(value), Some(pre)) = (
+            model.region(id, ValueKind::Value),
+            model.region(id, ValueKind::Pre),
+        ) else {
             continue;
         };
         let first = written.partition_point(|p| (*p as usize) < value);

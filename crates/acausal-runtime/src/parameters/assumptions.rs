@@ -5,13 +5,13 @@
 //! coefficients; of an array one element is looked at, unless its parameters differ from element to element.
 
 use acausal_base::Diagnostic;
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_expr::assumption::{
     CoefficientSize, LoopAssumption, LoopRow, LoopTerm, PivotAssumption, Points,
     RedundantAssumption,
 };
 use acausal_expr::flat::{OriginId, VarType};
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node, Value, derivative_bound};
+use acausal_expr::{ExprId, Exprs, IterId, Node, ScalarValue, ValueKind, derivative_bound};
 use acausal_graph::growth::{Growth, Term};
 use acausal_graph::{EqId, VarId};
 
@@ -25,7 +25,7 @@ const UNKNOWN: (f64, f64) = (0.0, f64::INFINITY);
 
 /// What does not hold any more.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Broken {
+pub struct BrokenAssumption {
     /// In which way.
     pub kind: BrokenKind,
     /// The equation.
@@ -43,9 +43,9 @@ pub enum BrokenKind {
     Redundant(f64),
 }
 
-impl Broken {
+impl BrokenAssumption {
     /// The message for the user.
-    pub fn diagnostic(&self, model: &Compiled) -> Diagnostic {
+    pub fn diagnostic(&self, model: &CompiledModel) -> Diagnostic {
         let message = match self.kind {
             BrokenKind::Pivot(v) => format!(
                 "this equation was solved by a division that the parameters now make impossible: its coefficient is {v}"
@@ -69,7 +69,7 @@ impl Broken {
 }
 
 /// Looks at everything that was taken for granted.
-pub(crate) fn check_assumptions(machine: &Machine) -> Result<(), Broken> {
+pub(crate) fn check_assumptions(machine: &Machine) -> Result<(), BrokenAssumption> {
     let all = &machine.model.assumptions;
     let values = Values {
         model: &machine.model,
@@ -82,7 +82,7 @@ pub(crate) fn check_assumptions(machine: &Machine) -> Result<(), Broken> {
 
 /// The values of expressions of parameters.
 struct Values<'m> {
-    model: &'m Compiled,
+    model: &'m CompiledModel,
     mem: &'m [f64],
 }
 
@@ -90,7 +90,7 @@ struct Values<'m> {
 type Point = [(IterId, i64)];
 
 impl Values<'_> {
-    fn pivot(&self, p: &PivotAssumption) -> Result<(), Broken> {
+    fn pivot(&self, p: &PivotAssumption) -> Result<(), BrokenAssumption> {
         let mut wrong = None;
         self.for_each_point(&p.points, &[p.value], |at| {
             let v = self.number(p.value, at).unwrap_or(f64::NAN);
@@ -100,14 +100,14 @@ impl Values<'_> {
             }
         });
         wrong.map_or(Ok(()), |v| {
-            Err(Broken {
+            Err(BrokenAssumption {
                 kind: BrokenKind::Pivot(v),
                 origin: p.origin,
             })
         })
     }
 
-    fn redundant(&self, r: &RedundantAssumption) -> Result<(), Broken> {
+    fn redundant(&self, r: &RedundantAssumption) -> Result<(), BrokenAssumption> {
         let x = &self.model.symbols.exprs;
         let terms = match x.node(r.value) {
             Node::Add(l) => x.list(l).to_vec(),
@@ -126,14 +126,14 @@ impl Values<'_> {
             }
         });
         wrong.map_or(Ok(()), |v| {
-            Err(Broken {
+            Err(BrokenAssumption {
                 kind: BrokenKind::Redundant(v),
                 origin: r.origin,
             })
         })
     }
 
-    fn torn_loop(&self, l: &LoopAssumption) -> Result<(), Broken> {
+    fn torn_loop(&self, l: &LoopAssumption) -> Result<(), BrokenAssumption> {
         let unknowns: Vec<VarId> = (0..l.given.len()).map(VarId::new).collect();
         let equations: Vec<EqId> = (0..l.rows.len()).map(EqId::new).collect();
         let given = |v: VarId| l.given[v.index()];
@@ -151,7 +151,7 @@ impl Values<'_> {
         let checked = growth.check(&pairs, |e| stays[e.index()]);
         match checked.given_up.first() {
             None => Ok(()),
-            Some(g) => Err(Broken {
+            Some(g) => Err(BrokenAssumption {
                 kind: BrokenKind::Growth(g.growth),
                 origin: l.rows[g.equation.index()].origin,
             }),
@@ -211,8 +211,8 @@ impl Values<'_> {
     /// The value of an expression of parameters; none if anything else occurs in it.
     fn number(&self, e: ExprId, at: &Point) -> Option<f64> {
         let leaf = |x: &Exprs, leaf: ExprId, subs: &[i64]| match x.node(leaf) {
-            Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
-            Node::Var(a) if a.kind == Kind::Value => self.parameter(a.var, subs),
+            Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| ScalarValue::Int(a.1)),
+            Node::Var(a) if a.kind == ValueKind::Value => self.parameter(a.var, subs),
             _ => None,
         };
         let value = self.model.symbols.exprs.evaluate(e, leaf).ok()?;
@@ -220,9 +220,9 @@ impl Values<'_> {
     }
 
     /// The value of an element of a parameter.
-    fn parameter(&self, id: acausal_expr::VarId, subs: &[i64]) -> Option<Value> {
+    fn parameter(&self, id: acausal_expr::VarId, subs: &[i64]) -> Option<ScalarValue> {
         let var = self.model.symbols.var(id);
-        let base = self.model.region(id, Kind::Value);
+        let base = self.model.region(id, ValueKind::Value);
         let base = base.filter(|_| var.is_parameter() && subs.len() == var.dims.len())?;
         let mut pairs = var.dims.iter().zip(subs);
         let place = pairs.try_fold(0, |place, (&d, &s)| {
@@ -231,9 +231,9 @@ impl Values<'_> {
         })?;
         let v = *self.mem.get(base + place)?;
         Some(match var.ty {
-            VarType::Boolean => Value::Bool(v != 0.0),
-            VarType::Integer | VarType::Enum(_) => Value::Int(v as i64),
-            VarType::Real | VarType::String => Value::Real(v),
+            VarType::Boolean => ScalarValue::Bool(v != 0.0),
+            VarType::Integer | VarType::Enum(_) => ScalarValue::Int(v as i64),
+            VarType::Real | VarType::String => ScalarValue::Real(v),
         })
     }
 
@@ -266,7 +266,7 @@ impl Values<'_> {
         let accesses = self.model.symbols.exprs.accesses(e);
         accesses.iter().all(|(_, a)| {
             let var = self.model.symbols.var(a.var);
-            let base = self.model.region(a.var, Kind::Value);
+            let base = self.model.region(a.var, ValueKind::Value);
             match base.filter(|_| var.is_parameter()) {
                 Some(base) => {
                     let values = &self.mem[base..base + var.len()];

@@ -10,11 +10,11 @@ use acausal_jit::kernel::{Address, Bank, Call, Program};
 use acausal_jit::points;
 
 use crate::SimError;
-use crate::machine::{Machine, Which};
+use crate::machine::{Machine, ProgramId};
 
 /// A place in `Mem` with the value that it is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Given {
+pub struct GivenPlace {
     /// Where.
     pub place: usize,
     /// What.
@@ -24,15 +24,15 @@ pub struct Given {
 impl Machine {
     /// Evaluates parameters and attributes, once per simulation, with given values in their places. These are sorted by place, as [`resolve`](super::resolve)
     /// gives them.
-    pub fn set_parameters_to(&mut self, given: &[Given]) -> Result<(), SimError> {
+    pub fn set_parameters_to(&mut self, given: &[GivenPlace]) -> Result<(), SimError> {
         if given.is_empty() {
             self.set_parameters();
             return Ok(());
         }
         let model = self.model.clone();
         for (program, which) in [
-            (&model.parameters, Which::Parameters),
-            (&model.starts, Which::Starts),
+            (&model.parameters, ProgramId::Parameters),
+            (&model.starts, ProgramId::Starts),
         ] {
             write(&mut self.mem, given);
             if !program
@@ -52,14 +52,14 @@ impl Machine {
     }
 }
 
-fn write(mem: &mut [f64], given: &[Given]) {
+fn write(mem: &mut [f64], given: &[GivenPlace]) {
     for g in given {
         mem[g.place] = g.value;
     }
 }
 
 /// Whether a repetition of a call writes to a given place.
-fn writes(call: &Call, j: usize, given: &[Given]) -> bool {
+fn writes(call: &Call, j: usize, given: &[GivenPlace]) -> bool {
     let is_given = |a: &Address| {
         let place = a.element(j).filter(|_| a.bank() == Some(Bank::Mem));
         place.is_some_and(|p| given.binary_search_by_key(&p, |g| g.place).is_ok())
@@ -68,7 +68,7 @@ fn writes(call: &Call, j: usize, given: &[Given]) -> bool {
 }
 
 /// The program in parts; only the last repetition of the last call of a part writes to a given place.
-fn cut(program: &Program, given: &[Given]) -> Vec<Program> {
+fn cut(program: &Program, given: &[GivenPlace]) -> Vec<Program> {
     let mut parts = Vec::new();
     let mut part = Program::new();
     for call in program {
@@ -115,7 +115,7 @@ mod tests {
             outputs: vec![(affine(10), Store::Set)],
         };
         // Repetition 2 writes 14; 15 is written by nobody.
-        let given = [14, 15].map(|place| Given { place, value: 0.0 });
+        let given = [14, 15].map(|place| GivenPlace { place, value: 0.0 });
         let parts = cut(&vec![call.clone(), call], &given);
         let counts: Vec<Vec<usize>> = (parts.iter())
             .map(|p| p.iter().map(|c| c.count).collect())

@@ -23,14 +23,14 @@ mod given;
 mod resolve;
 mod value;
 
-use acausal_compiled::Compiled;
+use acausal_compiled::CompiledModel;
 use acausal_expr::flat::{Comprehension, VarType, Variability, Variable};
-use acausal_expr::{ExprId, IterId, Kind, Node, Symbols, Value, VarId};
+use acausal_expr::{ExprId, IterId, Node, ScalarValue, Symbols, ValueKind, VarId};
 
-pub use assumptions::Broken;
+pub use assumptions::BrokenAssumption;
 pub(crate) use assumptions::check_assumptions;
 pub use error::SettingError;
-pub use given::Given;
+pub use given::GivenPlace;
 pub use resolve::{NameIndex, resolve};
 pub use value::{NotAValue, ParameterValue};
 
@@ -61,7 +61,7 @@ pub struct Parameter<'m> {
 }
 
 /// The parameters of a model that are visible from outside, in order of declaration.
-pub fn parameters(model: &Compiled) -> impl Iterator<Item = Parameter<'_>> {
+pub fn parameters(model: &CompiledModel) -> impl Iterator<Item = Parameter<'_>> {
     let symbols = &model.symbols;
     let computed = resolve::computed_at_start(model);
     visible(symbols).map(move |(id, v)| Parameter {
@@ -119,13 +119,13 @@ fn default_value(
     e: ExprId,
     at: &[(IterId, i64)],
     depth: usize,
-) -> Option<Value> {
+) -> Option<ScalarValue> {
     if depth > DEEPEST {
         return None;
     }
     let leaf = |x: &acausal_expr::Exprs, leaf: ExprId, subs: &[i64]| match x.node(leaf) {
-        Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| Value::Int(a.1)),
-        Node::Var(a) if a.kind == Kind::Value => {
+        Node::Iter(i) => at.iter().find(|a| a.0 == i).map(|a| ScalarValue::Int(a.1)),
+        Node::Var(a) if a.kind == ValueKind::Value => {
             let var = symbols.var(a.var);
             let binding = var.binding.as_ref().or(var.start.as_ref())?;
             if !var.is_parameter() || is_free(symbols, a.var) {

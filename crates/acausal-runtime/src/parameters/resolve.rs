@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use acausal_base::similar::most_similar;
-use acausal_compiled::{Compiled, subscripts};
+use acausal_compiled::{CompiledModel, subscripts};
 use acausal_expr::flat::{VarType, Variability, Variable};
-use acausal_expr::{Kind, LARGEST_INTEGER, Symbols, VarId};
+use acausal_expr::{LARGEST_INTEGER, Symbols, ValueKind, VarId};
 use acausal_jit::kernel::Bank;
 
-use super::{Given, ParameterValue, SettingError, is_free};
+use super::{GivenPlace, ParameterValue, SettingError, is_free};
 
 /// Attributes that only the compiler can change.
 const OTHER_ATTRIBUTES: [&str; 8] = [
@@ -34,7 +34,7 @@ pub struct NameIndex {
 
 impl NameIndex {
     /// Of a model.
-    pub fn new(model: &Compiled) -> NameIndex {
+    pub fn new(model: &CompiledModel) -> NameIndex {
         let named = model.symbols.var_ids().filter(|(_, v)| !v.auxiliary);
         NameIndex {
             variables: named.map(|(id, v)| (v.name.plain(), id)).collect(),
@@ -45,10 +45,10 @@ impl NameIndex {
 
 /// The places that names stand for, with their values, ascending.
 pub fn resolve(
-    model: &Compiled,
+    model: &CompiledModel,
     index: &NameIndex,
     settings: &[(String, ParameterValue)],
-) -> Result<Vec<Given>, SettingError> {
+) -> Result<Vec<GivenPlace>, SettingError> {
     let names: Vec<Written> = settings.iter().map(|s| Written::new(&s.0)).collect();
     let mut given: BTreeMap<usize, f64> = BTreeMap::new();
     for (name, (_, value)) in names.iter().zip(settings) {
@@ -62,12 +62,12 @@ pub fn resolve(
     }
     let places = given.into_iter();
     Ok(places
-        .map(|(place, value)| Given { place, value })
+        .map(|(place, value)| GivenPlace { place, value })
         .collect())
 }
 
 /// The places of parameters that the start computes, or that follow from those.
-pub(super) fn computed_at_start(model: &Compiled) -> BTreeSet<usize> {
+pub(super) fn computed_at_start(model: &CompiledModel) -> BTreeSet<usize> {
     let calls = model
         .initial
         .dependent
@@ -120,7 +120,7 @@ impl Written {
 
     fn target<'n>(
         &'n self,
-        model: &Compiled,
+        model: &CompiledModel,
         index: &NameIndex,
     ) -> Result<Target<'n>, SettingError> {
         let found = &index.variables;
@@ -160,7 +160,7 @@ impl Written {
 
 /// The first place of a parameter.
 pub(super) fn parameter_base(
-    model: &Compiled,
+    model: &CompiledModel,
     id: VarId,
     computed: &BTreeSet<usize>,
 ) -> Result<usize, SettingError> {
@@ -183,14 +183,14 @@ pub(super) fn parameter_base(
     if v.structural || v.variability == Variability::Constant {
         return Err(SettingError::Structural { name, span });
     }
-    let base = model.region(id, Kind::Value);
+    let base = model.region(id, ValueKind::Value);
     let waits = |b: usize| computed.range(b..b + v.len()).next().is_some();
     let base = base.filter(|&b| !is_free(&model.symbols, id) && !waits(b));
     base.ok_or(SettingError::Computed { name, span })
 }
 
 /// The first place of a start attribute.
-fn start_base(model: &Compiled, id: VarId) -> Result<usize, SettingError> {
+fn start_base(model: &CompiledModel, id: VarId) -> Result<usize, SettingError> {
     let v = model.symbols.var(id);
     let (name, span) = (v.name.plain(), v.span);
     if v.protected {
@@ -212,7 +212,7 @@ impl Target<'_> {
     /// The places with their values.
     fn values(
         &self,
-        model: &Compiled,
+        model: &CompiledModel,
         value: &ParameterValue,
     ) -> Result<Vec<(usize, f64)>, SettingError> {
         let v = model.symbols.var(self.var);

@@ -6,16 +6,16 @@ use acausal_compiled::fixed;
 use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, SolverError, StepLimit, StepOutcome};
 
-use super::{REACH_STEPS, Run, absorb};
+use super::{REACH_STEPS, Simulation, absorb};
 use crate::at_event::record_delays;
+use crate::consistent_indicators::ConsistentIndicators;
 use crate::event::EventOutcome;
-use crate::history::Recent;
+use crate::history::RecentSamples;
 use crate::initial::restart_system;
 use crate::selected::SelectedSignals;
-use crate::watched::Watched;
 use crate::{Settings, SimError, Sink, Summary};
 
-impl Run {
+impl Simulation {
     /// Integrates to the end.
     pub(super) fn complete(
         mut self,
@@ -39,7 +39,7 @@ impl Run {
         }
         self.machine.profiles = settings.profile;
         let result = self.integrate(settings, sink, &mut summary);
-        summary.notes.extend(self.astray_note());
+        summary.notes.extend(self.uncorrected_note());
         let inner = self.interior.counts;
         summary.profile.inner_points = inner.points;
         summary.profile.inner_iterations = inner.iterations;
@@ -170,7 +170,7 @@ impl Run {
         target: f64,
     ) -> Result<Option<Result<StepOutcome, SolverError>>, SimError> {
         let before = (self.border.as_ref()).map(|_| (bdf.t(), bdf.y().to_vec(), bdf.yp().to_vec()));
-        let mut model = Watched {
+        let mut model = ConsistentIndicators {
             machine: &mut self.machine,
             system: &mut self.restart,
             interior: &mut self.interior,
@@ -311,7 +311,7 @@ impl Run {
         if settings.checkpoint_at == Some(self.t) {
             self.follow(bdf);
             // A continuation does not have them.
-            self.recent = Recent::default();
+            self.recent = RecentSamples::default();
             summary.checkpoint = Some(self.checkpoint(settings));
             if self.t < settings.stop {
                 return Some(Pause::Checkpoint);
@@ -424,7 +424,7 @@ fn hand_over_prints(summary: &mut Summary, sink: &mut dyn Sink) {
     }
 }
 
-/// Why [`Run::advance`] returns.
+/// Why [`Simulation::advance`] returns.
 enum Pause {
     /// The simulation is over.
     End,

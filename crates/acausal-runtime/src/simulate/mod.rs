@@ -9,7 +9,7 @@ mod advance;
 use std::sync::Arc;
 use std::time::Instant;
 
-use acausal_compiled::{Compiled, fixed};
+use acausal_compiled::{CompiledModel, fixed};
 use acausal_cpu::FlushSubnormals;
 
 use crate::at_event::record_delays;
@@ -18,14 +18,14 @@ use crate::checkpoint::Checkpoint;
 use crate::consistent::Point;
 use crate::event::watch::Watch;
 use crate::event::{EventContext, EventOutcome, EventState};
-use crate::history::Recent;
+use crate::history::RecentSamples;
 use crate::initial::{
     check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
 };
 use crate::inputs::Inputs;
 use crate::interior::Interior;
 use crate::limits::check_samples;
-use crate::machine::{Machine, Prepared, Which};
+use crate::machine::{Machine, Prepared, ProgramId};
 use crate::parameters::check_assumptions;
 use crate::selected::SelectedSignals;
 use crate::trace::Tracer;
@@ -36,7 +36,7 @@ const MOST_DELAY_ROUNDS: usize = 20;
 
 /// Simulates a compiled model and gives every output row to the sink.
 pub fn simulate(
-    model: Arc<Compiled>,
+    model: Arc<CompiledModel>,
     settings: &Settings,
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
@@ -66,7 +66,7 @@ pub fn simulate_prepared(
         check_parameters(&machine).map_err(|e| e.because(failure.reason()))?;
     }
     let data = start_data(&machine)?;
-    let run = Run::start(machine, data, settings, &mut summary)
+    let run = Simulation::start(machine, data, settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
     if !given {
         check_parameters(&run.machine).map_err(|e| e.because(failure.reason()))?;
@@ -78,7 +78,7 @@ pub fn simulate_prepared(
 
 /// Continues from a checkpoint of the same model until `settings.stop`; `settings.start` is not used.
 pub fn resume(
-    model: Arc<Compiled>,
+    model: Arc<CompiledModel>,
     checkpoint: &Checkpoint,
     settings: &Settings,
     sink: &mut dyn Sink,
@@ -107,7 +107,7 @@ pub fn resume_prepared(
     let clock = Instant::now();
     let (machine, mut summary) = ready(prepared, &settings)?;
     let failure = machine.function_failure();
-    let run = Run::resume(machine, checkpoint, &settings, &mut summary)
+    let run = Simulation::resume(machine, checkpoint, &settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
     summary.seconds.initialise = clock.elapsed().as_secs_f64() - summary.seconds.codegen;
     run.complete(&settings, sink, summary)
@@ -115,7 +115,7 @@ pub fn resume_prepared(
 }
 
 /// Makes a model ready to run with these settings (`threads` and `scale`), once for all simulations of it.
-pub fn prepare(model: Arc<Compiled>, settings: &Settings) -> Result<Arc<Prepared>, SimError> {
+pub fn prepare(model: Arc<CompiledModel>, settings: &Settings) -> Result<Arc<Prepared>, SimError> {
     let backend = acausal_jit::default_backend();
     // Two are what measurements speak for (docs/scale.md): more of them wait for the same memory.
     let some = || {
@@ -148,7 +148,7 @@ fn machine(prepared: &Arc<Prepared>) -> Result<(Machine, Summary), SimError> {
         unknowns: model.n - stand_in(model),
         states: roles(model)
             .iter()
-            .filter(|r| **r == acausal_expr::unknown::Role::State)
+            .filter(|r| **r == acausal_expr::unknown::UnknownRole::State)
             .count()
             - stand_in(model),
         ..Summary::default()
@@ -176,17 +176,17 @@ fn set_parameters(
 }
 
 /// Number of unknowns that stand in for those of a model without any.
-fn stand_in(model: &Compiled) -> usize {
+fn stand_in(model: &CompiledModel) -> usize {
     let is = |u: &&acausal_expr::unknown::Unknown| {
         u.value.is_some_and(|q| {
-            model.symbols.var(q.0).auxiliary && u.role == acausal_expr::unknown::Role::State
+            model.symbols.var(q.0).auxiliary && u.role == acausal_expr::unknown::UnknownRole::State
         })
     };
     model.unknowns.iter().filter(is).map(|u| u.len).sum()
 }
 
 /// A simulation under way.
-pub(crate) struct Run {
+pub(crate) struct Simulation {
     pub machine: Machine,
     pub events: EventState,
     pub restart: crate::consistent::ConsistentSystem,
@@ -216,7 +216,7 @@ pub(crate) struct Run {
     /// The last text of everything that is printed outside of `when`.
     pub(crate) printed: Vec<String>,
     /// What delays and distributions keep, at the last steps.
-    pub(crate) recent: Recent,
+    pub(crate) recent: RecentSamples,
     /// A jump to another solution has been reported.
     pub(crate) jumped: bool,
     /// Output rows are made consistent with the equations: there are unknowns that the error test does not control between steps.
@@ -225,7 +225,7 @@ pub(crate) struct Run {
     pub slopes: bool,
     pub interior: Interior,
     /// Rows that could not be made consistent: their number, and the time of the first.
-    pub(crate) astray: Option<(u64, f64)>,
+    pub(crate) uncorrected: Option<(u64, f64)>,
     /// What output rows need, where that is little.
     pub(crate) selected: Option<SelectedSignals>,
     /// `Mem`, `y` and `y'` of the start, if a relation changes right after it: then there are two rows.
@@ -234,13 +234,13 @@ pub(crate) struct Run {
     pub(crate) tracer: Tracer,
 }
 
-impl Run {
+impl Simulation {
     fn start(
         mut machine: Machine,
         data: crate::initial::StartData,
         settings: &Settings,
         summary: &mut Summary,
-    ) -> Result<Run, SimError> {
+    ) -> Result<Simulation, SimError> {
         let t = settings.start;
         let mut y = data.y.clone();
         let mut yp = data.yp.clone();
@@ -254,8 +254,8 @@ impl Run {
         machine.update(t, &y, &yp);
         events.refresh_start(&mut machine, &y, &yp);
         EventState::copy_left_limits(&mut machine, &y, &yp);
-        machine.run(Which::InitialDiscrete, &y, &yp);
-        machine.run(Which::Discrete, &y, &yp);
+        machine.run(ProgramId::InitialDiscrete, &y, &yp);
+        machine.run(ProgramId::Discrete, &y, &yp);
         let (mut initial, notes) = initial_system(&mut machine, &data, t, settings.steady_state)?;
         summary.notes.extend(notes);
         if machine.model.initial.homotopy {
@@ -322,7 +322,7 @@ impl Run {
         let open = initial.system.underdetermined().cloned();
         drop(initial);
         let restart = restart_system(&machine)?;
-        let mut run = Run::new(machine, events, restart, data.nominal, settings);
+        let mut run = Simulation::new(machine, events, restart, data.nominal, settings);
         run.reach = reach(&run.machine, &run.nominal, &y, &yp);
         (run.y, run.yp) = (y, yp);
         run.first_events(settings, summary)?;
@@ -344,22 +344,22 @@ impl Run {
         restart: crate::consistent::ConsistentSystem,
         nominal: Vec<f64>,
         settings: &Settings,
-    ) -> Run {
+    ) -> Simulation {
         machine.delays.tolerance = settings.tolerance;
         machine.distributions.tolerance = settings.tolerance;
         let roles = roles(&machine.model);
         let slopes = machine.model.uses_slopes();
-        Run {
+        Simulation {
             functions_warn: machine.functions_warn(),
             printed: Vec::new(),
-            recent: Recent::default(),
+            recent: RecentSamples::default(),
             corrects_rows: roles
                 .iter()
-                .any(|r| *r != acausal_expr::unknown::Role::State)
+                .any(|r| *r != acausal_expr::unknown::UnknownRole::State)
                 || slopes,
             slopes,
             interior: Interior::new(crate::integrator::accuracy(settings, &roles)),
-            astray: None,
+            uncorrected: None,
             machine,
             events,
             restart,
@@ -410,7 +410,7 @@ pub(crate) const UNKNOWN_REACH: f64 = 1.0;
 /// A time that is long for the model before it has made a step: in which its fastest state would change by its own size.
 fn reach(machine: &Machine, nominal: &[f64], y: &[f64], yp: &[f64]) -> Option<f64> {
     let roles = roles(&machine.model);
-    let states = (0..y.len()).filter(|&k| roles[k] == acausal_expr::unknown::Role::State);
+    let states = (0..y.len()).filter(|&k| roles[k] == acausal_expr::unknown::UnknownRole::State);
     let times = states.map(|k| (y[k].abs() + nominal[k]) / yp[k].abs());
     let shortest = times.fold(f64::INFINITY, f64::min);
     // Or nothing moves, or what moves is no number.

@@ -1,7 +1,7 @@
 //! One accepted step: predict, correct, test the error, and try again with a smaller step where that fails.
 
 use super::corrector::{Progress, Stage, Storage};
-use super::iteration::Failure;
+use super::iteration::AttemptFailure;
 use super::options::factor;
 use super::stepper::Estimates;
 use super::{Bdf, InvalidInput, Move, SolverError, StepLimit, kernels};
@@ -101,11 +101,11 @@ impl Bdf {
                     return Ok(());
                 }
                 Ok(estimates) => self.refuse(dae, &estimates, &mut failures),
-                Err(Failure::Fatal(error)) => {
+                Err(AttemptFailure::Fatal(error)) => {
                     self.undo(team_of(dae));
                     return Err(error);
                 }
-                Err(Failure::Retry(limit)) => {
+                Err(AttemptFailure::Retry(limit)) => {
                     self.retreat(dae, limit, &mut failures);
                     limit
                 }
@@ -123,7 +123,11 @@ impl Bdf {
     }
 
     /// Predicts, corrects and estimates the error.
-    fn attempt<D: Dae + ?Sized>(&mut self, dae: &mut D, t_new: f64) -> Result<Estimates, Failure> {
+    fn attempt<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t_new: f64,
+    ) -> Result<Estimates, AttemptFailure> {
         let s = &self.stepper;
         self.history.c.advance(s.h, s.k, s.h_used, s.k_used);
         let (t, h, order) = (s.tn, s.h, s.k);

@@ -30,24 +30,24 @@ pub(crate) struct DifferenceRows {
 
 /// One row.
 #[derive(Clone, Copy)]
-pub(crate) enum Row<'a> {
+pub(crate) enum DifferenceRow<'a> {
     Wide(&'a [f64]),
     Narrow(&'a [f32]),
 }
 
-impl<'a> Row<'a> {
+impl<'a> DifferenceRow<'a> {
     /// Some of its numbers.
-    pub fn part(self, range: Range<usize>) -> Row<'a> {
+    pub fn part(self, range: Range<usize>) -> DifferenceRow<'a> {
         match self {
-            Row::Wide(row) => Row::Wide(&row[range]),
-            Row::Narrow(row) => Row::Narrow(&row[range]),
+            DifferenceRow::Wide(row) => DifferenceRow::Wide(&row[range]),
+            DifferenceRow::Narrow(row) => DifferenceRow::Narrow(&row[range]),
         }
     }
 
     pub fn len(self) -> usize {
         match self {
-            Row::Wide(row) => row.len(),
-            Row::Narrow(row) => row.len(),
+            DifferenceRow::Wide(row) => row.len(),
+            DifferenceRow::Narrow(row) => row.len(),
         }
     }
 
@@ -58,16 +58,16 @@ impl<'a> Row<'a> {
         // SAFETY: by the contract.
         unsafe {
             match self {
-                Row::Wide(row) => Q::load(row, i),
-                Row::Narrow(row) => Q::load_narrow(row, i),
+                DifferenceRow::Wide(row) => Q::load(row, i),
+                DifferenceRow::Narrow(row) => Q::load_narrow(row, i),
             }
         }
     }
 
     pub fn at(self, i: usize) -> f64 {
         match self {
-            Row::Wide(row) => row[i],
-            Row::Narrow(row) => f64::from(row[i]),
+            DifferenceRow::Wide(row) => row[i],
+            DifferenceRow::Narrow(row) => f64::from(row[i]),
         }
     }
 }
@@ -90,10 +90,10 @@ impl DifferenceRows {
         !self.narrow.is_empty()
     }
 
-    pub fn row(&self, j: usize) -> Row<'_> {
+    pub fn row(&self, j: usize) -> DifferenceRow<'_> {
         match self.wide.get(j) {
-            Some(row) => Row::Wide(row),
-            None => Row::Narrow(&self.narrow[j - self.wide.len()]),
+            Some(row) => DifferenceRow::Wide(row),
+            None => DifferenceRow::Narrow(&self.narrow[j - self.wide.len()]),
         }
     }
 
@@ -128,7 +128,7 @@ impl DifferenceRows {
     }
 
     /// The first K rows, and the one behind them.
-    pub fn first<const K: usize>(&mut self) -> (SharedSet<'_, K>, Behind<'_>) {
+    pub fn first<const K: usize>(&mut self) -> (SharedSet<'_, K>, RowBehind<'_>) {
         let first_narrow = self.wide.len();
         let mut wide = self.wide.iter_mut();
         let mut narrow = self.narrow.iter_mut();
@@ -140,9 +140,9 @@ impl DifferenceRows {
             }),
         };
         let behind = match (wide.next(), narrow.next()) {
-            (Some(row), _) => Behind::Wide(row),
-            (None, Some(row)) => Behind::Narrow(row),
-            (None, None) => Behind::Nothing,
+            (Some(row), _) => RowBehind::Wide(row),
+            (None, Some(row)) => RowBehind::Narrow(row),
+            (None, None) => RowBehind::Nothing,
         };
         (set, behind)
     }
@@ -164,10 +164,10 @@ impl<'a, const K: usize> SharedSet<'a, K> {
     ///
     /// # Safety
     /// Nobody else uses it meanwhile.
-    pub unsafe fn part(&self, range: Range<usize>) -> Set<'a, K> {
+    pub unsafe fn part(&self, range: Range<usize>) -> DifferenceRowsMut<'a, K> {
         // SAFETY: by the contract.
         unsafe {
-            Set {
+            DifferenceRowsMut {
                 wide: self.wide.map(|row| row.part(range.clone())),
                 narrow: self.narrow.map(|row| row.part(range.clone())),
             }
@@ -176,19 +176,19 @@ impl<'a, const K: usize> SharedSet<'a, K> {
 }
 
 /// The row behind the first ones, to be written.
-pub(crate) enum Behind<'a> {
+pub(crate) enum RowBehind<'a> {
     Nothing,
     Wide(&'a mut [f64]),
     Narrow(&'a mut [f32]),
 }
 
 /// The first K rows, to be written. In its functions W is the number of rows that are not narrow, or more.
-pub(crate) struct Set<'a, const K: usize> {
+pub(crate) struct DifferenceRowsMut<'a, const K: usize> {
     wide: [&'a mut [f64]; K],
     narrow: [&'a mut [f32]; K],
 }
 
-impl<'a, const K: usize> Set<'a, K> {
+impl<'a, const K: usize> DifferenceRowsMut<'a, K> {
     /// Whether all rows have n numbers.
     pub fn is_complete<const W: usize>(&self, n: usize) -> bool {
         (0..K).all(|j| match j < W {
@@ -211,7 +211,7 @@ impl<'a, const K: usize> Set<'a, K> {
     }
 
     /// # Safety
-    /// As for [`Set::load`].
+    /// As for [`DifferenceRowsMut::load`].
     #[inline(always)]
     pub unsafe fn store<Q: F64x4, const W: usize>(&mut self, j: usize, i: usize, row: Q) {
         // SAFETY: by the contract.

@@ -8,7 +8,7 @@
 
 use super::options::{HOPELESS, MAX_RATE, STANDSTILL, TINY_CORRECTION};
 use super::{Bdf, Move, SolverError, StepLimit, kernels};
-use crate::dae::{Dae, EvalError, EvalReason, first_not_finite, jacobian_needs_point, team_of};
+use crate::dae::{Dae, DaeError, EvalReason, first_not_finite, jacobian_needs_point, team_of};
 use crate::parallel::team_for;
 use acausal_cpu::Team;
 
@@ -16,7 +16,7 @@ use acausal_cpu::Team;
 const LAST_PIECE: f64 = 0.1;
 
 /// Why an attempt was given up.
-pub(crate) enum Failure {
+pub(crate) enum AttemptFailure {
     /// Try a smaller step.
     Retry(StepLimit),
     /// Stop.
@@ -49,8 +49,8 @@ impl Bdf {
         &mut self,
         dae: &mut D,
         t: f64,
-        mut evaluated: Option<Result<(), EvalError>>,
-    ) -> Result<(), Failure> {
+        mut evaluated: Option<Result<(), DaeError>>,
+    ) -> Result<(), AttemptFailure> {
         let cj = self.history.c.cj;
         let mut run = Attempt {
             is_new: self.renewal.begin_attempt(&self.matrix, cj),
@@ -82,7 +82,11 @@ impl Bdf {
     }
 
     /// After an iteration that did not converge with a new matrix: a new one in every turn where that may help.
-    fn correct_in_pieces<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+    fn correct_in_pieces<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+    ) -> Result<(), AttemptFailure> {
         let pieces = self.renewal.pieces();
         if pieces > 0 {
             self.predict_again(team_of(dae));
@@ -93,7 +97,10 @@ impl Bdf {
         }
         let variable = self.largest_correction(team_of(dae));
         let row = self.worst_row(dae, t);
-        Err(Failure::Retry(StepLimit::Convergence { variable, row }))
+        Err(AttemptFailure::Retry(StepLimit::Convergence {
+            variable,
+            row,
+        }))
     }
 
     /// The iteration with the present matrix.
@@ -102,7 +109,7 @@ impl Bdf {
         dae: &mut D,
         t: f64,
         run: &Attempt,
-    ) -> Result<Iteration, Failure> {
+    ) -> Result<Iteration, AttemptFailure> {
         let ratio = self.matrix.ratio(self.history.c.cj).unwrap_or(1.0);
         let factor = if ratio == 1.0 {
             1.0
@@ -122,7 +129,7 @@ impl Bdf {
             {
                 self.record.statistics.evaluation_failures += 1;
                 let reason = EvalReason::NotFinite { row };
-                return Err(Failure::Retry(StepLimit::Evaluation(reason)));
+                return Err(AttemptFailure::Retry(StepLimit::Evaluation(reason)));
             }
             norm = self.newton_correction(dae, factor, m + 1);
             if !norm.is_finite() {
@@ -156,7 +163,11 @@ impl Bdf {
     }
 
     /// The residual with the corrections so far.
-    fn next_residual<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+    fn next_residual<D: Dae + ?Sized>(
+        &mut self,
+        dae: &mut D,
+        t: f64,
+    ) -> Result<(), AttemptFailure> {
         match self.evaluate_corrected(dae, t) {
             Some(result) => self.take_residual(result),
             None => {
@@ -206,7 +217,7 @@ impl Bdf {
         dae: &mut D,
         t: f64,
         pieces: u32,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, AttemptFailure> {
         for _ in 0..pieces {
             self.apply_held(team_of(dae));
             self.evaluate_residual(dae, t)?;
@@ -244,22 +255,22 @@ impl Bdf {
         &mut self,
         dae: &mut D,
         t: f64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), AttemptFailure> {
         let c = &mut self.corrector;
         let result = dae.residual(t, &c.y, &c.yp, &mut c.d);
         self.take_residual(result)
     }
 
-    fn take_residual(&mut self, result: Result<(), EvalError>) -> Result<(), Failure> {
+    fn take_residual(&mut self, result: Result<(), DaeError>) -> Result<(), AttemptFailure> {
         self.record.statistics.residual_evaluations += 1;
         result.map_err(|error| self.evaluation_failure(error))
     }
 
-    fn evaluation_failure(&mut self, error: EvalError) -> Failure {
+    fn evaluation_failure(&mut self, error: DaeError) -> AttemptFailure {
         self.record.statistics.evaluation_failures += 1;
         match error {
-            EvalError::Recoverable(reason) => Failure::Retry(StepLimit::Evaluation(reason)),
-            EvalError::Fatal(reason) => Failure::Fatal(SolverError::Evaluation {
+            DaeError::Recoverable(reason) => AttemptFailure::Retry(StepLimit::Evaluation(reason)),
+            DaeError::Fatal(reason) => AttemptFailure::Fatal(SolverError::Evaluation {
                 t: self.stepper.tn,
                 h: self.stepper.h,
                 reason,
@@ -267,7 +278,7 @@ impl Bdf {
         }
     }
 
-    fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), Failure> {
+    fn renew_matrix<D: Dae + ?Sized>(&mut self, dae: &mut D, t: f64) -> Result<(), AttemptFailure> {
         if jacobian_needs_point(dae) {
             self.complete(team_of(dae));
         }
@@ -285,14 +296,14 @@ impl Bdf {
         let n = self.len();
         if let Err(singular) = self.matrix.factor(team_for(dae, n), cj) {
             let Some(row) = self.matrix.row_not_finite() else {
-                return Err(Failure::Retry(StepLimit::Singular {
+                return Err(AttemptFailure::Retry(StepLimit::Singular {
                     row: singular.row,
                     col: singular.col,
                 }));
             };
             self.record.statistics.evaluation_failures += 1;
             let reason = EvalReason::NotFinite { row };
-            return Err(Failure::Retry(StepLimit::Evaluation(reason)));
+            return Err(AttemptFailure::Retry(StepLimit::Evaluation(reason)));
         }
         self.renewal.rate.renew();
         Ok(())

@@ -15,7 +15,7 @@
 //! | `advance` | one accepted step: attempts, error test |
 //! | `prediction`, `iteration` | the two halves of an attempt: extrapolation, modified Newton |
 //! | `dense_output` | the solution inside of a step |
-//! | `roots`, `looks` | location of events; how densely indicators are looked at |
+//! | `roots`, `indicator_sampling` | location of events; how densely indicators are looked at |
 //! | `kernels`, `norms`, `simd`, `vector` | fused vector loops, sums in a fixed order, groups of four numbers, vectors in memory |
 //! | `options`, `tolerances`, `outcome`, `trace` | settings, error weights, results and errors, moves |
 //!
@@ -24,14 +24,14 @@
 //!
 //! Example: `y' = -y`, `y(0) = 1`.
 //! ```
-//! use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Pattern, StepOutcome};
+//! use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, Pattern, StepOutcome};
 //! struct Decay(Pattern);
 //! impl Dae for Decay {
-//!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+//!     fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
 //!         r[0] = yp[0] + y[0];
 //!         Ok(())
 //!     }
-//!     fn jacobian(&mut self, _t: f64, _y: &[f64], _yp: &[f64], cj: f64, v: &mut [f64]) -> Result<(), EvalError> {
+//!     fn jacobian(&mut self, _t: f64, _y: &[f64], _yp: &[f64], cj: f64, v: &mut [f64]) -> Result<(), DaeError> {
 //!         v[0] = cj + 1.0;
 //!         Ok(())
 //!     }
@@ -50,9 +50,9 @@ mod corrector;
 mod dense_output;
 mod difference_rows;
 mod history;
+mod indicator_sampling;
 mod iteration;
 mod kernels;
-mod looks;
 mod matrix;
 mod norms;
 mod options;
@@ -69,7 +69,7 @@ mod vector;
 
 pub use options::{BdfOptions, MAX_ORDER};
 pub use outcome::{InvalidInput, RootCrossing, SolverError, Statistics, StepLimit, StepOutcome};
-pub use trace::{Move, Profile};
+pub use trace::{IntegratorProfile, Move};
 
 use crate::dae::{Dae, indicators_len};
 use crate::factors::StepFactors;
@@ -85,7 +85,7 @@ use matrix::{IterationMatrix, RenewalPolicy};
 use norms::Norms;
 #[cfg(feature = "sundials")]
 pub(crate) use options::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
-pub(crate) use roots::{Inside, RootFinder};
+pub(crate) use roots::{InteriorPoint, RootFinder};
 use stepper::Stepper;
 use tolerances::Tolerances;
 use trace::Journal;
@@ -256,7 +256,7 @@ impl Bdf {
             history.interpolate(k, &factors, None, y, yp);
         };
         let solver: &mut (dyn LinearSolver + Send) = &mut *self.matrix.solver;
-        let mut step = Inside {
+        let mut step = InteriorPoint {
             dae,
             interpolant: &interpolant,
             factors: self.matrix.cj.map(|cj| (solver, cj)),
@@ -344,8 +344,8 @@ impl Bdf {
     }
 
     /// Who limits the steps, and what the matrix costs.
-    pub fn profile(&self) -> Profile {
-        Profile {
+    pub fn profile(&self) -> IntegratorProfile {
+        IntegratorProfile {
             limiting: self.record.limiting.clone(),
             diverging: self.record.diverging.clone(),
             matrix_entries: self.matrix.pattern.as_ref().map_or(0, Pattern::nnz),

@@ -9,7 +9,7 @@
 
 use super::corrector::{Progress, Stage, Storage};
 use super::{Bdf, PredictPart, coefficients, kernels};
-use crate::dae::{Dae, EvalError, Predicted, indicators_len, jacobian_needs_point, team_of};
+use crate::dae::{Dae, DaeError, Predicted, indicators_len, jacobian_needs_point, team_of};
 use crate::parallel::in_parts;
 use acausal_cpu::{Shared, Team};
 use std::ops::Range;
@@ -26,7 +26,7 @@ impl Bdf {
         &mut self,
         dae: &mut D,
         t: f64,
-    ) -> Option<Result<(), EvalError>> {
+    ) -> Option<Result<(), DaeError>> {
         let first_scaled = self.history.c.steps_constant;
         let for_matrix = self.needs_new_matrix() && jacobian_needs_point(dae);
         if indicators_len(dae) > 0 || for_matrix {
@@ -55,7 +55,7 @@ impl Bdf {
         &mut self,
         dae: &mut D,
         t: f64,
-    ) -> Option<Result<(), EvalError>> {
+    ) -> Option<Result<(), DaeError>> {
         let (Progress::Held(factor), Storage::Deferred) =
             (self.corrector.progress, self.corrector.storage)
         else {

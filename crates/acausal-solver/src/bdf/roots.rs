@@ -11,14 +11,14 @@
 //! reported where it reached zero.
 //!
 //! An even number of sign changes leaves the sign at the end of a step as it was. So indicators are looked at inside of steps as
-//! well, as densely as they need it ([`super::looks`], which says what is promised); and where the parabola through the last
+//! well, as densely as they need it ([`super::indicator_sampling`], which says what is promised); and where the parabola through the last
 //! three values of an indicator dips below [`DIP`] of the smaller end inside of the interval, the lowest point is sought by
 //! repeated parabolas (at most [`DIP_EVALUATIONS`] per indicator) and a crossing there is located as usual.
 //!
 //! Worked example: g = t - 0.5, step [0, 1]: g(0) < 0 < g(1); the secant hits 0.5, where g = 0 is not yet a change, so
 //! the bracket becomes [0.5, 1]; further cuts near `lo` shrink it to [0.5, 0.5 + tol] and hi is reported.
 
-use super::looks::{Looks, MOST_CUTS};
+use super::indicator_sampling::{IndicatorSampling, MOST_CUTS};
 use super::{RootCrossing, SolverError};
 use crate::dae::{Dae, EvalReason, first_not_finite, indicators_len};
 use crate::factors::StepFactors;
@@ -41,7 +41,7 @@ const DIP_INDICATORS: usize = 4;
 pub(crate) type Interpolant<'a> = dyn Fn(f64, &mut [f64], &mut [f64]) + 'a;
 
 /// Where crossings are looked for: a model and its solution inside of the last step.
-pub(crate) struct Inside<'a, D: ?Sized> {
+pub(crate) struct InteriorPoint<'a, D: ?Sized> {
     pub dae: &'a mut D,
     /// Solution and derivative at a time inside of the step.
     pub interpolant: &'a Interpolant<'a>,
@@ -73,14 +73,14 @@ pub(crate) struct RootFinder {
     zero_counts: Vec<bool>,
     y: Vec<f64>,
     yp: Vec<f64>,
-    looks: Looks,
+    sampling: IndicatorSampling,
 }
 
 impl RootFinder {
     /// The values before the position say nothing about what follows.
     pub fn forget(&mut self) {
         self.t_before = None;
-        self.looks.forget();
+        self.sampling.forget();
     }
 
     /// Indicators that are negative at the position.
@@ -122,7 +122,7 @@ impl RootFinder {
     /// Takes the values at the upper end as the new lower end.
     fn move_up(&mut self, t: f64) {
         if let Some(before) = self.t_before {
-            self.looks.remember(before, &mut self.g_before);
+            self.sampling.remember(before, &mut self.g_before);
         }
         self.t_before = Some(self.t_lo);
         self.t_lo = t;
@@ -172,7 +172,7 @@ impl RootFinder {
     ) -> Result<(), SolverError> {
         let m = indicators_len(dae);
         self.t_before = None;
-        self.looks.start(m);
+        self.sampling.start(m);
         for g in [
             &mut self.g_before,
             &mut self.g_lo,
@@ -206,7 +206,7 @@ impl RootFinder {
     /// Looks for the first crossing after the last position, up to `t_end` inside the last step.
     pub fn find<D: Dae + ?Sized>(
         &mut self,
-        step: &mut Inside<D>,
+        step: &mut InteriorPoint<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
         self.found.clear();
@@ -233,12 +233,12 @@ impl RootFinder {
     /// Chooses the next place to look at, up to `t_end`; the values there are in `g_mid` afterwards.
     fn look<D: Dae + ?Sized>(
         &mut self,
-        step: &mut Inside<D>,
+        step: &mut InteriorPoint<D>,
         t_end: f64,
     ) -> Result<f64, SolverError> {
         let lo = self.t_lo;
         let before = self.t_before.map(|t| (t, &self.g_before[..]));
-        let first = (self.looks).next((lo, &self.g_lo), before, t_end, step.h);
+        let first = (self.sampling).next((lo, &self.g_lo), before, t_end, step.h);
         let mut end = first;
         for cut in 0.. {
             self.roots_at(step, end)?;
@@ -247,8 +247,8 @@ impl RootFinder {
             }
             let before = self.t_before.map(|t| (t, &self.g_before[..]));
             let (at, there) = ((lo, &self.g_lo[..]), (end, &self.g_mid[..]));
-            if self.looks.is_resolved(at, before, there) {
-                self.looks.accept(end - lo, cut > 0);
+            if self.sampling.is_resolved(at, before, there) {
+                self.sampling.accept(end - lo, cut > 0);
                 return Ok(end);
             }
             if cut == MOST_CUTS {
@@ -257,7 +257,7 @@ impl RootFinder {
             end = lo + 0.5 * (end - lo);
         }
         // What does not become smoother by looking closer has noise in it.
-        self.looks.give_up();
+        self.sampling.give_up();
         self.roots_at(step, first)?;
         Ok(first)
     }
@@ -265,7 +265,7 @@ impl RootFinder {
     /// Looks for the first crossing in `(t_lo, t_end]`; the values at its end are in `g_mid`.
     fn scan<D: Dae + ?Sized>(
         &mut self,
-        step: &mut Inside<D>,
+        step: &mut InteriorPoint<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
         let roots = &mut *self;
@@ -348,7 +348,7 @@ impl RootFinder {
     /// those of the upper end.
     fn find_dip<D: Dae + ?Sized>(
         &mut self,
-        step: &mut Inside<D>,
+        step: &mut InteriorPoint<D>,
         t_end: f64,
     ) -> Result<Option<f64>, SolverError> {
         let lo = self.t_lo;
@@ -424,7 +424,7 @@ impl RootFinder {
     /// Evaluates the indicators on the dense output at `t` into `g_mid`.
     fn roots_at<D: Dae + ?Sized>(
         &mut self,
-        step: &mut Inside<D>,
+        step: &mut InteriorPoint<D>,
         t: f64,
     ) -> Result<(), SolverError> {
         (step.interpolant)(t, &mut self.y, &mut self.yp);

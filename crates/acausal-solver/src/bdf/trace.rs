@@ -68,7 +68,7 @@ pub enum Move {
 
 /// Work of an integrator beyond its counters, for statistics.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Profile {
+pub struct IntegratorProfile {
     /// Per variable: how often it contributed most to a failed error test.
     pub limiting: Vec<u64>,
     /// Per variable: how often its correction was the largest when the corrector did not converge.
@@ -87,7 +87,7 @@ pub struct Profile {
 #[derive(Debug)]
 pub(crate) struct Journal {
     pub statistics: Statistics,
-    /// Per variable: see [`Profile::limiting`] and [`Profile::diverging`].
+    /// Per variable: see [`IntegratorProfile::limiting`] and [`IntegratorProfile::diverging`].
     pub limiting: Vec<u64>,
     pub diverging: Vec<u64>,
     pub moves: Vec<Move>,

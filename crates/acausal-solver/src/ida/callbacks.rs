@@ -4,7 +4,7 @@
 //! fills the values in the order of the model's pattern, `setup` factorises them with [`Lu`], `solve` uses it. All
 //! callbacks find their data in a [`Link`] behind IDA's `user_data` and the solver's `content` pointer.
 
-use crate::dae::{Dae, EvalError, EvalReason, first_not_finite};
+use crate::dae::{Dae, DaeError, EvalReason, first_not_finite};
 use crate::linear::{LinearSolver, Lu, Singular};
 use std::os::raw::{c_int, c_void};
 use sundials_sys::{
@@ -27,7 +27,7 @@ pub(super) struct Link {
     pub values: Vec<f64>,
     pub lu: Lu,
     /// Why a callback failed last.
-    pub failure: Option<EvalError>,
+    pub failure: Option<DaeError>,
     pub singular: Option<Singular>,
     pub residuals: u64,
     /// Leading coefficients of the matrices made since the last step, where they are traced.
@@ -41,7 +41,7 @@ impl Link {
     /// Runs an evaluation of the model and turns its failure into IDA's return value.
     fn evaluate(
         &mut self,
-        call: impl FnOnce(&mut dyn Dae, &mut Vec<f64>) -> Result<(), EvalError>,
+        call: impl FnOnce(&mut dyn Dae, &mut Vec<f64>) -> Result<(), DaeError>,
     ) -> c_int {
         let Some(dae) = self.dae else {
             return FATAL;
@@ -52,7 +52,7 @@ impl Link {
             Ok(()) => OK,
             Err(error) => {
                 self.failure = Some(error);
-                if matches!(error, EvalError::Fatal(_)) {
+                if matches!(error, DaeError::Fatal(_)) {
                     FATAL
                 } else {
                     RECOVERABLE
@@ -80,9 +80,9 @@ pub(super) unsafe fn numbers_mut<'a>(v: N_Vector, n: usize) -> &'a mut [f64] {
     unsafe { std::slice::from_raw_parts_mut(N_VGetArrayPointer(v), n) }
 }
 
-fn check(values: &[f64]) -> Result<(), EvalError> {
+fn check(values: &[f64]) -> Result<(), DaeError> {
     match first_not_finite(values) {
-        Some(row) => Err(EvalError::Recoverable(EvalReason::NotFinite { row })),
+        Some(row) => Err(DaeError::Recoverable(EvalReason::NotFinite { row })),
         None => Ok(()),
     }
 }

@@ -12,11 +12,11 @@ mod callbacks;
 mod object;
 
 use crate::bdf::{
-    BdfOptions, Inside, InvalidInput, Move, RootCrossing, RootFinder, SolverError, Statistics,
-    StepLimit, StepOutcome,
+    BdfOptions, InteriorPoint, InvalidInput, Move, RootCrossing, RootFinder, SolverError,
+    Statistics, StepLimit, StepOutcome,
 };
 use crate::bdf::{FIRST_STEP_FRACTION, SHORTEST_FIRST_STEP};
-use crate::dae::{Dae, EvalError, EvalReason, indicators_len};
+use crate::dae::{Dae, DaeError, EvalReason, indicators_len};
 use crate::integrator::Integrator;
 use crate::linear::{LinearSolver, Lu};
 use crate::pattern::Pattern;
@@ -165,7 +165,7 @@ impl Ida {
         let reason = self
             .link
             .failure
-            .map_or(EvalReason::NotFinite { row: 0 }, |e: EvalError| e.reason());
+            .map_or(EvalReason::NotFinite { row: 0 }, |e: DaeError| e.reason());
         match flag {
             c::IDA_TOO_MUCH_WORK => SolverError::TooManySteps {
                 t,
@@ -262,7 +262,7 @@ impl Ida {
         if indicators_len(dae) > 0 {
             let object = &self.object;
             let interpolant = |t: f64, y: &mut [f64], yp: &mut [f64]| object.interpolate(t, y, yp);
-            let mut step = Inside {
+            let mut step = InteriorPoint {
                 dae,
                 interpolant: &interpolant,
                 factors: None,

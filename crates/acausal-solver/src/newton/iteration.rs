@@ -1,6 +1,6 @@
 //! One damped Newton iteration as a state machine: it asks for a residual or a Jacobian at a point and is told the answer.
 //!
-//! In: a first guess ([`Iteration::begin`]), then answers. Out: questions ([`Ask`]), at last the solution or a typed
+//! In: a first guess ([`Iteration::begin`]), then answers. Out: questions ([`Request`]), at last the solution or a typed
 //! error. Because the iteration never calls the model, many of them (one per block of a triangular system) advance in
 //! lock step and share each evaluation of the whole model; see [`super::blocks`].
 //!
@@ -9,12 +9,12 @@
 
 use super::step::StepSolver;
 use super::{NewtonError, NewtonOptions, NewtonStatistics};
-use crate::dae::{EvalError, EvalReason, first_not_finite};
+use crate::dae::{DaeError, EvalReason, first_not_finite};
 use crate::pattern::Pattern;
 
 /// What the iteration needs next, at [`Iteration::point`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum Request {
     Residual,
     Jacobian,
     /// [`Iteration::result`] is known.
@@ -89,7 +89,7 @@ impl Iteration {
     }
 
     /// Starts at a guess; the first question is for the residual there.
-    pub fn begin(&mut self, guess: impl Iterator<Item = f64>, options: &NewtonOptions) -> Ask {
+    pub fn begin(&mut self, guess: impl Iterator<Item = f64>, options: &NewtonOptions) -> Request {
         for (j, (x, g)) in self.x.iter_mut().zip(guess).enumerate() {
             *x = options.inside_bounds(j, g);
         }
@@ -99,7 +99,7 @@ impl Iteration {
         self.damping = FIRST_DAMPING;
         self.last = None;
         self.statistics = NewtonStatistics::default();
-        Ask::Residual
+        Request::Residual
     }
 
     /// Where the model is to be evaluated.
@@ -121,22 +121,20 @@ impl Iteration {
     /// The values in [`Iteration::r`] have been evaluated, or could not be.
     pub fn got_residual(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         self.statistics.residual_evaluations += 1;
         let evaluated = evaluated.and_then(|()| match first_not_finite(&self.r) {
-            Some(row) => Err(EvalError::Recoverable(EvalReason::NotFinite { row })),
+            Some(row) => Err(DaeError::Recoverable(EvalReason::NotFinite { row })),
             None => Ok(()),
         });
         match (self.phase, evaluated) {
             (Phase::First, Err(error)) => self.over(Err(NewtonError::Evaluation {
                 reason: error.reason(),
             })),
-            (_, Err(EvalError::Fatal(reason))) => {
-                self.over(Err(NewtonError::Evaluation { reason }))
-            }
-            (Phase::Trial, Err(EvalError::Recoverable(reason))) => {
+            (_, Err(DaeError::Fatal(reason))) => self.over(Err(NewtonError::Evaluation { reason })),
+            (Phase::Trial, Err(DaeError::Recoverable(reason))) => {
                 self.damping *= 0.5;
                 self.shorten(Some(reason), options)
             }
@@ -174,9 +172,9 @@ impl Iteration {
     /// The values in [`Iteration::values`] have been evaluated, or could not be.
     pub fn got_jacobian(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         self.statistics.iterations += 1;
         self.statistics.jacobian_evaluations += 1;
         if let Err(error) = evaluated {
@@ -215,11 +213,11 @@ impl Iteration {
         }
         self.phase = Phase::Trial;
         self.move_trial(self.damping, options);
-        Ask::Residual
+        Request::Residual
     }
 
     /// Restricted natural monotonicity test, Deuflhard (3.46): the simplified correction is smaller than the ordinary one.
-    fn judge(&mut self, options: &NewtonOptions) -> Ask {
+    fn judge(&mut self, options: &NewtonOptions) -> Request {
         self.solve_step(true);
         let bar = self.norm_of(&self.dx_bar, options);
         let damping = self.damping;
@@ -243,7 +241,7 @@ impl Iteration {
         self.shorten(None, options)
     }
 
-    fn shorten(&mut self, reason: Option<EvalReason>, options: &NewtonOptions) -> Ask {
+    fn shorten(&mut self, reason: Option<EvalReason>, options: &NewtonOptions) -> Request {
         self.statistics.damped_trials += 1;
         if self.damping < options.min_damping {
             self.phase = Phase::Recheck(reason);
@@ -251,27 +249,27 @@ impl Iteration {
         } else {
             self.move_trial(self.damping, options);
         }
-        Ask::Residual
+        Request::Residual
     }
 
-    fn jacobian_next(&mut self, options: &NewtonOptions) -> Ask {
+    fn jacobian_next(&mut self, options: &NewtonOptions) -> Request {
         if self.statistics.iterations >= options.max_iterations {
             let error = self.no_convergence(options);
             return self.over(Err(error));
         }
         self.phase = Phase::Jacobian;
-        Ask::Jacobian
+        Request::Jacobian
     }
 
-    fn finish(&mut self, options: &NewtonOptions) -> Ask {
+    fn finish(&mut self, options: &NewtonOptions) -> Request {
         self.phase = Phase::Finish;
         self.move_trial(1.0, options);
-        Ask::Residual
+        Request::Residual
     }
 
-    fn over(&mut self, result: Result<(), NewtonError>) -> Ask {
+    fn over(&mut self, result: Result<(), NewtonError>) -> Request {
         self.phase = Phase::Over(result);
-        Ask::Done
+        Request::Done
     }
 
     /// Factorises the Jacobian; a singular square one with regularisation.

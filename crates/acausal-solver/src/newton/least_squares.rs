@@ -11,10 +11,10 @@
 //!
 //! Worked example: `x^2 = 1` from x = 1e-3: Newton's step goes to 500; here the first steps are short and x = 1 is found.
 
-use super::iteration::Ask;
+use super::iteration::Request;
 use super::step::StepSolver;
 use super::{NewtonError, NewtonOptions};
-use crate::dae::{EvalError, EvalReason, first_not_finite};
+use crate::dae::{DaeError, EvalReason, first_not_finite};
 use crate::pattern::Pattern;
 
 /// First weight of the step against the residual.
@@ -91,9 +91,9 @@ impl LeastSquares {
     /// The values in [`LeastSquares::r`] have been evaluated, or could not be.
     pub fn got_residual(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         let evaluated = evaluated.map_err(|e| e.reason()).and_then(|()| {
             let row = first_not_finite(&self.r);
             row.map_or(Ok(()), |row| Err(EvalReason::NotFinite { row }))
@@ -123,9 +123,9 @@ impl LeastSquares {
     /// The values in [`LeastSquares::values`] have been evaluated, or could not be.
     pub fn got_jacobian(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         self.steps += 1;
         let refused = |reason| Err(NewtonError::Evaluation { reason });
         if let Err(error) = evaluated {
@@ -138,18 +138,18 @@ impl LeastSquares {
         self.try_step(options)
     }
 
-    fn accept(&mut self) -> Ask {
+    fn accept(&mut self) -> Request {
         self.accepted.copy_from_slice(&self.r);
         if self.steps >= MOST_STEPS {
             // Newton's method judges whether this is near enough.
             return self.over(Ok(()));
         }
         self.phase = Phase::Jacobian;
-        Ask::Jacobian
+        Request::Jacobian
     }
 
     /// The trial point for the present weight.
-    fn try_step(&mut self, options: &NewtonOptions) -> Ask {
+    fn try_step(&mut self, options: &NewtonOptions) -> Request {
         let factored = (self.solver).factor_with(&self.values, &self.x, options, self.mu);
         if let Err(s) = factored {
             let (row, col) = (s.row, s.col);
@@ -167,12 +167,12 @@ impl LeastSquares {
             *t = options.inside_bounds(j, x + d);
         }
         self.phase = Phase::Trial;
-        Ask::Residual
+        Request::Residual
     }
 
-    fn over(&mut self, result: Result<(), NewtonError>) -> Ask {
+    fn over(&mut self, result: Result<(), NewtonError>) -> Request {
         self.phase = Phase::Over(result);
-        Ask::Done
+        Request::Done
     }
 
     fn no_convergence(&self) -> NewtonError {

@@ -6,12 +6,12 @@
 //! whose guess neither converges.
 
 use super::blocks::{Block, BlockFailure, BlockNewton, BlockStatistics};
-use super::iteration::{Ask, Iteration};
+use super::iteration::{Iteration, Request};
 use super::one_block::OneBlock;
 use super::rescue::Rescue;
-use super::torn::{Probed, Tearing, Torn};
+use super::torn::{Tearing, Torn, UntornBlock};
 use super::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
-use crate::dae::EvalError;
+use crate::dae::DaeError;
 use crate::pattern::Pattern;
 
 pub(super) struct LockStep<'a> {
@@ -106,7 +106,7 @@ impl<'a> LockStep<'a> {
                 .collect();
             let guess: Vec<f64> = block.cols.iter().map(|&c| x[c as usize]).collect();
             // A linear block gains nothing.
-            let probed = Probed {
+            let probed = UntornBlock {
                 pattern: &block.pattern,
                 cols: &block.cols,
                 values: &own,
@@ -122,7 +122,7 @@ impl<'a> LockStep<'a> {
                         block,
                         options,
                         machine,
-                        ask: Ask::Residual,
+                        ask: Request::Residual,
                     });
                     numbers.push((k, error));
                 }
@@ -200,7 +200,7 @@ impl<'a> LockStep<'a> {
                 block,
                 options: block.options(options),
                 machine: rescue,
-                ask: Ask::Residual,
+                ask: Request::Residual,
             });
         }
         self.in_lock_step(system, x, &mut running);
@@ -254,8 +254,8 @@ impl<'a> LockStep<'a> {
         loop {
             let (mut residual, mut jacobian) = (false, false);
             for run in running.iter() {
-                residual |= run.ask == Ask::Residual;
-                jacobian |= run.ask == Ask::Jacobian;
+                residual |= run.ask == Request::Residual;
+                jacobian |= run.ask == Request::Jacobian;
                 for (&c, v) in run.block.cols.iter().zip(run.machine.point()) {
                     point[c as usize] = *v;
                 }
@@ -263,7 +263,7 @@ impl<'a> LockStep<'a> {
             if !residual && !jacobian {
                 break;
             }
-            let (mut r_ok, mut j_ok): (Result<(), EvalError>, Result<(), EvalError>) =
+            let (mut r_ok, mut j_ok): (Result<(), DaeError>, Result<(), DaeError>) =
                 (Ok(()), Ok(()));
             if residual {
                 self.statistics.residual_evaluations += 1;
@@ -276,19 +276,19 @@ impl<'a> LockStep<'a> {
             for run in running.iter_mut() {
                 let (machine, block) = (&mut run.machine, run.block);
                 run.ask = match run.ask {
-                    Ask::Residual => {
+                    Request::Residual => {
                         for (own, &row) in machine.r().iter_mut().zip(&block.rows) {
                             *own = self.r[row as usize];
                         }
                         machine.got_residual(r_ok, &run.options)
                     }
-                    Ask::Jacobian => {
+                    Request::Jacobian => {
                         for (own, &e) in machine.values().iter_mut().zip(&block.entries) {
                             *own = self.values[e as usize];
                         }
                         machine.got_jacobian(j_ok, &run.options)
                     }
-                    Ask::Done => Ask::Done,
+                    Request::Done => Request::Done,
                 }
             }
         }
@@ -300,7 +300,7 @@ struct Running<'a, M> {
     block: &'a Block,
     options: NewtonOptions,
     machine: M,
-    ask: Ask,
+    ask: Request,
 }
 
 /// What asks for evaluations of its block and is told the answers.
@@ -308,8 +308,10 @@ trait Asks {
     fn point(&self) -> &[f64];
     fn r(&mut self) -> &mut [f64];
     fn values(&mut self) -> &mut [f64];
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask;
+    fn got_residual(&mut self, evaluated: Result<(), DaeError>, options: &NewtonOptions)
+    -> Request;
+    fn got_jacobian(&mut self, evaluated: Result<(), DaeError>, options: &NewtonOptions)
+    -> Request;
 }
 
 impl Asks for Iteration {
@@ -322,10 +324,18 @@ impl Asks for Iteration {
     fn values(&mut self) -> &mut [f64] {
         &mut self.values
     }
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_residual(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Iteration::got_residual(self, evaluated, options)
     }
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_jacobian(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Iteration::got_jacobian(self, evaluated, options)
     }
 }
@@ -340,10 +350,18 @@ impl Asks for Torn {
     fn values(&mut self) -> &mut [f64] {
         Torn::values(self)
     }
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_residual(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Torn::got_residual(self, evaluated, options)
     }
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_jacobian(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Torn::got_jacobian(self, evaluated, options)
     }
 }
@@ -358,10 +376,18 @@ impl Asks for Rescue {
     fn values(&mut self) -> &mut [f64] {
         Rescue::values(self)
     }
-    fn got_residual(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_residual(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Rescue::got_residual(self, evaluated, options)
     }
-    fn got_jacobian(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn got_jacobian(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         Rescue::got_jacobian(self, evaluated, options)
     }
 }

@@ -43,11 +43,11 @@ mod torn;
 
 pub use blocks::{BlockFailure, BlockNewton, BlockStatistics};
 pub use options::{NewtonError, NewtonOptions, NewtonStatistics};
-pub use torn::{Probed, Tearing};
+pub use torn::{Tearing, UntornBlock};
 
-use crate::dae::EvalError;
+use crate::dae::DaeError;
 use crate::pattern::Pattern;
-use iteration::{Ask, Iteration};
+use iteration::{Iteration, Request};
 
 /// A nonlinear system `F(x) = 0`.
 pub trait Nonlinear {
@@ -65,10 +65,10 @@ pub trait Nonlinear {
     }
 
     /// Writes `F(x)` to `r`.
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError>;
 
     /// Writes the values of `dF/dx` in the order of [`Nonlinear::pattern`].
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError>;
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError>;
 
     /// Sparsity of the Jacobian: square, of the larger of both numbers, with empty rows or columns at the end if the
     /// system is rectangular.
@@ -109,19 +109,19 @@ impl Newton {
         let mut ask = it.begin(x.iter().copied(), options);
         loop {
             ask = match ask {
-                Ask::Residual => {
+                Request::Residual => {
                     let mut r = std::mem::take(&mut it.r);
                     let evaluated = system.residual(it.point(), &mut r);
                     it.r = r;
                     it.got_residual(evaluated, options)
                 }
-                Ask::Jacobian => {
+                Request::Jacobian => {
                     let mut values = std::mem::take(&mut it.values);
                     let evaluated = system.jacobian(it.point(), &mut values);
                     it.values = values;
                     it.got_jacobian(evaluated, options)
                 }
-                Ask::Done => break,
+                Request::Done => break,
             }
         }
         x.copy_from_slice(&it.x);

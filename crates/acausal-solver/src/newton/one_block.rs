@@ -5,7 +5,7 @@
 
 use super::bracket::bracketing;
 use super::{NewtonError, NewtonOptions, NewtonStatistics, Nonlinear};
-use crate::dae::EvalError;
+use crate::dae::DaeError;
 use crate::pattern::Pattern;
 
 /// A block: its equations, unknowns, pattern, and where its entries lie in the whole pattern.
@@ -48,7 +48,7 @@ impl<S: Nonlinear + ?Sized> Nonlinear for OneBlock<'_, S> {
         self.cols.len()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
         self.evaluations += 1;
         self.system.residual(&self.point, self.r)?;
@@ -58,7 +58,7 @@ impl<S: Nonlinear + ?Sized> Nonlinear for OneBlock<'_, S> {
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         self.place(x);
         self.system.jacobian(&self.point, self.values)?;
         for (own, &e) in values.iter_mut().zip(self.entries) {

@@ -9,10 +9,10 @@
 //! the evaluations of one, each of them of the whole model.)
 
 use super::continuation::Path;
-use super::iteration::{Ask, Iteration};
+use super::iteration::{Iteration, Request};
 use super::least_squares::LeastSquares;
 use super::{NewtonError, NewtonOptions, NewtonStatistics};
-use crate::dae::EvalError;
+use crate::dae::DaeError;
 use crate::pattern::Pattern;
 
 enum Phase {
@@ -83,9 +83,9 @@ impl Rescue {
     /// The residual has been evaluated, or could not be.
     pub fn got_residual(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         let ask = match &mut self.phase {
             Phase::Descent(descent) => descent.got_residual(evaluated, options),
             Phase::Shift => return self.begin_homotopy(evaluated, options),
@@ -104,9 +104,9 @@ impl Rescue {
     /// The Jacobian has been evaluated, or could not be.
     pub fn got_jacobian(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         let ask = match &mut self.phase {
             Phase::Descent(descent) => descent.got_jacobian(evaluated, options),
             _ => self.iteration.got_jacobian(evaluated, options),
@@ -114,7 +114,11 @@ impl Rescue {
         self.next(ask, options)
     }
 
-    fn begin_homotopy(&mut self, evaluated: Result<(), EvalError>, options: &NewtonOptions) -> Ask {
+    fn begin_homotopy(
+        &mut self,
+        evaluated: Result<(), DaeError>,
+        options: &NewtonOptions,
+    ) -> Request {
         if let Err(error) = evaluated {
             let reason = error.reason();
             return self.over(Err(NewtonError::Evaluation { reason }));
@@ -126,8 +130,8 @@ impl Rescue {
     }
 
     /// What follows when a part of the way has ended.
-    fn next(&mut self, ask: Ask, options: &NewtonOptions) -> Ask {
-        if ask != Ask::Done {
+    fn next(&mut self, ask: Request, options: &NewtonOptions) -> Request {
+        if ask != Request::Done {
             return ask;
         }
         match &mut self.phase {
@@ -157,17 +161,17 @@ impl Rescue {
                     (self.iteration).begin(path.guess().iter().copied(), options)
                 }
             },
-            Phase::Shift | Phase::Over(_) => Ask::Done,
+            Phase::Shift | Phase::Over(_) => Request::Done,
         }
     }
 
-    fn back_to_the_guess(&mut self) -> Ask {
+    fn back_to_the_guess(&mut self) -> Request {
         self.phase = Phase::Shift;
-        Ask::Residual
+        Request::Residual
     }
 
-    fn over(&mut self, result: Result<NewtonStatistics, NewtonError>) -> Ask {
+    fn over(&mut self, result: Result<NewtonStatistics, NewtonError>) -> Request {
         self.phase = Phase::Over(result);
-        Ask::Done
+        Request::Done
     }
 }

@@ -20,16 +20,16 @@
 //! and the iteration solves `x + exp(x)^2 = 2` for x alone. From x = 0, y = z = 1e6 the whole system starts at a
 //! point where the step of y and z decides about the damping; here it starts at y = z = 1.
 
-use super::iteration::{Ask, Iteration};
+use super::iteration::{Iteration, Request};
 use super::{NewtonError, NewtonOptions, NewtonStatistics};
-use crate::dae::{EvalError, EvalReason};
+use crate::dae::{DaeError, EvalReason};
 use crate::pattern::Pattern;
 
 /// Chooses what is torn.
 pub trait Tearing {
     /// Pairs (equation, unknown) of a block in order of evaluation, by their positions in the block. An equation may be
     /// solved for an unknown where the entry is constant.
-    fn pairs(&self, block: &Probed) -> Vec<(u32, u32)>;
+    fn pairs(&self, block: &UntornBlock) -> Vec<(u32, u32)>;
 
     /// Whether a block is torn at once, not only after it could not be solved as a whole.
     fn first(&self) -> bool {
@@ -38,7 +38,7 @@ pub trait Tearing {
 }
 
 /// A block as it is seen before it is torn.
-pub struct Probed<'a> {
+pub struct UntornBlock<'a> {
     /// Its pattern.
     pub pattern: &'a Pattern,
     /// Its unknowns by their numbers in the whole system.
@@ -73,7 +73,7 @@ struct Solved {
 
 impl Solved {
     /// `size` are the sizes of the unknowns.
-    fn new(block: &Probed, chosen: &[(u32, u32)], size: impl Fn(usize) -> f64) -> Solved {
+    fn new(block: &UntornBlock, chosen: &[(u32, u32)], size: impl Fn(usize) -> f64) -> Solved {
         let (pattern, values) = (block.pattern, block.values);
         const NONE: u32 = u32::MAX;
         let n = pattern.size();
@@ -167,7 +167,7 @@ pub(super) struct Torn {
 impl Torn {
     /// Nothing if no pair is left, so that there is nothing to gain.
     pub fn new(
-        block: &Probed,
+        block: &UntornBlock,
         pairs: &[(u32, u32)],
         guess: &[f64],
         options: &NewtonOptions,
@@ -229,15 +229,15 @@ impl Torn {
     /// The residual has been evaluated, or could not be.
     pub fn got_residual(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         let settled = match evaluated {
             Ok(()) => self.sweep(options),
             Err(error) => Some(Err(error)),
         };
         match settled {
-            None => Ask::Residual,
+            None => Request::Residual,
             Some(end) => {
                 self.sweeps = 0;
                 self.last = f64::INFINITY;
@@ -249,9 +249,9 @@ impl Torn {
     /// The Jacobian has been evaluated, or could not be.
     pub fn got_jacobian(
         &mut self,
-        evaluated: Result<(), EvalError>,
+        evaluated: Result<(), DaeError>,
         options: &NewtonOptions,
-    ) -> Ask {
+    ) -> Request {
         for (old, new) in self.values.iter_mut().zip(&self.iteration.values) {
             if new.is_finite() {
                 *old = *new;
@@ -261,7 +261,7 @@ impl Torn {
     }
 
     /// One sweep with the residual at hand; nothing if another residual is needed.
-    fn sweep(&mut self, options: &NewtonOptions) -> Option<Result<(), EvalError>> {
+    fn sweep(&mut self, options: &NewtonOptions) -> Option<Result<(), DaeError>> {
         let (trial, r) = self.iteration.trial_and_residual();
         let (mut change, mut undefined) = (0.0f64, None);
         for (p, &(row, col, position)) in self.solved.pairs.iter().enumerate() {
@@ -288,7 +288,7 @@ impl Torn {
         self.last = change;
         if self.sweeps > MOST_SWEEPS.min(self.solved.levels + 2) {
             let row = undefined.unwrap_or(self.solved.pairs[0].0 as usize);
-            return Some(Err(EvalError::Recoverable(EvalReason::NotFinite { row })));
+            return Some(Err(DaeError::Recoverable(EvalReason::NotFinite { row })));
         }
         for (&(_, col, _), delta) in self.solved.pairs.iter().zip(&self.delta) {
             let j = col as usize;
@@ -321,7 +321,7 @@ mod tests {
             let (_, values) = evaluate(&guess);
             let pairs = [(0, 1), (1, 2)];
             let pattern = pattern();
-            let block = Probed {
+            let block = UntornBlock {
                 pattern: &pattern,
                 cols: &[0, 1, 2],
                 values: &values,
@@ -331,11 +331,11 @@ mod tests {
                 .unwrap()
                 .unwrap();
             assert_eq!(torn.torn(), 1);
-            let (mut ask, mut evaluations) = (Ask::Residual, 0);
-            while ask != Ask::Done {
+            let (mut ask, mut evaluations) = (Request::Residual, 0);
+            while ask != Request::Done {
                 let (r, values) = evaluate(torn.point());
                 ask = match ask {
-                    Ask::Residual => {
+                    Request::Residual => {
                         torn.r().copy_from_slice(&r);
                         torn.got_residual(Ok(()), &options)
                     }
@@ -368,7 +368,7 @@ mod tests {
         }
         let pairs: Vec<(u32, u32)> = (0..n as u32 - 1).map(|i| (i, i + 1)).collect();
         let cols: Vec<u32> = (0..n as u32).collect();
-        let block = Probed {
+        let block = UntornBlock {
             pattern: &pattern,
             cols: &cols,
             values: &values,

@@ -2,7 +2,7 @@
 //!
 //! The same problems, in the same order of unknowns, as the C yardstick programs `heat` and `tline`.
 
-use acausal_solver::{Dae, EvalError, Pattern};
+use acausal_solver::{Dae, DaeError, Pattern};
 
 /// Form of the heat equation `T_t = T_xx` on `[0, 1]` with `T(0) = 1 - exp(-10 t)` and an insulated right end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn boundary(t: f64) -> f64 {
 }
 
 impl Dae for Heat {
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         let n = self.pattern.size();
         let (y, yp, r) = (&y[..n], &yp[..n], &mut r[..n]);
         match self.form {
@@ -101,7 +101,7 @@ impl Dae for Heat {
         _yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let n = self.pattern.size();
         let mut k = 0;
         for j in 0..n {
@@ -187,7 +187,7 @@ impl TransmissionLine {
 }
 
 impl Dae for TransmissionLine {
-    fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, _t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         let n = self.pattern.size();
         let (y, yp, r) = (&y[..n], &yp[..n], &mut r[..n]);
         let il = 1.0 / self.length;
@@ -209,7 +209,7 @@ impl Dae for TransmissionLine {
         _yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let n = self.pattern.size();
         let il = 1.0 / self.length;
         let mut k = 0;

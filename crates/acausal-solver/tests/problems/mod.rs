@@ -1,7 +1,7 @@
 //! Model problems shared by the integration tests: a closure-based [`Dae`] with a dense pattern, and a driver.
 #![allow(dead_code)]
 
-use acausal_solver::{Bdf, BdfOptions, Dae, EvalError, Events, Pattern, SolverError, StepOutcome};
+use acausal_solver::{Bdf, BdfOptions, Dae, DaeError, Events, Pattern, SolverError, StepOutcome};
 
 type Residual = Box<dyn FnMut(f64, &[f64], &[f64], &mut [f64])>;
 
@@ -32,7 +32,7 @@ impl Dense {
 }
 
 impl Dae for Dense {
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         (self.residual)(t, y, yp, r);
         Ok(())
     }
@@ -44,7 +44,7 @@ impl Dae for Dense {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let n = self.pattern.size();
         let (mut y, mut yp) = (y.to_vec(), yp.to_vec());
         let (mut low, mut high) = (vec![0.0; n], vec![0.0; n]);
@@ -79,13 +79,7 @@ impl Events for Dense {
         self.roots.as_ref().map_or(0, |r| r.0)
     }
 
-    fn indicators(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        g: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), DaeError> {
         if let Some((_, roots)) = &mut self.roots {
             roots(t, y, yp, g);
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Annotation, Argument, Causality, ComponentClause, ComponentRef, Description, Equation, Expr,
-    Ident, Path, Statement, Text,
+    Annotation, Argument, CausalityPrefix, ComponentClause, ComponentRef, Description, Equation,
+    Expr, Ident, Path, Statement, Text,
 };
 use acausal_base::span::Span;
 
@@ -98,7 +98,7 @@ node! {
     /// The right-hand side of `class A = input B[n](...)`.
     ShortClass {
         /// `input` or `output`.
-        causality: Option<Causality>,
+        causality: Option<CausalityPrefix>,
         /// The class it is made from.
         base: Path,
         /// Array dimensions.

@@ -25,9 +25,9 @@ pub struct TypePrefix {
     /// `flow` or `stream`.
     pub flow: Option<FlowPrefix>,
     /// `discrete`, `parameter` or `constant`.
-    pub variability: Option<Variability>,
+    pub variability: Option<VariabilityPrefix>,
     /// `input` or `output`.
-    pub causality: Option<Causality>,
+    pub causality: Option<CausalityPrefix>,
 }
 
 /// Connector prefixes.
@@ -41,7 +41,7 @@ pub enum FlowPrefix {
 
 /// Variability prefixes (MLS 3.6 §4.5), from the least to the most variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Variability {
+pub enum VariabilityPrefix {
     /// `constant`
     Constant,
     /// `parameter`
@@ -52,7 +52,7 @@ pub enum Variability {
 
 /// Causality prefixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Causality {
+pub enum CausalityPrefix {
     /// `input`
     Input,
     /// `output`

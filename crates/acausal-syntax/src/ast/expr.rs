@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ident, Path};
-use acausal_base::Few;
+use acausal_base::ThinVec;
 use acausal_base::span::Span;
 
 node! {
@@ -96,7 +96,7 @@ node! {
         /// The identifier.
         name: Ident,
         /// Subscripts; [`ExprKind::Colon`] may occur. Empty when there are no brackets.
-        subscripts: Few<Expr>,
+        subscripts: ThinVec<Expr>,
     }
 }
 
@@ -200,7 +200,7 @@ pub enum BinOp {
 
 /// Binding strength, weakest first (MLS 3.6 §3.2, table 3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum Precedence {
     /// `if then else`, partial application, and the like: whole expressions.
     Expression,
     /// `a : b : c`
@@ -249,16 +249,16 @@ impl BinOp {
     }
 
     /// Binding strength.
-    pub fn level(self) -> Level {
+    pub fn level(self) -> Precedence {
         match self {
-            BinOp::Or => Level::Or,
-            BinOp::And => Level::And,
+            BinOp::Or => Precedence::Or,
+            BinOp::And => Precedence::And,
             BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne => {
-                Level::Relation
+                Precedence::Relation
             }
-            BinOp::Add | BinOp::Sub | BinOp::AddElem | BinOp::SubElem => Level::Additive,
-            BinOp::Mul | BinOp::Div | BinOp::MulElem | BinOp::DivElem => Level::Multiplicative,
-            BinOp::Pow | BinOp::PowElem => Level::Power,
+            BinOp::Add | BinOp::Sub | BinOp::AddElem | BinOp::SubElem => Precedence::Additive,
+            BinOp::Mul | BinOp::Div | BinOp::MulElem | BinOp::DivElem => Precedence::Multiplicative,
+            BinOp::Pow | BinOp::PowElem => Precedence::Power,
         }
     }
 }
@@ -291,10 +291,10 @@ impl UnOp {
     }
 
     /// Binding strength.
-    pub fn level(self) -> Level {
+    pub fn level(self) -> Precedence {
         match self {
-            UnOp::Not => Level::Not,
-            _ => Level::Additive,
+            UnOp::Not => Precedence::Not,
+            _ => Precedence::Additive,
         }
     }
 }
@@ -306,16 +306,16 @@ impl Expr {
     }
 
     /// Binding strength of the outermost operator.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> Precedence {
         match &self.kind {
             ExprKind::Chain(_, rest) => rest
                 .first()
-                .map_or(Level::Primary, |(operator, _)| operator.level()),
+                .map_or(Precedence::Primary, |(operator, _)| operator.level()),
             ExprKind::Binary(operator, ..) => operator.level(),
             ExprKind::Unary(operator, _) => operator.level(),
-            ExprKind::If { .. } | ExprKind::PartialApplication(_) => Level::Expression,
-            ExprKind::Range { .. } => Level::Range,
-            _ => Level::Primary,
+            ExprKind::If { .. } | ExprKind::PartialApplication(_) => Precedence::Expression,
+            ExprKind::Range { .. } => Precedence::Range,
+            _ => Precedence::Primary,
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::block::BlockKind;
 use super::{Failed, Parser, Result};
 use crate::ast::{
-    Causality, ClassBody, ClassDef, ClassKind, Description, EnumLiteral, Ident, Purity, ShortClass,
-    StoredClass, StoredDefinition, Within,
+    CausalityPrefix, ClassBody, ClassDef, ClassKind, Description, EnumLiteral, Ident, Purity,
+    ShortClass, StoredClass, StoredDefinition, Within,
 };
 use crate::lexer::TokenKind;
 use acausal_base::diagnostic::Diagnostic;
@@ -273,8 +273,8 @@ impl Parser<'_> {
             });
         }
         let causality = match self.kind() {
-            TokenKind::Input => Some(Causality::Input),
-            TokenKind::Output => Some(Causality::Output),
+            TokenKind::Input => Some(CausalityPrefix::Input),
+            TokenKind::Output => Some(CausalityPrefix::Output),
             _ => None,
         };
         if causality.is_some() {

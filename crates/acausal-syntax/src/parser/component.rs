@@ -2,8 +2,9 @@
 
 use super::{Failed, Parser, Result};
 use crate::ast::{
-    Argument, ArgumentKind, Causality, Component, ComponentClause, ConstrainingClause, Element,
-    ElementKind, Extends, FlowPrefix, Import, ImportKind, Prefixes, TypePrefix, Variability,
+    Argument, ArgumentKind, CausalityPrefix, Component, ComponentClause, ConstrainingClause,
+    Element, ElementKind, Extends, FlowPrefix, Import, ImportKind, Prefixes, TypePrefix,
+    VariabilityPrefix,
 };
 use crate::lexer::TokenKind;
 use acausal_base::diagnostic::Diagnostic;
@@ -233,11 +234,11 @@ impl Parser<'_> {
             match self.kind() {
                 TokenKind::Flow => prefix.flow = Some(FlowPrefix::Flow),
                 TokenKind::Stream => prefix.flow = Some(FlowPrefix::Stream),
-                TokenKind::Discrete => prefix.variability = Some(Variability::Discrete),
-                TokenKind::Parameter => prefix.variability = Some(Variability::Parameter),
-                TokenKind::Constant => prefix.variability = Some(Variability::Constant),
-                TokenKind::Input => prefix.causality = Some(Causality::Input),
-                _ => prefix.causality = Some(Causality::Output),
+                TokenKind::Discrete => prefix.variability = Some(VariabilityPrefix::Discrete),
+                TokenKind::Parameter => prefix.variability = Some(VariabilityPrefix::Parameter),
+                TokenKind::Constant => prefix.variability = Some(VariabilityPrefix::Constant),
+                TokenKind::Input => prefix.causality = Some(CausalityPrefix::Input),
+                _ => prefix.causality = Some(CausalityPrefix::Output),
             }
             self.bump();
         }

@@ -5,7 +5,7 @@
 //! [`ExprKind::Chain`] however long it is.
 
 use super::{Failed, Parser, Result};
-use crate::ast::{BinOp, Expr, ExprKind, Level, UnOp};
+use crate::ast::{BinOp, Expr, ExprKind, Precedence, UnOp};
 use crate::lexer::TokenKind;
 use acausal_base::diagnostic::Diagnostic;
 use acausal_base::span::Span;
@@ -97,7 +97,7 @@ impl Parser<'_> {
 
     /// simple-expression: `a`, `a : b` or `a : b : c`.
     pub(super) fn simple_expression(&mut self) -> Result<Expr> {
-        let first = self.operand(Level::Or);
+        let first = self.operand(Precedence::Or);
         if first.is_err() || !self.at(TokenKind::Colon) {
             return first;
         }
@@ -107,11 +107,11 @@ impl Parser<'_> {
     /// The rest of a range, at the first `:`.
     fn range_from(&mut self, start: Box<Expr>) -> Result<Expr> {
         self.bump();
-        let mut stop = self.boxed_operand(Level::Or)?;
+        let mut stop = self.boxed_operand(Precedence::Or)?;
         let mut step = None;
         if self.eat(TokenKind::Colon) {
             step = Some(stop);
-            stop = self.boxed_operand(Level::Or)?;
+            stop = self.boxed_operand(Precedence::Or)?;
         }
         let place = self.span_from(start.span);
         Ok(Expr::new(ExprKind::Range { start, step, stop }, place))
@@ -121,7 +121,7 @@ impl Parser<'_> {
     ///
     /// What follows the first operand is read by functions of their own, because this frame is on
     /// the stack once for every parenthesis that is open.
-    fn operand(&mut self, weakest: Level) -> Result<Expr> {
+    fn operand(&mut self, weakest: Precedence) -> Result<Expr> {
         let start = self.span();
         let mut left = match unary_operator(self.kind()) {
             Some(operator) => self.unary(operator, weakest),
@@ -137,7 +137,7 @@ impl Parser<'_> {
     }
 
     /// The operand one level deeper.
-    fn boxed_operand(&mut self, weakest: Level) -> Result<Box<Expr>> {
+    fn boxed_operand(&mut self, weakest: Precedence) -> Result<Box<Expr>> {
         self.nested(|parser| parser.operand(weakest).map(Box::new))
     }
 
@@ -145,7 +145,7 @@ impl Parser<'_> {
     fn operation_from(&mut self, left: Box<Expr>, first: BinOp, start: Span) -> Result<Expr> {
         let level = first.level();
         let tighter = next_level(level);
-        let kind = if matches!(level, Level::Relation | Level::Power) {
+        let kind = if matches!(level, Precedence::Relation | Precedence::Power) {
             self.take_operator();
             let right = self.boxed_operand(tighter)?;
             if self.refuse_chain(level)? {
@@ -190,13 +190,13 @@ impl Parser<'_> {
     }
 
     /// Reports `a < b < c` and `a^b^c`, which the grammar does not have, and passes over the rest.
-    fn refuse_chain(&mut self, level: Level) -> Result<bool> {
+    fn refuse_chain(&mut self, level: Precedence) -> Result<bool> {
         let next = match binary_operator(self.kind()) {
             Some(next) if next.level() == level => next,
             _ => return Ok(false),
         };
         let hint = match level {
-            Level::Power => "write `(a^b)^c` or `a^(b^c)`",
+            Precedence::Power => "write `(a^b)^c` or `a^(b^c)`",
             _ => "write `a < b and b < c`",
         };
         self.report_here(
@@ -214,7 +214,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    fn unary(&mut self, operator: UnOp, weakest: Level) -> Result<Expr> {
+    fn unary(&mut self, operator: UnOp, weakest: Precedence) -> Result<Expr> {
         let start = self.span();
         let level = operator.level();
         if self.at(TokenKind::Bang) || level < weakest {
@@ -248,17 +248,17 @@ impl Parser<'_> {
 }
 
 /// The level that binds one step tighter.
-fn next_level(level: Level) -> Level {
+fn next_level(level: Precedence) -> Precedence {
     match level {
-        Level::Expression => Level::Range,
-        Level::Range => Level::Or,
-        Level::Or => Level::And,
-        Level::And => Level::Not,
-        Level::Not => Level::Relation,
-        Level::Relation => Level::Additive,
-        Level::Additive => Level::Multiplicative,
-        Level::Multiplicative => Level::Power,
-        Level::Power | Level::Primary => Level::Primary,
+        Precedence::Expression => Precedence::Range,
+        Precedence::Range => Precedence::Or,
+        Precedence::Or => Precedence::And,
+        Precedence::And => Precedence::Not,
+        Precedence::Not => Precedence::Relation,
+        Precedence::Relation => Precedence::Additive,
+        Precedence::Additive => Precedence::Multiplicative,
+        Precedence::Multiplicative => Precedence::Power,
+        Precedence::Power | Precedence::Primary => Precedence::Primary,
     }
 }
 

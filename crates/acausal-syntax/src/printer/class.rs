@@ -2,10 +2,10 @@
 
 use super::Printer;
 use crate::ast::{
-    Annotation, Argument, ArgumentKind, BindingValue, Causality, ClassBody, ClassDef, Component,
-    ComponentClause, Composition, Description, Element, ElementKind, EnumLiteral, FlowPrefix,
-    Import, ImportKind, Modification, Prefixes, Section, SectionKind, Text, TypePrefix,
-    Variability, Visibility,
+    Annotation, Argument, ArgumentKind, BindingValue, CausalityPrefix, ClassBody, ClassDef,
+    Component, ComponentClause, Composition, Description, Element, ElementKind, EnumLiteral,
+    FlowPrefix, Import, ImportKind, Modification, Prefixes, Section, SectionKind, Text, TypePrefix,
+    VariabilityPrefix, Visibility,
 };
 
 impl Printer {
@@ -215,10 +215,10 @@ impl Printer {
         self.description(&import.description);
     }
 
-    fn causality(&mut self, causality: Option<Causality>) {
+    fn causality(&mut self, causality: Option<CausalityPrefix>) {
         match causality {
-            Some(Causality::Input) => self.push("input "),
-            Some(Causality::Output) => self.push("output "),
+            Some(CausalityPrefix::Input) => self.push("input "),
+            Some(CausalityPrefix::Output) => self.push("output "),
             None => {}
         }
     }
@@ -230,9 +230,9 @@ impl Printer {
             None => {}
         }
         match prefix.variability {
-            Some(Variability::Constant) => self.push("constant "),
-            Some(Variability::Parameter) => self.push("parameter "),
-            Some(Variability::Discrete) => self.push("discrete "),
+            Some(VariabilityPrefix::Constant) => self.push("constant "),
+            Some(VariabilityPrefix::Parameter) => self.push("parameter "),
+            Some(VariabilityPrefix::Discrete) => self.push("discrete "),
             None => {}
         }
         self.causality(prefix.causality);

@@ -14,7 +14,7 @@ impl Printer {
         match kind {
             EquationKind::Equal(left, right) => {
                 // An `if` expression cannot begin an equation: that would be an `if` equation.
-                if left.level() < crate::ast::Level::Range {
+                if left.level() < crate::ast::Precedence::Range {
                     self.push("(");
                     self.expr(left);
                     self.push(")");

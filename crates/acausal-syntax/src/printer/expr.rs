@@ -2,16 +2,16 @@
 
 use super::Printer;
 use crate::ast::{
-    BinOp, Call, Callee, ComponentRef, Expr, ExprKind, ForIndex, Level, NamedArg, UnOp,
+    BinOp, Call, Callee, ComponentRef, Expr, ExprKind, ForIndex, NamedArg, Precedence, UnOp,
 };
 
 impl Printer {
     pub(super) fn expr(&mut self, expr: &Expr) {
-        self.operand(expr, Level::Expression);
+        self.operand(expr, Precedence::Expression);
     }
 
     /// An expression where only one of level `weakest` or tighter can stand.
-    fn operand(&mut self, expr: &Expr, weakest: Level) {
+    fn operand(&mut self, expr: &Expr, weakest: Precedence) {
         if level(expr) < weakest {
             self.push("(");
             self.bare(expr);
@@ -34,8 +34,8 @@ impl Printer {
             ExprKind::Chain(first, rest) => self.chain(first, rest),
             ExprKind::Binary(operator, left, right) => {
                 let tighter = match operator.level() {
-                    Level::Power => Level::Primary,
-                    _ => Level::Additive,
+                    Precedence::Power => Precedence::Primary,
+                    _ => Precedence::Additive,
                 };
                 self.operand(left, tighter);
                 self.operator(*operator);
@@ -45,9 +45,9 @@ impl Printer {
                 self.push(operator.symbol());
                 if *operator == UnOp::Not {
                     self.push(" ");
-                    self.operand(operand, Level::Relation);
+                    self.operand(operand, Precedence::Relation);
                 } else {
-                    self.operand(operand, Level::Multiplicative);
+                    self.operand(operand, Precedence::Multiplicative);
                 }
             }
             ExprKind::If {
@@ -56,13 +56,13 @@ impl Printer {
             } => {
                 for (position, (condition, value)) in branches.iter().enumerate() {
                     self.push(if position == 0 { "if " } else { " elseif " });
-                    self.operand(condition, Level::Range);
+                    self.operand(condition, Precedence::Range);
                     self.push(" then ");
-                    self.operand(value, Level::Range);
+                    self.operand(value, Precedence::Range);
                 }
                 self.push(" else ");
                 // Without parentheses, a nested `if` would be read as a further branch.
-                self.operand(otherwise, Level::Range);
+                self.operand(otherwise, Precedence::Range);
             }
             ExprKind::Call(call) => self.call(call),
             ExprKind::PartialApplication(application) => {
@@ -91,13 +91,13 @@ impl Printer {
                 self.push("]");
             }
             ExprKind::Range { start, step, stop } => {
-                self.operand(start, Level::Or);
+                self.operand(start, Precedence::Or);
                 self.push(":");
                 if let Some(step) = step {
-                    self.operand(step, Level::Or);
+                    self.operand(step, Precedence::Or);
                     self.push(":");
                 }
-                self.operand(stop, Level::Or);
+                self.operand(stop, Precedence::Or);
             }
             ExprKind::Tuple(items) => {
                 self.push("(");
@@ -133,14 +133,22 @@ impl Printer {
 
     fn chain(&mut self, first: &Expr, rest: &[(BinOp, Expr)]) {
         let tighter = match rest.first().map(|(operator, _)| operator.level()) {
-            Some(Level::Or) => Level::And,
-            Some(Level::And) => Level::Not,
-            Some(Level::Additive) => Level::Multiplicative,
-            _ => Level::Power,
+            Some(Precedence::Or) => Precedence::And,
+            Some(Precedence::And) => Precedence::Not,
+            Some(Precedence::Additive) => Precedence::Multiplicative,
+            _ => Precedence::Power,
         };
         // A sum may begin with a sign.
-        let signed = tighter == Level::Multiplicative && !matches!(first.kind, ExprKind::Chain(..));
-        self.operand(first, if signed { Level::Additive } else { tighter });
+        let signed =
+            tighter == Precedence::Multiplicative && !matches!(first.kind, ExprKind::Chain(..));
+        self.operand(
+            first,
+            if signed {
+                Precedence::Additive
+            } else {
+                tighter
+            },
+        );
         for (operator, operand) in rest {
             self.operator(*operator);
             self.operand(operand, tighter);
@@ -249,10 +257,10 @@ impl Printer {
 }
 
 /// [`Expr::level`], except that a negative literal (which later passes may make) binds like a sign.
-fn level(expr: &Expr) -> Level {
+fn level(expr: &Expr) -> Precedence {
     match expr.kind {
-        ExprKind::Real(value) if value.is_sign_negative() => Level::Additive,
-        ExprKind::Integer(value) if value < 0 => Level::Additive,
+        ExprKind::Real(value) if value.is_sign_negative() => Precedence::Additive,
+        ExprKind::Integer(value) if value < 0 => Precedence::Additive,
         _ => expr.level(),
     }
 }

@@ -194,7 +194,7 @@ pub fn check(text: &str) -> Result<(), String> {
     let parsed = parse_file(&sources, file);
     for diagnostic in &parsed.diagnostics {
         diagnostic.render(&sources, true);
-        diagnostic.to_json(&sources);
+        diagnostic.render(&sources, false);
         for label in &diagnostic.labels {
             let span = label.span;
             if span.start > span.end || span.end as usize > text.len() {

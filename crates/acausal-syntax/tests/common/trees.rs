@@ -412,11 +412,11 @@ fn statement() -> BoxedStrategy<Statement> {
 fn type_prefix() -> impl Strategy<Value = TypePrefix> {
     let flow = prop::sample::select(vec![FlowPrefix::Flow, FlowPrefix::Stream]);
     let variability = prop::sample::select(vec![
-        Variability::Constant,
-        Variability::Parameter,
-        Variability::Discrete,
+        VariabilityPrefix::Constant,
+        VariabilityPrefix::Parameter,
+        VariabilityPrefix::Discrete,
     ]);
-    let causality = prop::sample::select(vec![Causality::Input, Causality::Output]);
+    let causality = prop::sample::select(vec![CausalityPrefix::Input, CausalityPrefix::Output]);
     (
         option::weighted(0.2, flow),
         option::weighted(0.3, variability),

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `check`.
 #[derive(Args, Debug)]
@@ -17,8 +17,8 @@ pub struct Options {
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// Runs the verb.
@@ -26,7 +26,7 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = options.target.check() {
         return misuse(d, options.format);
     }
-    let progress = Progress::start(options.format == Format::Human);
+    let progress = Progress::start(options.format == MessageFormat::Human);
     let model = Model::load(
         &options.target.target,
         &options.target.load_with(&options.structure),
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> u8 {
     };
     let c = &model.compiled;
     match options.format {
-        Format::Human => {
+        MessageFormat::Human => {
             print_diagnostics(&model.warnings, &model.sources);
             out(&format!(
                 "{}: no errors, {}\n",
@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> u8 {
                 count(c.n as u64, "unknown")
             ));
         }
-        Format::Json => {
+        MessageFormat::Json => {
             let object = serde_json::json!({
                 "ok": true,
                 "model": c.symbols.name,

@@ -7,7 +7,7 @@ use acausal_results::{ResultSet, read, read_signals};
 use clap::Args;
 
 use super::{out, out_json, usage};
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `compare`.
 #[derive(Args, Debug)]
@@ -38,8 +38,8 @@ pub struct Options {
     #[arg(long)]
     csvcompare: bool,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// Runs the verb.
@@ -93,7 +93,7 @@ pub fn run(o: &Options) -> u8 {
         .count();
     let passed = good == verdicts.len() && !verdicts.is_empty();
     match o.format {
-        Format::Human => {
+        MessageFormat::Human => {
             let mut text: String = verdicts.iter().map(|v| format!("  {v}\n")).collect();
             text.push_str(&format!(
                 "{} {good}/{} signals\n",
@@ -102,7 +102,7 @@ pub fn run(o: &Options) -> u8 {
             ));
             out(&text);
         }
-        Format::Json => {
+        MessageFormat::Json => {
             let signals: Vec<serde_json::Value> = verdicts.iter().map(json).collect();
             let object = serde_json::json!({ "ok": passed, "passed": good, "compared": verdicts.len(), "signals": signals });
             out_json(&object);

@@ -12,7 +12,7 @@ use super::{
     Structure, Target, count, file_stem, json_diagnostics, misuse, out, out_json,
     print_diagnostics, report, usage,
 };
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `compile`.
 #[derive(Args, Debug)]
@@ -28,8 +28,8 @@ pub struct Options {
     #[arg(long)]
     without_sources: bool,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// Runs the verb.
@@ -53,7 +53,7 @@ fn compile(o: &Options) -> Result<u8, u8> {
             o.format,
         ));
     }
-    let progress = Progress::start(o.format == Format::Human);
+    let progress = Progress::start(o.format == MessageFormat::Human);
     let model = Model::load(&o.target.target, &o.target.load_with(&o.structure));
     drop(progress);
     let mut model = model.map_err(|f| report(&f, o.format))?;
@@ -64,7 +64,7 @@ fn compile(o: &Options) -> Result<u8, u8> {
     };
     let warnings = std::mem::take(&mut model.warnings);
     let shown = json_diagnostics(&warnings, &model.sources);
-    if o.format == Format::Human {
+    if o.format == MessageFormat::Human {
         print_diagnostics(&warnings, &model.sources);
     }
     if o.without_sources {
@@ -78,14 +78,14 @@ fn compile(o: &Options) -> Result<u8, u8> {
     })?;
     let c = &model.compiled;
     match o.format {
-        Format::Human => out(&format!(
+        MessageFormat::Human => out(&format!(
             "{}: {}, stored in {} ({} kB)\n",
             c.symbols.name,
             count(c.n as u64, "unknown"),
             path.display(),
             bytes.len().div_ceil(1000)
         )),
-        Format::Json => out_json(&serde_json::json!({
+        MessageFormat::Json => out_json(&serde_json::json!({
             "ok": true,
             "model": c.symbols.name,
             "unknowns": c.n,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use acausal::{Activity, Failure, flatten_target};
 use acausal_base::{Diagnostic, SourceMap};
 use acausal_expr::flat::FlatModel;
-use acausal_expr::unknown::{Role, RowKind};
+use acausal_expr::unknown::{RowKind, UnknownRole};
 use acausal_index1::{FinalForm, Regularised, Report, transform_with};
 use clap::Args;
 use serde_json::json;
@@ -17,7 +17,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
@@ -27,8 +27,8 @@ pub struct Options {
     #[command(flatten)]
     structure: Structure,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// What the compiler makes of a model.
@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = (options.target.check()).and_then(|()| options.target.expect_text()) {
         return misuse(d, options.format);
     }
-    let progress = Progress::start(options.format == Format::Human);
+    let progress = Progress::start(options.format == MessageFormat::Human);
     let flattened = flatten_target(&options.target.target, &options.target.load());
     let flattened = match flattened {
         Ok(parts) => parts,
@@ -115,11 +115,11 @@ pub fn run(options: &Options) -> u8 {
         Err(f) => return report(&f, options.format),
     };
     match options.format {
-        Format::Human => {
+        MessageFormat::Human => {
             print_diagnostics(&explanation.warnings, &explanation.sources);
             out(&explanation.text());
         }
-        Format::Json => out_json(&explanation.json()),
+        MessageFormat::Json => out_json(&explanation.json()),
     }
     exit::FINE
 }
@@ -284,10 +284,10 @@ fn write_form(text: &mut String, facts: &Report, form: &FinalForm) {
         f.mu
     );
     for (role, what) in [
-        (Role::State, "states"),
-        (Role::Algebraic, "algebraic"),
-        (Role::Lambda, "lambda"),
-        (Role::Mu, "mu"),
+        (UnknownRole::State, "states"),
+        (UnknownRole::Algebraic, "algebraic"),
+        (UnknownRole::Lambda, "lambda"),
+        (UnknownRole::Mu, "mu"),
     ] {
         let names: Vec<&str> = form
             .unknowns
@@ -329,12 +329,12 @@ fn kind_name(kind: RowKind) -> &'static str {
     }
 }
 
-fn role_name(role: Role) -> &'static str {
+fn role_name(role: UnknownRole) -> &'static str {
     match role {
-        Role::State => "state",
-        Role::Algebraic => "algebraic",
-        Role::Lambda => "lambda",
-        Role::Mu => "mu",
+        UnknownRole::State => "state",
+        UnknownRole::Algebraic => "algebraic",
+        UnknownRole::Lambda => "lambda",
+        UnknownRole::Mu => "mu",
     }
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::progress::Progress;
 use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `flatten`.
 #[derive(Args, Debug)]
@@ -13,8 +13,8 @@ pub struct Options {
     #[command(flatten)]
     pub target: Target,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
 }
 
 /// Runs the verb.
@@ -22,7 +22,7 @@ pub fn run(options: &Options) -> u8 {
     if let Err(d) = (options.target.check()).and_then(|()| options.target.expect_text()) {
         return misuse(d, options.format);
     }
-    let progress = Progress::start(options.format == Format::Human);
+    let progress = Progress::start(options.format == MessageFormat::Human);
     let flattened = flatten_target(&options.target.target, &options.target.load());
     drop(progress);
     let (flat, warnings, sources) = match flattened {
@@ -40,11 +40,11 @@ pub fn run(options: &Options) -> u8 {
         }
     };
     match options.format {
-        Format::Human => {
+        MessageFormat::Human => {
             print_diagnostics(&warnings, &sources);
             out(&text);
         }
-        Format::Json => {
+        MessageFormat::Json => {
             let object = serde_json::json!({
                 "ok": true,
                 "model": flat.name,

@@ -27,7 +27,7 @@ use acausal_base::visible::{commands, visible_lines};
 use acausal_base::{Diagnostic, Scale, SourceMap, Span};
 use clap::Args;
 
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Bytes at the start of a file in which a NUL shows that it is no text.
 const BINARY_PROBE_BYTES: u64 = 8192;
@@ -294,33 +294,30 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
 
 /// Messages as JSON values.
 pub fn json_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) -> serde_json::Value {
-    let parse = |d: &Diagnostic| {
-        let text = d.to_json(sources);
-        serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text))
-    };
-    serde_json::Value::Array(diagnostics.iter().map(parse).collect())
+    let json = |d: &Diagnostic| acausal::diagnostic_json(d, sources);
+    serde_json::Value::Array(diagnostics.iter().map(json).collect())
 }
 
 /// Reports a failure in the wanted format; gives the exit code.
-pub fn report(failure: &Failure, format: Format) -> u8 {
+pub fn report(failure: &Failure, format: MessageFormat) -> u8 {
     report_with(failure, format, serde_json::Map::new())
 }
 
 /// The same with more members for the JSON object.
 pub fn report_with(
     failure: &Failure,
-    format: Format,
+    format: MessageFormat,
     more: serde_json::Map<String, serde_json::Value>,
 ) -> u8 {
     match format {
-        Format::Human => {
+        MessageFormat::Human => {
             print_diagnostics(&failure.diagnostics, &failure.sources);
             let errors = failure.diagnostics.iter().filter(|d| d.is_error()).count();
             if errors > 1 {
                 note(&format!("{errors} errors\n"));
             }
         }
-        Format::Json => {
+        MessageFormat::Json => {
             let mut object = serde_json::Map::new();
             object.insert("ok".into(), false.into());
             object.extend(more);
@@ -353,7 +350,7 @@ pub fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
 }
 
 /// Reports wrong use.
-pub fn misuse(diagnostic: Diagnostic, format: Format) -> u8 {
+pub fn misuse(diagnostic: Diagnostic, format: MessageFormat) -> u8 {
     report(
         &Failure {
             diagnostics: vec![diagnostic],
@@ -365,7 +362,7 @@ pub fn misuse(diagnostic: Diagnostic, format: Format) -> u8 {
 }
 
 /// The same for a plain sentence.
-pub fn usage(code: &'static str, message: impl Into<String>, format: Format) -> u8 {
+pub fn usage(code: &'static str, message: impl Into<String>, format: MessageFormat) -> u8 {
     misuse(Diagnostic::error(code, Span::NONE, message), format)
 }
 

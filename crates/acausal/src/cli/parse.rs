@@ -9,7 +9,7 @@ use acausal_syntax::parse_file;
 use clap::Args;
 
 use super::{count, json_diagnostics, out, out_json, print_diagnostics, usage};
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `parse`.
 #[derive(Args, Debug)]
@@ -18,8 +18,8 @@ pub struct Options {
     #[arg(required = true, value_name = "FILE|DIRECTORY")]
     paths: Vec<PathBuf>,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
     /// Print the summary only
     #[arg(long, short)]
     quiet: bool,
@@ -58,8 +58,8 @@ pub fn run(o: &Options) -> u8 {
         errors += diagnostics.iter().filter(|d| d.is_error()).count() as u64;
         match o.format {
             _ if o.quiet => {}
-            Format::Human => print_diagnostics(&diagnostics, &sources),
-            Format::Json => {
+            MessageFormat::Human => print_diagnostics(&diagnostics, &sources),
+            MessageFormat::Json => {
                 if let serde_json::Value::Array(more) = json_diagnostics(&diagnostics, &sources) {
                     messages.extend(more);
                 }
@@ -68,13 +68,13 @@ pub fn run(o: &Options) -> u8 {
     }
     let seconds = clock.elapsed().as_secs_f64();
     match o.format {
-        Format::Human => out(&format!(
+        MessageFormat::Human => out(&format!(
             "{}, {:.1} MB, {}, {seconds:.3} s\n",
             count(files.len() as u64, "file"),
             bytes as f64 / 1e6,
             count(errors, "error")
         )),
-        Format::Json => {
+        MessageFormat::Json => {
             let object = serde_json::json!({
                 "ok": errors == 0,
                 "files": files.len(),

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use super::interrupt::Interruption;
 use super::simulate::signal_names;
 use super::{Structure, Target, misuse, note, out, out_json, print_diagnostics, report, usage};
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Which cases there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,8 +76,8 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
+    format: MessageFormat,
     /// Errors only
     #[arg(long)]
     quiet: bool,
@@ -98,7 +98,7 @@ fn sweep(o: &Options, interruption: &Interruption) -> Result<u8, u8> {
     let cases = cases(o, &axes).map_err(wrong)?;
     let model = Model::load(&o.target.target, &o.target.load_with(&o.structure))
         .map_err(|f| report(&f, o.format))?;
-    if o.format == Format::Human && !o.quiet {
+    if o.format == MessageFormat::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }
     let observe = observed(o, &model)?;
@@ -167,7 +167,7 @@ fn simulate(
         let ran = sweep.run(cases, which, threads, &interruption.stop, |outcome| {
             outcomes.push(outcome);
             now += 1;
-            if !o.quiet && o.format == Format::Human && told.elapsed() > BETWEEN_LINES {
+            if !o.quiet && o.format == MessageFormat::Human && told.elapsed() > BETWEEN_LINES {
                 told = Instant::now();
                 let rate = now as f64 / clock.elapsed().as_secs_f64();
                 let left = (cases.len() - done - outcomes.len()) as f64 / rate;
@@ -194,7 +194,8 @@ fn simulate(
             .write(k, &outcomes)
             .map_err(|m| usage("output", m, o.format))?;
         for outcome in &outcomes {
-            if let (Status::Failed { text, .. }, Format::Human) = (&outcome.status, o.format) {
+            if let (Status::Failed { text, .. }, MessageFormat::Human) = (&outcome.status, o.format)
+            {
                 let first = text.lines().next().unwrap_or("");
                 note(&format!("case {}: {first}\n", outcome.case));
             }
@@ -211,7 +212,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 fn tell(o: &Options, model: &Model, cases: usize, store: &Store, ended: Ended) {
     let failed = store.failed();
     match o.format {
-        Format::Json => out_json(&serde_json::json!({
+        MessageFormat::Json => out_json(&serde_json::json!({
             "ok": ended.done == cases && failed == 0,
             "model": model.compiled.symbols.name,
             "cases": cases,
@@ -221,8 +222,8 @@ fn tell(o: &Options, model: &Model, cases: usize, store: &Store, ended: Ended) {
             "seconds": ended.seconds,
             "output": o.output.display().to_string(),
         })),
-        Format::Human if o.quiet => {}
-        Format::Human => {
+        MessageFormat::Human if o.quiet => {}
+        MessageFormat::Human => {
             let before = match ended.done - ended.now.min(ended.done) {
                 0 => String::new(),
                 n => format!(" ({n} were there before)"),

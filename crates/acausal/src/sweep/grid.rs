@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use acausal_base::visible::visible;
-use acausal_compiled::{Compiled, Loc};
+use acausal_compiled::{CompiledModel, Loc};
 use acausal_expr::flat::Causality;
 use acausal_runtime::{Machine, Settings, Sink, gather};
 
@@ -39,7 +39,7 @@ pub struct Grid {
 
 impl Grid {
     /// The observed signals at the output instants. Parameters are there only if a pattern names them: cases have a table of their own.
-    pub fn new(model: &Compiled, settings: &Settings, observe: &Observe) -> Grid {
+    pub fn new(model: &CompiledModel, settings: &Settings, observe: &Observe) -> Grid {
         let tolerance = SAME * settings.interval;
         let mut times = vec![settings.start];
         for k in 1u64.. {
@@ -94,12 +94,17 @@ impl Grid {
     }
 
     /// Names and places of the outputs that the model declares.
-    pub fn outputs(model: &Compiled) -> Vec<(String, Loc)> {
+    pub fn outputs(model: &CompiledModel) -> Vec<(String, Loc)> {
         let mut found = Vec::new();
         for output in &model.outputs {
             let var = model.symbols.var(output.var);
             if var.causality == Causality::Output && !var.is_parameter() {
-                let element = |k| (model.element_name(output.var, output.kind, k), output.place.at(k));
+                let element = |k| {
+                    (
+                        model.element_name(output.var, output.kind, k),
+                        output.place.at(k),
+                    )
+                };
                 found.extend((0..var.len()).map(element));
             }
         }

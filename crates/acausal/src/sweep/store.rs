@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use acausal_base::Fnv;
-use acausal_results::{Kind, RunInfo, Signal};
+use acausal_results::{RunInfo, Signal, SignalKind};
 use acausal_runtime::{ParameterValue, Settings};
 use serde_json::{Value, json};
 
@@ -139,7 +139,7 @@ impl Store {
             write_cases(&directory.join("cases.csv"), header).map_err(cannot)?;
             writeln!(manifest, "{wanted}").map_err(cannot)?;
         }
-        let case = Signal::column("case", 0).with_kind(Kind::Integer);
+        let case = Signal::column("case", 0).with_kind(SignalKind::Integer);
         let signals = header.signals.iter().enumerate();
         let signals =
             signals.map(|(k, (name, unit))| Signal::column(name.clone(), k + 1).with_unit(unit));

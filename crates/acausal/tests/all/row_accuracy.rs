@@ -78,7 +78,7 @@ fn events_of_algebraic_unknowns_are_found_where_they_are() {
     assert!(worst < 1e-6, "{worst}");
 }
 
-/// Few signals of a large model with algebraic unknowns are those of all signals.
+/// ThinVec signals of a large model with algebraic unknowns are those of all signals.
 #[test]
 fn few_signals_of_a_large_loop_satisfy_it() {
     let text =

@@ -1,8 +1,8 @@
 //! No hidden regimes: what is done from some size on gives the same on small models.
 //!
-//! Each threshold of [`Scale`] is forced to both of its sides on models of a few unknowns. The form of the equations, the order of sums and the way rows are computed
-//! may differ then, and with them the steps of the integrator; so trajectories at a tolerance of 1e-9 are compared, with 1e-6 of the range of each signal. Where the same
-//! computation is only arranged otherwise, the bits are the same.
+//! Each threshold of [`Scale`] is forced to both of its sides on models of a few unknowns, at a tolerance of 1e-9. Where the same numbers are computed in another arrangement,
+//! the bits are the same. Where sums have another order the results agree to rounding, and where other equations with the same solution are integrated, or a system is solved by another
+//! iteration, to the tolerance: each threshold has its bound, relative to the range of a signal.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::common::command::Place;
@@ -11,8 +11,11 @@ use acausal::{InMemory, Model, Observe};
 use acausal_base::Scale;
 
 /// Examples of all kinds: chains, rings, networks, mechanisms, events, constraints.
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 17] = [
     "BouncingBall",
+    "CK_5_7_TwoBranches",
+    "CK_H7_2_Nonlinear",
+    "CK_H7_4_Linear",
     "ChemicalReactor",
     "DCMotor",
     "HeatedRod",
@@ -71,38 +74,82 @@ fn deviation(a: &InMemory, b: &InMemory) -> f64 {
     worst
 }
 
+/// The same numbers, in another arrangement. (A history in single precision needs a tolerance above 1e-9.)
+const SAME_BITS: [&str; 3] = ["large_from=0", "impasses_to=1000", "start_choice_to=0"];
+
+/// Others, and how far results may be apart. Of all 54 examples none but a closed loop of bodies (3e-6 of a force) was further off.
+const SAME_SOLUTION: [(&str, f64); 7] = [
+    // The equations are evaluated at other points before: sums of partial derivatives in another order.
+    ("impasses_to=0", 1e-12),
+    // Newton's iteration for blocks, or for all unknowns at once.
+    ("blocks_to=0", 1e-6),
+    // Other equations.
+    ("aliases_from=0", 1e-6),
+    ("smallest_form_to=0", 1e-6),
+    ("taken_apart_to=0", 1e-6),
+    // Several at once.
+    ("small", 1e-6),
+    ("large", 1e-6),
+];
+
+fn assert_same_bits(a: &InMemory, b: &InMemory, what: &str) {
+    let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(a.result.time()), bits(b.result.time()), "{what}: time");
+    for s in b.result.signals() {
+        let x = a.result.values(&s.name).expect("a signal of both");
+        let y = b.result.values_of(s);
+        assert_eq!(bits(&x), bits(&y), "{what}: {}", s.name);
+    }
+}
+
 #[test]
-fn every_way_gives_the_same() {
-    let forced: Vec<(&str, bool)> = vec![
-        ("small", false),
-        ("large", false),
-        ("aliases_from=0", false),
-        ("smallest_form_to=0", false),
-        ("taken_apart_to=0", false),
-        ("blocks_to=0", false),
-        ("selected_rows_from=0", false),
-        ("large_from=0", false),
-    ];
+fn another_arrangement_gives_the_same_bits() {
     for example in chosen() {
         let plain = run(&example, Scale::default(), None);
-        for (policy, _) in &forced {
+        for policy in SAME_BITS {
             let other = run(&example, policy.parse().unwrap(), None);
-            let worst = deviation(&plain, &other);
-            eprintln!("{} {policy}: {worst:e}", example.file);
-            assert!(worst < 1e-6, "{} with {policy}: {worst:e}", example.file);
+            assert_same_bits(&plain, &other, &format!("{} with {policy}", example.file));
         }
     }
 }
 
 #[test]
-fn one_signal_is_that_of_all() {
+fn another_way_gives_the_same_solution() {
     for example in chosen() {
         let plain = run(&example, Scale::default(), None);
-        let name = plain.result.signals()[0].name.to_string();
-        let scale = "selected_rows_from=0".parse().unwrap();
-        let some = run(&example, scale, Some(&name));
-        let worst = deviation(&plain, &some);
-        assert!(worst < 1e-6, "{}, {name}: {worst:e}", example.file);
+        for (policy, bound) in SAME_SOLUTION {
+            let other = run(&example, policy.parse().unwrap(), None);
+            let worst = deviation(&plain, &other);
+            eprintln!("{} {policy}: {worst:e}", example.file);
+            assert!(worst < bound, "{} with {policy}: {worst:e}", example.file);
+        }
+    }
+}
+
+/// Rows compute what a few signals need where that is little: one element of an array of 400. Interpolated states and what is assigned from them are the same numbers; where
+/// there are algebraic unknowns, a row that is computed as a whole satisfies their equations more closely than one that has been found to be close enough.
+#[test]
+fn one_signal_is_that_of_all() {
+    for (file, names, same) in [
+        ("HeatedRod.mo", ["T[7]", "T[400]"], true),
+        ("HeatedRodFlux.mo", ["T[7]", "q[3]"], true),
+        ("RCLadder.mo", ["c[100].v", "r[20].p.i"], false),
+    ] {
+        let mut example = chosen().into_iter().find(|e| e.file == file).expect(file);
+        example.load.set = vec!["N=400".to_string()];
+        let plain = run(&example, Scale::default(), None);
+        for name in names {
+            let scale = "selected_rows_from=0".parse().unwrap();
+            let some = run(&example, scale, Some(name));
+            assert_eq!(some.result.signals().len(), 1, "{file}");
+            match same {
+                true => assert_same_bits(&plain, &some, file),
+                false => {
+                    let worst = deviation(&plain, &some);
+                    assert!(worst < 1e-8, "{file}, {name}: {worst:e}");
+                }
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::common::{at, digits, near};
 use acausal::{Load, Model};
-use acausal_expr::unknown::{Role, RowKind};
+use acausal_expr::unknown::{RowKind, UnknownRole};
 use acausal_index1::Options;
 use acausal_runtime::Machine;
 use acausal_solver::Dae;
@@ -14,7 +14,7 @@ use acausal_solver::Dae;
 struct Matrices {
     /// Names of the unknowns; multipliers are called `mu`, other integrals after what they integrate.
     names: Vec<String>,
-    roles: Vec<Role>,
+    roles: Vec<UnknownRole>,
     kinds: Vec<RowKind>,
     /// `dF/dx` and `dF/dx'`, by rows.
     by_value: Vec<Vec<f64>>,
@@ -30,7 +30,7 @@ fn matrices(model: &Model, values: &[(&str, f64)], slopes: &[(&str, f64)]) -> Ma
         for k in 0..u.len {
             let element = u.elements.as_ref().map_or(k, |e| e.at(k));
             names.push(match u.role {
-                Role::Mu => "mu".to_string(),
+                UnknownRole::Mu => "mu".to_string(),
                 _ => compiled.element_name(var, kind, element),
             });
             roles.push(u.role);
@@ -78,7 +78,7 @@ fn matrices(model: &Model, values: &[(&str, f64)], slopes: &[(&str, f64)]) -> Ma
 }
 
 impl Matrices {
-    fn columns(&self, role: Role) -> Vec<usize> {
+    fn columns(&self, role: UnknownRole) -> Vec<usize> {
         (0..self.names.len())
             .filter(|&k| self.roles[k] == role)
             .collect()
@@ -214,7 +214,7 @@ fn ms_2_g_is_the_jacobian_of_the_constraint_derivatives() {
     of_constraints.retain(|r| !lowest.contains(r));
     assert_eq!(of_constraints, wanted);
     let mut of_multipliers: Vec<Vec<i64>> = m
-        .columns(Role::Mu)
+        .columns(UnknownRole::Mu)
         .into_iter()
         .map(|mu| {
             let entry = |&c: &usize| {
@@ -222,7 +222,7 @@ fn ms_2_g_is_the_jacobian_of_the_constraint_derivatives() {
                 let relation = rows.clone().find(|&r| {
                     m.is_dynamic(r)
                         && m.by_value[r][c] == -1.0
-                        && m.columns(Role::State)
+                        && m.columns(UnknownRole::State)
                             .iter()
                             .filter(|&&s| m.by_slope[r][s] != 0.0)
                             .count()

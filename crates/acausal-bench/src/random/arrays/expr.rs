@@ -200,6 +200,40 @@ impl Expr {
             },
             Iterator(k) => scalar(iterators[*k] as f64),
             Time => scalar(t),
+            Comprehension(_, n, body) => {
+                let mut data = Vec::new();
+                let mut dims = vec![*n];
+                for i in 1..=*n {
+                    let inner = [iterators, &[i]].concat();
+                    let v = body.value(all, t, &inner, largest);
+                    if i == 1 {
+                        dims.extend(&v.dims);
+                    }
+                    data.extend(v.data);
+                }
+                Value { dims, data }
+            }
+            Over(op, _, n, body) => {
+                let mut values = Vec::new();
+                for i in 1..=*n {
+                    let inner = [iterators, &[i]].concat();
+                    values.extend(body.value(all, t, &inner, largest).data);
+                }
+                scalar(fold(op, values.into_iter()))
+            }
+            If(at, ab) => of(if t > *at { &ab[0] } else { &ab[1] }),
+            operation => operation.apply(&mut of),
+        };
+        *largest = value.data.iter().fold(*largest, |m, x| m.max(x.abs()));
+        if value.data.iter().any(|x| x.is_nan()) {
+            *largest = f64::INFINITY;
+        }
+        value
+    }
+
+    /// The value of an operation from those of its operands, which `of` gives.
+    fn apply(&self, of: &mut dyn FnMut(&Expr) -> Value) -> Value {
+        match self {
             Elementwise(op, ab) => {
                 let (mut a, b) = (of(&ab[0]), of(&ab[1]));
                 for (x, y) in a.data.iter_mut().zip(&b.data) {
@@ -223,7 +257,7 @@ impl Expr {
                 Value::matrix(a.dims[1], a.dims[0], |i, j| a.at(j, i))
             }
             Array(parts) => {
-                let parts: Vec<Value> = parts.iter().map(of).collect();
+                let parts: Vec<Value> = parts.iter().map(&mut *of).collect();
                 let mut dims = vec![parts.len()];
                 dims.extend(&parts[0].dims);
                 Value {
@@ -232,30 +266,9 @@ impl Expr {
                 }
             }
             Cat(dimension, parts) | Brackets(dimension, parts) => {
-                cat(*dimension, parts.iter().map(of).collect())
-            }
-            Comprehension(_, n, body) => {
-                let mut data = Vec::new();
-                let mut dims = vec![*n];
-                for i in 1..=*n {
-                    let inner = [iterators, &[i]].concat();
-                    let v = body.value(all, t, &inner, largest);
-                    if i == 1 {
-                        dims.extend(&v.dims);
-                    }
-                    data.extend(v.data);
-                }
-                Value { dims, data }
+                cat(*dimension, parts.iter().map(&mut *of).collect())
             }
             Reduction(op, a) => scalar(fold(op, of(a).data.into_iter())),
-            Over(op, _, n, body) => {
-                let mut values = Vec::new();
-                for i in 1..=*n {
-                    let inner = [iterators, &[i]].concat();
-                    values.extend(body.value(all, t, &inner, largest).data);
-                }
-                scalar(fold(op, values.into_iter()))
-            }
             Mapped(f, a) => of(a).map(|x| match *f {
                 "sin" => x.sin(),
                 "cos" => x.cos(),
@@ -312,13 +325,10 @@ impl Expr {
                 a.dims = vec![a.data.len(), 1];
                 a
             }
-            If(at, ab) => of(if t > *at { &ab[0] } else { &ab[1] }),
-        };
-        *largest = value.data.iter().fold(*largest, |m, x| m.max(x.abs()));
-        if value.data.iter().any(|x| x.is_nan()) {
-            *largest = f64::INFINITY;
+            Name(..) | Literal(..) | Iterator(_) | Time | Comprehension(..) | Over(..) | If(..) => {
+                unreachable!("these need the variables, the time or the iterators")
+            }
         }
-        value
     }
 
     /// As Modelica text.

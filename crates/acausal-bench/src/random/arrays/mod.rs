@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation, compare_bounded};
+use super::case::{Disagreement, RandomCase, compare_bounded};
 use super::draw::{Draw, number};
 use super::shrink::shorter;
 use expr::{Expr, Value};
@@ -49,7 +49,7 @@ struct Output {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     loop {
         let case = make::make(draw);
         if case.moderate() {
@@ -104,7 +104,7 @@ impl Arrays {
     }
 }
 
-impl Case for Arrays {
+impl RandomCase for Arrays {
     fn settings(&self) -> Settings {
         Settings {
             interval: 0.25,
@@ -160,7 +160,7 @@ impl Case for Arrays {
         out
     }
 
-    fn judge(&self, run: &InMemory, _tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, _tolerance: f64) -> Result<f64, Disagreement> {
         let mut names = Vec::new();
         for (k, o) in self.outputs.iter().enumerate() {
             for place in 0..o.dims.iter().product() {
@@ -187,7 +187,7 @@ impl Case for Arrays {
         compare_bounded(run, &names, BOUND.max(SINE * largest), &answers)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Arrays> = Vec::new();
         let n = self.bases.len();
         // Outputs that no other output reads.
@@ -241,7 +241,7 @@ impl Case for Arrays {
         all.retain(|c| c.text().len() < length && c.moderate());
         all.sort_by_key(|c| c.text().len());
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

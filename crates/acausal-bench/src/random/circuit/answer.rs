@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use acausal::InMemory;
 
 use super::{Circuit, INTERVAL, Part, STOP};
-use crate::random::case::{Deviation, TRAJECTORY, compare_columns};
-use crate::random::matrix::{Matrix, Radau, zeros};
+use crate::random::case::{Disagreement, TRAJECTORY, compare_columns};
+use crate::random::matrix::{DenseMatrix, Radau, zeros};
 use crate::random::orthogonal::Qr;
 
 /// The parts that hang together, by node. The two ports of an element are not connected by it.
@@ -29,8 +29,8 @@ pub(super) fn islands(circuit: &Circuit) -> BTreeMap<usize, usize> {
 /// `E x' + A x = b(t)`. Unknowns: potentials of nodes, then per element a current for each port, and the voltage of
 /// capacitors.
 pub(super) struct Tableau {
-    e: Matrix,
-    a: Matrix,
+    e: DenseMatrix,
+    a: DenseMatrix,
     /// Rows whose right-hand side is the wave of an element.
     sources: Vec<(usize, usize)>,
     nodes: BTreeMap<usize, usize>,
@@ -143,7 +143,7 @@ impl Tableau {
     pub(super) fn condition(&self, s: f64) -> f64 {
         let sum =
             |(e, a): (&Vec<f64>, &Vec<f64>)| e.iter().zip(a).map(|(e, a)| s * e + a).collect();
-        let m: Matrix = self.e.iter().zip(&self.a).map(sum).collect();
+        let m: DenseMatrix = self.e.iter().zip(&self.a).map(sum).collect();
         Qr::new(m).map_or(f64::INFINITY, |qr| qr.condition())
     }
 
@@ -200,10 +200,14 @@ impl Tableau {
 const STEPS_PER_ROW: usize = 20;
 
 /// Compares voltages and currents of all ports, and potentials where there is a ground.
-pub(super) fn judge(circuit: &Circuit, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+pub(super) fn judge(
+    circuit: &Circuit,
+    run: &InMemory,
+    tolerance: f64,
+) -> Result<f64, Disagreement> {
     let tableau = Tableau::new(circuit);
     let islands = islands(circuit);
-    let missing = |name: &str| Deviation::missing(name);
+    let missing = |name: &str| Disagreement::missing(name);
     let rows = tableau
         .solve(circuit, STEPS_PER_ROW)
         .ok_or_else(|| missing("a regular pencil"))?;

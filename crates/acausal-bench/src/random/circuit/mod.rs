@@ -17,12 +17,12 @@ mod text;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation};
+use super::case::{Disagreement, RandomCase};
 use super::draw::Draw;
 use super::shrink::{shorter, simpler};
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw, grounded: bool) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw, grounded: bool) -> Box<dyn RandomCase> {
     Box::new(make::make(draw, grounded))
 }
 
@@ -80,7 +80,7 @@ enum Wave {
     Smooth(f64, f64),
 }
 
-impl Case for Circuit {
+impl RandomCase for Circuit {
     fn text(&self) -> String {
         text::text(self)
     }
@@ -97,15 +97,15 @@ impl Case for Circuit {
         self.singular
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         answer::judge(self, run, tolerance)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all = Vec::new();
         let mut add = |c: Circuit| {
             if make::class(&c) == make::class(self) {
-                all.push(Box::new(c) as Box<dyn Case>);
+                all.push(Box::new(c) as Box<dyn RandomCase>);
             }
         };
         for elements in shorter(&self.elements) {

@@ -11,7 +11,7 @@ mod text;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation, compare_bounded};
+use super::case::{Disagreement, RandomCase, compare_bounded};
 use super::draw::Draw;
 use super::shrink::parts;
 
@@ -101,7 +101,7 @@ enum Statement {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     loop {
         let case = make::make(draw);
         if case.moderate() {
@@ -122,7 +122,7 @@ impl Functions {
     }
 }
 
-impl Case for Functions {
+impl RandomCase for Functions {
     fn settings(&self) -> Settings {
         Settings {
             interval: 0.25,
@@ -134,7 +134,7 @@ impl Case for Functions {
         text::text(self)
     }
 
-    fn judge(&self, run: &InMemory, _tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, _tolerance: f64) -> Result<f64, Disagreement> {
         let names: Vec<String> = (0..self.calls.len())
             .flat_map(|k| {
                 [
@@ -158,7 +158,7 @@ impl Case for Functions {
         compare_bounded(run, &names, BOUND, &answers)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Functions> = Vec::new();
         for k in 0..self.calls.len() {
             if self.calls.len() > 1 {
@@ -183,7 +183,7 @@ impl Case for Functions {
         all.retain(|c| c.text().len() < length && c.moderate());
         all.sort_by_key(|c| c.text().len());
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

@@ -284,7 +284,7 @@ impl Device {
     }
 
     pub(super) fn track(&self, k: usize, stop: f64) -> Track {
-        let x = vec![format!("x{k}")];
+        let named = |letters: &[&str]| letters.iter().map(|l| format!("{l}{k}")).collect();
         match self.clone() {
             Relaxation {
                 low,
@@ -297,7 +297,7 @@ impl Device {
                 let (fall, rise) = ((high - low) / down, (high - low) / up);
                 cycle(&mut events, stop, &[fall, rise]);
                 pieces(
-                    x,
+                    named(&["x"]),
                     events,
                     start,
                     vec![high, low],
@@ -325,7 +325,7 @@ impl Device {
                     &[lasts(cold, high, low), lasts(hot, low, high)],
                 );
                 pieces(
-                    x,
+                    named(&["x"]),
                     events,
                     start,
                     vec![high, low],
@@ -340,33 +340,14 @@ impl Device {
                 speed,
                 gravity,
                 restitution,
-            } => {
-                let mut events = Vec::new();
-                let mut speeds = vec![speed];
-                let first = (speed + (speed * speed + 2.0 * gravity * height).sqrt()) / gravity;
-                let mut t = first;
-                let mut v = restitution * (gravity * first - speed);
-                while t < stop {
-                    events.push(t);
-                    speeds.push(v);
-                    t += 2.0 * v / gravity;
-                    v *= restitution;
-                }
-                let begins = events.clone();
-                Track {
-                    events,
-                    names: vec![format!("x{k}"), format!("v{k}")],
-                    values: Box::new(move |t| {
-                        let part = begins.iter().filter(|e| **e <= t).count();
-                        let (from, at) = match part {
-                            0 => (height, 0.0),
-                            p => (0.0, begins[p - 1]),
-                        };
-                        let (v, s) = (speeds[part], t - at);
-                        vec![from + v * s - 0.5 * gravity * s * s, v - gravity * s]
-                    }),
-                }
-            }
+            } => ball(
+                named(&["x", "v"]),
+                height,
+                speed,
+                gravity,
+                restitution,
+                stop,
+            ),
             Sawtooth {
                 slope,
                 top,
@@ -375,84 +356,28 @@ impl Device {
             } => {
                 let mut events = vec![(top - start) / slope];
                 cycle(&mut events, stop, &[(top - bottom) / slope]);
-                pieces(x, events, start, vec![bottom], move |_, since, from| {
-                    from + slope * since
-                })
+                pieces(
+                    named(&["x"]),
+                    events,
+                    start,
+                    vec![bottom],
+                    move |_, since, from| from + slope * since,
+                )
             }
             Filter {
                 first,
                 period,
                 a,
                 b,
-            } => {
-                let mut events = Vec::new();
-                let mut sums = vec![0.0];
-                while first + events.len() as f64 * period < stop + 1e-9 {
-                    events.push(first + events.len() as f64 * period);
-                    let last = sums[sums.len() - 1];
-                    sums.push(a * last + b * events.len() as f64);
-                }
-                let ticks = events.clone();
-                Track {
-                    events,
-                    names: vec![format!("s{k}")],
-                    values: Box::new(move |t| {
-                        vec![sums[ticks.iter().filter(|e| **e <= t).count()]]
-                    }),
-                }
-            }
+            } => filter(named(&["s"]), first, period, a, b, stop),
             Quantiser {
                 slope,
                 start,
                 gain,
                 offset,
-            } => {
-                // gain*(start + slope t) + offset passes whole numbers.
-                let (y, v) = (gain * start + offset, gain * slope);
-                let mut events = Vec::new();
-                let mut step = if v > 0.0 { y.floor() + 1.0 } else { y.floor() };
-                while (step - y) / v < stop + 1e-9 {
-                    events.push((step - y) / v);
-                    step += v.signum();
-                }
-                Track {
-                    events,
-                    names: vec![format!("x{k}"), format!("q{k}")],
-                    values: Box::new(move |t| vec![start + slope * t, (y + v * t).floor()]),
-                }
-            }
-            Phases { lengths, slopes } => {
-                let mut events = vec![lengths[0]];
-                cycle(&mut events, stop, &[lengths[1], lengths[2], lengths[0]]);
-                let begins = events.clone();
-                Track {
-                    events,
-                    names: vec![format!("x{k}"), format!("mode{k}")],
-                    values: Box::new(move |t| {
-                        let (mut x, mut at, mut mode) = (0.0, 0.0, 0);
-                        for e in begins.iter().filter(|e| **e <= t) {
-                            x += slopes[mode] * (e - at);
-                            (at, mode) = (*e, (mode + 1) % 3);
-                        }
-                        vec![x + slopes[mode] * (t - at), mode as f64 + 1.0]
-                    }),
-                }
-            }
-            Steps { times, rate, size } => {
-                let jumps = times.clone();
-                Track {
-                    events: times,
-                    names: vec![format!("x{k}"), format!("u{k}")],
-                    values: Box::new(move |t| {
-                        let (mut x, mut at, mut u) = (1.0, 0.0, 0.0);
-                        for e in jumps.iter().filter(|e| **e <= t) {
-                            x = u + (x - u) * (-rate * (e - at)).exp();
-                            (at, u) = (*e, u + size);
-                        }
-                        vec![u + (x - u) * (-rate * (t - at)).exp(), u]
-                    }),
-                }
-            }
+            } => quantiser(named(&["x", "q"]), slope, start, gain, offset, stop),
+            Phases { lengths, slopes } => phases(named(&["x", "mode"]), lengths, slopes, stop),
+            Steps { times, rate, size } => steps(named(&["x", "u"]), times, rate, size),
         }
     }
 
@@ -503,6 +428,118 @@ impl Device {
 fn list(numbers: &[f64]) -> String {
     let all: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
     format!("{{{}}}", all.join(", "))
+}
+
+/// A parabola between bounces, each with the speed that the restitution leaves.
+fn ball(
+    names: Vec<String>,
+    height: f64,
+    speed: f64,
+    gravity: f64,
+    restitution: f64,
+    stop: f64,
+) -> Track {
+    let mut events = Vec::new();
+    let mut speeds = vec![speed];
+    let first = (speed + (speed * speed + 2.0 * gravity * height).sqrt()) / gravity;
+    let mut t = first;
+    let mut v = restitution * (gravity * first - speed);
+    while t < stop {
+        events.push(t);
+        speeds.push(v);
+        t += 2.0 * v / gravity;
+        v *= restitution;
+    }
+    let begins = events.clone();
+    Track {
+        events,
+        names,
+        values: Box::new(move |t| {
+            let part = begins.iter().filter(|e| **e <= t).count();
+            let (from, at) = match part {
+                0 => (height, 0.0),
+                p => (0.0, begins[p - 1]),
+            };
+            let (v, s) = (speeds[part], t - at);
+            vec![from + v * s - 0.5 * gravity * s * s, v - gravity * s]
+        }),
+    }
+}
+
+/// The sums of the samples so far.
+fn filter(names: Vec<String>, first: f64, period: f64, a: f64, b: f64, stop: f64) -> Track {
+    let mut events = Vec::new();
+    let mut sums = vec![0.0];
+    while first + events.len() as f64 * period < stop + 1e-9 {
+        events.push(first + events.len() as f64 * period);
+        let last = sums[sums.len() - 1];
+        sums.push(a * last + b * events.len() as f64);
+    }
+    let ticks = events.clone();
+    Track {
+        events,
+        names,
+        values: Box::new(move |t| vec![sums[ticks.iter().filter(|e| **e <= t).count()]]),
+    }
+}
+
+/// Steps where `gain*(start + slope*t) + offset` passes whole numbers.
+fn quantiser(
+    names: Vec<String>,
+    slope: f64,
+    start: f64,
+    gain: f64,
+    offset: f64,
+    stop: f64,
+) -> Track {
+    let (y, v) = (gain * start + offset, gain * slope);
+    let mut events = Vec::new();
+    let mut step = if v > 0.0 { y.floor() + 1.0 } else { y.floor() };
+    while (step - y) / v < stop + 1e-9 {
+        events.push((step - y) / v);
+        step += v.signum();
+    }
+    Track {
+        events,
+        names,
+        values: Box::new(move |t| vec![start + slope * t, (y + v * t).floor()]),
+    }
+}
+
+/// A line of other slope in each phase.
+fn phases(names: Vec<String>, lengths: [f64; 3], slopes: [f64; 3], stop: f64) -> Track {
+    let mut events = vec![lengths[0]];
+    cycle(&mut events, stop, &[lengths[1], lengths[2], lengths[0]]);
+    let begins = events.clone();
+    Track {
+        events,
+        names,
+        values: Box::new(move |t| {
+            let (mut x, mut at, mut mode) = (0.0, 0.0, 0);
+            for e in begins.iter().filter(|e| **e <= t) {
+                x += slopes[mode] * (e - at);
+                (at, mode) = (*e, (mode + 1) % 3);
+            }
+            vec![x + slopes[mode] * (t - at), mode as f64 + 1.0]
+        }),
+    }
+}
+
+/// An exponential between jumps of its input.
+fn steps(names: Vec<String>, times: Vec<f64>, rate: f64, size: f64) -> Track {
+    let jumps = times.clone();
+    Track {
+        events: times,
+        names,
+        values: Box::new(move |t| {
+            let (mut x, mut at, mut u) = (1.0, 0.0, 0.0);
+            for e in jumps.iter().filter(|e| **e <= t) {
+                x = u + (x - u) * (-rate * (e - at)).exp();
+                (at, u) = (*e, u + size);
+            }
+            vec![u + (x - u) * (-rate * (t - at)).exp(), u]
+        }),
+    }
 }
 
 /// Adds events at the given distances, again and again.

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation, TRAJECTORY, compare_within};
+use super::case::{Disagreement, RandomCase, TRAJECTORY, compare_within};
 use super::draw::Draw;
 use super::shrink::shorter;
 use devices::Device;
@@ -34,7 +34,7 @@ struct Automata {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     let n = draw.size(1, 6);
     let devices: Vec<Device> = (0..n).map(|_| Device::make(draw)).collect();
     let counted = match draw.chance(50) {
@@ -81,7 +81,7 @@ fn passed(events: &[f64], t: f64) -> f64 {
     events.iter().filter(|e| **e <= t).count() as f64
 }
 
-impl Case for Automata {
+impl RandomCase for Automata {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -131,7 +131,7 @@ impl Case for Automata {
         out
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         let tracks = self.tracks();
         let mut names: Vec<String> = tracks.iter().flat_map(|t| t.names.clone()).collect();
         names.extend((0..tracks.len()).map(|k| format!("n{k}")));
@@ -168,7 +168,7 @@ impl Case for Automata {
         })
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Automata> = Vec::new();
         for devices in shorter(&self.devices) {
             if !devices.is_empty() {
@@ -208,7 +208,7 @@ impl Case for Automata {
             }
         }
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

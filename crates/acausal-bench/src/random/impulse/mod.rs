@@ -11,8 +11,8 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::attempt::{Job, Limits, Ran, attempt};
-use super::case::{Case, Deviation, Outcome, TRAJECTORY, compare_columns};
+use super::attempt::{Attempt, Job, TrialLimits, attempt};
+use super::case::{Disagreement, RandomCase, RandomOutcome, TRAJECTORY, compare_columns};
 use super::draw::{Draw, number, rounded};
 use super::shrink::shorter;
 
@@ -135,7 +135,7 @@ struct Signal {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     if draw.chance(10) {
         return strike::case(draw);
     }
@@ -319,7 +319,7 @@ impl Signal {
         &self,
         result: &acausal_results::ResultSet,
         tolerance: f64,
-    ) -> Result<f64, Deviation> {
+    ) -> Result<f64, Disagreement> {
         let observed = self.driven.observed(self.factor);
         let times = result.time();
         let mut scale = self.size;
@@ -335,7 +335,7 @@ impl Signal {
         }
         let mut columns = Vec::new();
         for (name, ..) in observed {
-            let values = result.values(name).ok_or(Deviation::missing(name))?;
+            let values = result.values(name).ok_or(Disagreement::missing(name))?;
             columns.push((name.to_string(), values));
         }
         compare_columns(times, &columns, TRAJECTORY * tolerance * scale, &answers)
@@ -347,8 +347,8 @@ impl Signal {
         code: &'static str,
         text: String,
         rows: Option<&acausal_results::ResultSet>,
-        limits: &Limits,
-    ) -> Outcome {
+        limits: &TrialLimits,
+    ) -> RandomOutcome {
         let jumps = self.jumps();
         let time = text.split_once("at time = ").and_then(|(_, rest)| {
             let end = rest.find(|c: char| c == ',' || c.is_whitespace())?;
@@ -366,30 +366,30 @@ impl Signal {
             }),
         };
         if code != "impulse" || !named {
-            return Outcome::Refused { code, text };
+            return RandomOutcome::Refused { code, text };
         }
         let Some(rows) = rows.filter(|r| !r.time().is_empty()) else {
-            return Outcome::Right { ratio: 0.0 };
+            return RandomOutcome::Right { ratio: 0.0 };
         };
         let last = rows.time().last().copied().unwrap_or(0.0);
         if last > jumps[0] + BESIDE {
-            let deviation = Deviation {
+            let deviation = Disagreement {
                 signal: "the last row".to_string(),
                 time: last,
                 found: last,
                 expected: jumps[0],
                 bound: 0.0,
             };
-            return Outcome::Wrong { deviation };
+            return RandomOutcome::Wrong { deviation };
         }
         match self.compare(rows, limits.tolerance) {
-            Ok(ratio) => Outcome::Right { ratio },
-            Err(deviation) => Outcome::Wrong { deviation },
+            Ok(ratio) => RandomOutcome::Right { ratio },
+            Err(deviation) => RandomOutcome::Wrong { deviation },
         }
     }
 }
 
-impl Case for Signal {
+impl RandomCase for Signal {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -461,7 +461,7 @@ impl Case for Signal {
         )
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         self.compare(&run.result, tolerance)
     }
 
@@ -469,17 +469,17 @@ impl Case for Signal {
         !self.jumps().is_empty()
     }
 
-    fn attempt(&self, limits: &Limits) -> Outcome {
+    fn attempt(&self, limits: &TrialLimits) -> RandomOutcome {
         let job = Job::of(self, limits);
         match (attempt(&job, limits.slow), self.singular()) {
-            (Ran::Refused { code, text, rows }, true) => {
+            (Attempt::Refused { code, text, rows }, true) => {
                 self.judge_refusal(code, text, rows.as_deref(), limits)
             }
             (ran, _) => self.outcome(ran, limits),
         }
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Signal> = Vec::new();
         let mut add = |change: &dyn Fn(&mut Signal)| {
             let mut other = self.clone();
@@ -500,7 +500,7 @@ impl Case for Signal {
         }
         all.retain(|s| !s.pieces.is_empty());
         all.into_iter()
-            .map(|s| Box::new(s) as Box<dyn Case>)
+            .map(|s| Box::new(s) as Box<dyn RandomCase>)
             .collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use acausal::{InMemory, Settings};
 
-use super::{Case, Deviation, Draw, INTERVAL, STOP, TRAJECTORY, number};
+use super::{Disagreement, Draw, INTERVAL, RandomCase, STOP, TRAJECTORY, number};
 use crate::random::case::compare_within;
 
 /// See the module.
@@ -28,7 +28,7 @@ enum Struck {
     Contradiction(f64),
 }
 
-pub(super) fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub(super) fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     let struck = match draw.below(3) {
         0 => Struck::First,
         1 => Struck::Second,
@@ -58,7 +58,7 @@ impl Strike {
     }
 }
 
-impl Case for Strike {
+impl RandomCase for Strike {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -84,7 +84,7 @@ impl Case for Strike {
         )
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         let names = ["w1".to_string(), "w2".to_string()];
         compare_within(run, &names, TRAJECTORY * tolerance, |t| {
             match (t - self.at).abs() < 1e-9 {
@@ -98,7 +98,7 @@ impl Case for Strike {
         matches!(self.struck, Struck::Contradiction(_))
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Strike> = Vec::new();
         for (k, value) in self.inertias.iter().enumerate() {
             if *value != 1.0 {
@@ -114,7 +114,7 @@ impl Case for Strike {
             });
         }
         all.into_iter()
-            .map(|s| Box::new(s) as Box<dyn Case>)
+            .map(|s| Box::new(s) as Box<dyn RandomCase>)
             .collect()
     }
 }

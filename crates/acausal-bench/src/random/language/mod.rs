@@ -13,15 +13,15 @@ use std::rc::Rc;
 
 use acausal::{InMemory, Load, Model, Settings};
 
-use super::Kind;
-use super::attempt::{Form, Job, Limits, Ran, attempt};
-use super::case::{Case, Deviation, Outcome, TRAJECTORY};
+use super::RandomKind;
+use super::attempt::{Attempt, CompilerForm, Job, TrialLimits, attempt};
+use super::case::{Disagreement, RandomCase, RandomOutcome, TRAJECTORY};
 use super::draw::Draw;
 
 /// See the module.
 #[derive(Clone)]
 struct Changed {
-    base: Rc<dyn Case>,
+    base: Rc<dyn RandomCase>,
     changes: Vec<Change>,
     /// How much the model amplifies the errors of its steps is not known, and has to be measured.
     measured: bool,
@@ -44,30 +44,30 @@ enum Change {
     Interval(f64),
     /// The tolerance times this.
     Tolerance(f64),
-    Form(Form),
+    Form(CompilerForm),
     /// Stop at this fraction of the time and go on from a checkpoint.
     Restart(f64),
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     let (seed, index) = (draw.bits(), draw.below(1 << 20));
     let example = draw.chance(30);
     // Where a phase is kept, errors of steps add up, and each event begins with short steps.
     let mut measured = example;
-    let base: Rc<dyn Case> = match example {
+    let base: Rc<dyn RandomCase> = match example {
         true => Rc::new(Example::choose(draw)),
         false => {
             let kind = *draw.one(&[
-                Kind::Circuit,
-                Kind::Mechanics,
-                Kind::Mechanics,
-                Kind::Hybrid,
-                Kind::Hybrid,
-                Kind::Arrays,
-                Kind::Functions,
+                RandomKind::Circuit,
+                RandomKind::Mechanics,
+                RandomKind::Mechanics,
+                RandomKind::Hybrid,
+                RandomKind::Hybrid,
+                RandomKind::Arrays,
+                RandomKind::Functions,
             ]);
-            measured = kind == Kind::Hybrid;
+            measured = kind == RandomKind::Hybrid;
             kind.case(seed, index).into()
         }
     };
@@ -78,8 +78,8 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
             1 if !example => Change::Names(draw.bits()),
             2 => Change::Interval(*draw.one(&[0.5, 2.0, 3.0, 0.1])),
             3 => Change::Tolerance(*draw.one(&[0.01, 0.1])),
-            4 => Change::Form(Form::Scalarise),
-            5 => Change::Form(Form::NoStateSelection),
+            4 => Change::Form(CompilerForm::Scalarise),
+            5 => Change::Form(CompilerForm::NoStateSelection),
             _ => Change::Restart(draw.real(0.1, 0.9)),
         };
         let same = |c: &Change| std::mem::discriminant(c) == std::mem::discriminant(&change);
@@ -96,7 +96,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
 }
 
 impl Changed {
-    fn jobs(&self, limits: &Limits) -> [Job; 2] {
+    fn jobs(&self, limits: &TrialLimits) -> [Job; 2] {
         let plain = Job {
             text: self.base.text(),
             settings: Settings {
@@ -140,14 +140,14 @@ impl Changed {
         b: &InMemory,
         tight: Option<&InMemory>,
         tolerance: f64,
-    ) -> Result<f64, Deviation> {
+    ) -> Result<f64, Disagreement> {
         let rows = common_rows(a.result.time(), b.result.time());
         let mut worst = 0.0f64;
         for signal in a.result.signals() {
             let name = self.new_name(&signal.name);
             let x = a.result.values_of(signal);
             let Some(y) = b.result.values(&name) else {
-                return Err(Deviation::missing(&name));
+                return Err(Disagreement::missing(&name));
             };
             let scale = x
                 .iter()
@@ -165,7 +165,7 @@ impl Changed {
                     e => e,
                 };
                 if !both && error > bound {
-                    return Err(Deviation {
+                    return Err(Disagreement {
                         signal: signal.name.clone(),
                         time: a.result.time()[i],
                         found: y[j],
@@ -215,9 +215,9 @@ fn common_rows(a: &[f64], b: &[f64]) -> Vec<(usize, usize)> {
     pairs
 }
 
-impl Case for Changed {
+impl RandomCase for Changed {
     fn text(&self) -> String {
-        let [plain, other] = self.jobs(&Limits::default());
+        let [plain, other] = self.jobs(&TrialLimits::default());
         let mut text = format!("// changed: {:?}\n{}", self.changes, plain.text);
         if other.text != plain.text {
             text.push_str(&format!("// against\n/*\n{}*/\n", other.text));
@@ -229,41 +229,51 @@ impl Case for Changed {
         self.base.settings()
     }
 
-    fn judge(&self, _: &InMemory, _: f64) -> Result<f64, Deviation> {
+    fn judge(&self, _: &InMemory, _: f64) -> Result<f64, Disagreement> {
         // Two runs are needed: see `attempt`.
         Ok(0.0)
     }
 
-    fn attempt(&self, limits: &Limits) -> Outcome {
+    fn attempt(&self, limits: &TrialLimits) -> RandomOutcome {
         let [plain, other] = self.jobs(limits);
         let tolerance = plain.settings.tolerance.max(other.settings.tolerance);
         let (a, b) = (attempt(&plain, limits.slow), attempt(&other, limits.slow));
         match (a, b) {
-            (Ran::Done(a), Ran::Done(b)) => {
+            (Attempt::Done(a), Attempt::Done(b)) => {
                 let tight = self.measured.then(|| {
                     let mut job = plain.clone();
                     job.settings.tolerance = TIGHT * tolerance;
                     attempt(&job, 10.0 * limits.slow)
                 });
                 let tight = match &tight {
-                    Some(Ran::Done(run)) => Some(&**run),
+                    Some(Attempt::Done(run)) => Some(&**run),
                     _ => None,
                 };
                 match self.agree(&a, &b, tight, tolerance) {
-                    Ok(ratio) => Outcome::Right { ratio },
-                    Err(deviation) => Outcome::Wrong { deviation },
+                    Ok(ratio) => RandomOutcome::Right { ratio },
+                    Err(deviation) => RandomOutcome::Wrong { deviation },
                 }
             }
-            (Ran::Refused { .. }, Ran::Refused { .. }) => Outcome::Right { ratio: 0.0 },
-            (Ran::Refused { code, text, .. }, Ran::Done(_)) => Outcome::Refused { code, text },
-            (Ran::Done(_), Ran::Refused { code, text, .. }) => Outcome::Refused { code, text },
-            (Ran::Crashed(text), _) | (_, Ran::Crashed(text)) => Outcome::Crashed { text },
-            (Ran::Slow(seconds), _) | (_, Ran::Slow(seconds)) => Outcome::Slow { seconds },
+            (Attempt::Refused { .. }, Attempt::Refused { .. }) => {
+                RandomOutcome::Right { ratio: 0.0 }
+            }
+            (Attempt::Refused { code, text, .. }, Attempt::Done(_)) => {
+                RandomOutcome::Refused { code, text }
+            }
+            (Attempt::Done(_), Attempt::Refused { code, text, .. }) => {
+                RandomOutcome::Refused { code, text }
+            }
+            (Attempt::Crashed(text), _) | (_, Attempt::Crashed(text)) => {
+                RandomOutcome::Crashed { text }
+            }
+            (Attempt::Slow(seconds), _) | (_, Attempt::Slow(seconds)) => {
+                RandomOutcome::Slow { seconds }
+            }
         }
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
-        let mut all: Vec<Box<dyn Case>> = Vec::new();
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
+        let mut all: Vec<Box<dyn RandomCase>> = Vec::new();
         for changes in super::shrink::shorter(&self.changes) {
             if !changes.is_empty() {
                 all.push(Box::new(Changed {
@@ -327,7 +337,7 @@ impl Example {
     }
 }
 
-impl Case for Example {
+impl RandomCase for Example {
     fn text(&self) -> String {
         self.text.clone()
     }
@@ -336,11 +346,11 @@ impl Case for Example {
         self.settings.clone()
     }
 
-    fn judge(&self, _: &InMemory, _: f64) -> Result<f64, Deviation> {
+    fn judge(&self, _: &InMemory, _: f64) -> Result<f64, Disagreement> {
         Ok(0.0)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         Vec::new()
     }
 }

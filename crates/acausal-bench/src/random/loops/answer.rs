@@ -3,8 +3,8 @@
 use acausal::InMemory;
 
 use super::{Basis, Loop, Manufactured, Nonlinear, STOP, State, WORST_CONDITION};
-use crate::random::case::{ALLOWED, Deviation, TRAJECTORY, compare_bounded, compare_within};
-use crate::random::matrix::{Matrix, zeros};
+use crate::random::case::{ALLOWED, Disagreement, TRAJECTORY, compare_bounded, compare_within};
+use crate::random::matrix::{DenseMatrix, zeros};
 use crate::random::orthogonal::Qr;
 
 /// Values of the modulation at which a matrix is looked at. (With 9 the determinant of one of some 30,000 loops changed its sign twice in between.)
@@ -34,7 +34,7 @@ pub(super) fn condition(case: &Loop) -> f64 {
 }
 
 /// The matrix when the sine of the modulation has a value.
-fn matrix(case: &Loop, sine: f64) -> Matrix {
+fn matrix(case: &Loop, sine: f64) -> DenseMatrix {
     let n = case.rows.len();
     let mut a = zeros(n, n);
     for (i, row) in case.rows.iter().enumerate() {
@@ -54,10 +54,10 @@ fn matrix(case: &Loop, sine: f64) -> Matrix {
 /// The state is a trajectory, whose error is the sum over the steps (and each tick begins with small steps of low order); where it drives itself through the
 /// loop, errors are carried along. The unknowns have no history: they are those of a direct solve *with the state of the same row*, and so is what was held
 /// with that of the tick. So a loop that amplifies the state is not blamed for the integration, and has no part in its larger bound.
-pub(super) fn judge(case: &Loop, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+pub(super) fn judge(case: &Loop, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
     let Some(answer) = Answer::new(case) else {
         // `make` and `smaller` leave singular matrices out.
-        return Err(Deviation::missing("a regular matrix"));
+        return Err(Disagreement::missing("a regular matrix"));
     };
     let times = run.result.time();
     let mut worst = 0.0f64;
@@ -89,7 +89,7 @@ pub(super) fn judge(case: &Loop, run: &InMemory, tolerance: f64) -> Result<f64, 
                 continue;
             }
             if ticks.floor().max(-1.0) != ticked {
-                return Err(Deviation::missing("a row at each tick"));
+                return Err(Disagreement::missing("a row at each tick"));
             }
             values.extend([held, ticked + 1.0]);
         }

@@ -15,12 +15,12 @@ mod text;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation};
+use super::case::{Disagreement, RandomCase};
 use super::draw::Draw;
 use super::shrink::{parts, simpler};
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw, sampled: bool) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw, sampled: bool) -> Box<dyn RandomCase> {
     Box::new(make::make(draw, sampled))
 }
 
@@ -115,7 +115,7 @@ enum Style {
     ForLoops,
 }
 
-impl Case for Loop {
+impl RandomCase for Loop {
     fn text(&self) -> String {
         text::text(self)
     }
@@ -128,11 +128,11 @@ impl Case for Loop {
         }
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         answer::judge(self, run, tolerance)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Loop> = Vec::new();
         let n = self.rows.len();
         for part in parts(n) {
@@ -194,7 +194,7 @@ impl Case for Loop {
         all.retain(|c| c.rows.iter().any(|r| !r.sources.is_empty()) || c.manufactured.is_some());
         all.retain(|c| answer::condition(c) < WORST_CONDITION);
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }
@@ -282,7 +282,7 @@ impl Loop {
 #[cfg(test)]
 #[allow(clippy::panic)]
 mod tests {
-    use super::super::attempt::{Form, Job, Ran, attempt};
+    use super::super::attempt::{Attempt, CompilerForm, Job, attempt};
     use super::*;
 
     fn run(case: &Loop) -> InMemory {
@@ -292,11 +292,11 @@ mod tests {
                 tolerance: TOLERANCE,
                 ..case.settings()
             },
-            form: Form::Default,
+            form: CompilerForm::Default,
             restart: None,
         };
         match attempt(&job, 20.0) {
-            Ran::Done(run) => *run,
+            Attempt::Done(run) => *run,
             other => panic!("{other:?}"),
         }
     }

@@ -7,11 +7,11 @@
 use acausal::InMemory;
 
 use super::{INTERVAL, Joint, STOP, Train};
-use crate::random::case::{ALLOWED, Deviation, TRAJECTORY, compare_bounded, compare_within};
-use crate::random::matrix::{Matrix, exponential, times, zeros};
+use crate::random::case::{ALLOWED, Disagreement, TRAJECTORY, compare_bounded, compare_within};
+use crate::random::matrix::{DenseMatrix, exponential, times, zeros};
 
 /// Compares angles, speeds and accelerations of all inertias.
-pub(super) fn judge(train: &Train, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+pub(super) fn judge(train: &Train, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
     let system = System::new(train);
     let points = system.solve();
     let all = 0..train.inertias.len();
@@ -32,7 +32,7 @@ pub(super) fn judge(train: &Train, run: &InMemory, tolerance: f64) -> Result<f64
         for (i, first) in system.firsts.iter().enumerate() {
             let name = format!("j{first}.{signal}");
             let values = run.result.values(&name);
-            found.push((offset + i, values.ok_or(Deviation::missing(&name))?));
+            found.push((offset + i, values.ok_or(Disagreement::missing(&name))?));
         }
     }
     let mut answers = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn judge(train: &Train, run: &InMemory, tolerance: f64) -> Result<f64
 
 /// `z' = a z`: one angle and one speed for each rigid part, then sine and cosine of each source.
 struct System {
-    a: Matrix,
+    a: DenseMatrix,
     start: Vec<f64>,
     /// The first inertia of each rigid part.
     firsts: Vec<usize>,
@@ -144,7 +144,7 @@ impl System {
     /// The state at multiples of the interval.
     fn solve(&self) -> Vec<Vec<f64>> {
         let rows = (STOP / INTERVAL).round() as usize;
-        let scaled: Matrix = self
+        let scaled: DenseMatrix = self
             .a
             .iter()
             .map(|r| r.iter().map(|v| v * INTERVAL).collect())

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use acausal::{InMemory, Settings};
 
-use super::case::{Case, Deviation};
+use super::case::{Disagreement, RandomCase};
 use super::draw::{Draw, number};
 use super::shrink::simpler;
 
@@ -58,7 +58,7 @@ impl Joint {
 }
 
 /// Number `k` of a sequence.
-pub fn case(draw: &mut Draw) -> Box<dyn Case> {
+pub fn case(draw: &mut Draw) -> Box<dyn RandomCase> {
     let n = draw.size(1, 12);
     let spring = |draw: &mut Draw| match draw.below(3) {
         0 => Joint::Spring(draw.real(1.0, 50.0), 0.0),
@@ -102,7 +102,7 @@ pub fn case(draw: &mut Draw) -> Box<dyn Case> {
     })
 }
 
-impl Case for Train {
+impl RandomCase for Train {
     fn settings(&self) -> Settings {
         Settings {
             stop: STOP,
@@ -203,11 +203,11 @@ impl Case for Train {
         out
     }
 
-    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Deviation> {
+    fn judge(&self, run: &InMemory, tolerance: f64) -> Result<f64, Disagreement> {
         answer::judge(self, run, tolerance)
     }
 
-    fn smaller(&self) -> Vec<Box<dyn Case>> {
+    fn smaller(&self) -> Vec<Box<dyn RandomCase>> {
         let mut all: Vec<Train> = Vec::new();
         let mut change = |f: &dyn Fn(&mut Train)| {
             let mut other = self.clone();
@@ -268,7 +268,7 @@ impl Case for Train {
             }
         }
         all.into_iter()
-            .map(|c| Box::new(c) as Box<dyn Case>)
+            .map(|c| Box::new(c) as Box<dyn RandomCase>)
             .collect()
     }
 }

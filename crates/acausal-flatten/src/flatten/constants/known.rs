@@ -7,7 +7,7 @@
 //! `{{1, 0}[k], {0, 1}[k]}[i]`.
 
 use acausal_expr::flat::VarType;
-use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Kind, Node, RelOp, Ty, VarId};
+use acausal_expr::{Access, Builtin, ExprId, Exprs, IterId, Node, RelOp, Ty, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -167,7 +167,7 @@ impl Pass<'_> {
         let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for n in nodes {
             if let Node::Var(a) = self.model.exprs.node(n) {
-                if a.kind != Kind::Value {
+                if a.kind != ValueKind::Value {
                     return None;
                 }
                 let value = self.known(a)?;
@@ -198,7 +198,7 @@ impl Pass<'_> {
         for n in self.model.exprs.reachable(&[e]) {
             match self.model.exprs.node(n) {
                 Node::Var(a) => match a.kind {
-                    Kind::Value => {
+                    ValueKind::Value => {
                         let var = self.model.var(a.var);
                         let real = var.ty == VarType::Real;
                         let term = real && !var.is_parameter() && !inside.contains(&n);
@@ -209,27 +209,27 @@ impl Pass<'_> {
                             values.insert(n, v);
                         }
                     }
-                    Kind::Der(_) => {
+                    ValueKind::Der(_) => {
                         let value = Access {
-                            kind: Kind::Value,
+                            kind: ValueKind::Value,
                             ..a
                         };
                         if self.known(value).is_some() {
                             values.insert(n, self.model.exprs.real(0.0));
                         }
                     }
-                    Kind::Pre => {}
+                    ValueKind::Pre => {}
                 },
                 Node::Call(f @ (Builtin::Edge | Builtin::Change), args) => {
                     // The left limit is that of the variable still: what is constant may have begun otherwise.
                     let argument = self.model.exprs.list(args)[0];
                     if let Node::Var(a) = self.model.exprs.node(argument)
-                        && a.kind == Kind::Value
+                        && a.kind == ValueKind::Value
                         && let Some(now) = self.known(a)
                     {
                         let x = &mut self.model.exprs;
                         let (subs, ty) = (x.list(a.subs).to_vec(), x.ty(argument));
-                        let before = x.var(a.var, Kind::Pre, &subs, ty);
+                        let before = x.var(a.var, ValueKind::Pre, &subs, ty);
                         let value = match (f, ty) {
                             (Builtin::Edge, _) => {
                                 let not = x.not(before);

@@ -29,7 +29,7 @@ mod zero;
 use std::collections::VecDeque;
 
 use acausal_expr::flat::{Causality, Equation, FlatModel, VarType};
-use acausal_expr::{Access, ExprId, Exprs, IterId, Kind, Node, Range, VarId};
+use acausal_expr::{Access, ExprId, Exprs, IterId, Node, Range, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 use rustc_hash::FxHashMap;
 
@@ -200,7 +200,7 @@ impl Pass<'_> {
             let nodes = x.reachable(&[lhs, rhs]);
             let derivative = x.above(
                 &nodes,
-                |x, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value),
+                |x, n| matches!(x.node(n), Node::Var(a) if a.kind != ValueKind::Value),
             );
             if derivative.is_empty() {
                 continue;
@@ -325,7 +325,7 @@ impl Pass<'_> {
                 continue;
             }
             let v = self.model.var(a.var);
-            if a.kind != Kind::Value || v.is_parameter() || v.causality == Causality::Input {
+            if a.kind != ValueKind::Value || v.is_parameter() || v.causality == Causality::Input {
                 continue;
             }
             let Some(subs) = self.covered(a, &e.domain) else {
@@ -341,7 +341,7 @@ impl Pass<'_> {
             let entry = &mut self.entries[k];
             entry.defines = true;
             let derivative =
-                |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if a.kind != Kind::Value);
+                |x: &Exprs, n| matches!(x.node(n), Node::Var(a) if a.kind != ValueKind::Value);
             let (l, r) = entry.original;
             if !self.model.exprs.any(l, derivative) && !self.model.exprs.any(r, derivative) {
                 (entry.equation.lhs, entry.equation.rhs) = entry.original;

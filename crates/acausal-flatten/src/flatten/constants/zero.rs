@@ -10,7 +10,7 @@
 //! at one by one. Linear in the size of the equations.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, Kind, Node, Value, VarId};
+use acausal_expr::{ExprId, Node, ScalarValue, ValueKind, VarId};
 use acausal_symbolic::Substitute;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -115,7 +115,7 @@ fn is_scalar_parameter(model: &FlatModel, e: ExprId) -> bool {
             let fixed = v.fixed.as_ref();
             v.is_parameter()
                 && v.dims.is_empty()
-                && a.kind == Kind::Value
+                && a.kind == ValueKind::Value
                 && fixed.is_none_or(|f| model.exprs.as_bool(f.body) == Some(true))
         }
         _ => false,
@@ -142,12 +142,12 @@ impl Values {
                 return None;
             }
             if let Some(known) = self.known.get(&a.var) {
-                return known.map(Value::Real);
+                return known.map(ScalarValue::Real);
             }
             let body = v.binding.as_ref()?.body;
             let value = self.of(model, body, depth + 1);
             self.known.insert(a.var, value);
-            value.map(Value::Real)
+            value.map(ScalarValue::Real)
         };
         let value = model.exprs.evaluate(e, leaf).ok()?;
         value.as_f64().filter(|v| v.is_finite())

@@ -1,12 +1,12 @@
 //! Tensors against values computed by hand.
 
 use super::*;
-use acausal_expr::{Kind, Ty, Value, VarId};
+use acausal_expr::{ScalarValue, Ty, ValueKind, VarId};
 
 /// `x[.., ..]` of a variable whose element (i, j) has the value `10*i + j` (or `i` for vectors).
 fn variable(x: &mut Exprs, id: u32, dims: &[usize]) -> Tensor {
     Tensor::build(x, Type::Real, dims, |x, subs| {
-        x.var(VarId(id), Kind::Value, subs, Ty::Real)
+        x.var(VarId(id), ValueKind::Value, subs, Ty::Real)
     })
 }
 
@@ -17,7 +17,7 @@ fn values(x: &mut Exprs, t: &Tensor) -> Vec<f64> {
 
 fn value(x: &Exprs, e: ExprId) -> f64 {
     let leaf = |_: &Exprs, _: ExprId, subs: &[i64]| {
-        Some(Value::Real(
+        Some(ScalarValue::Real(
             subs.iter().fold(0.0, |a, &s| 10.0 * a + s as f64),
         ))
     };

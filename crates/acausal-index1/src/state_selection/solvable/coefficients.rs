@@ -4,7 +4,7 @@
 //! the size of the equation.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, Exprs, IterId, Kind, Node};
+use acausal_expr::{ExprId, Exprs, IterId, Node, ValueKind};
 use acausal_symbolic::Solve;
 
 use crate::segments::nodes::EquationNode;
@@ -16,7 +16,7 @@ pub(super) fn is_of_parameters(flat: &FlatModel, e: ExprId) -> bool {
         .reachable(&[e])
         .iter()
         .all(|&n| match flat.exprs.node(n) {
-            Node::Var(a) => a.kind == Kind::Value && flat.var(a.var).is_parameter(),
+            Node::Var(a) => a.kind == ValueKind::Value && flat.var(a.var).is_parameter(),
             Node::Time => false,
             _ => true,
         })
@@ -224,7 +224,7 @@ pub(super) fn is_known(flat: &FlatModel, e: ExprId) -> bool {
     match flat.exprs.node(e) {
         Node::Var(a) => {
             let v = flat.var(a.var);
-            a.kind == Kind::Value && v.is_parameter() && v.dims.is_empty()
+            a.kind == ValueKind::Value && v.is_parameter() && v.dims.is_empty()
         }
         _ => flat.exprs.as_f64(e).is_some(),
     }

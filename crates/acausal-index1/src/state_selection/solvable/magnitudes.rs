@@ -7,7 +7,7 @@
 //! that differ from element to element are looked at one by one in short pieces only, as pivots are.
 
 use acausal_expr::flat::FlatModel;
-use acausal_expr::{ExprId, IterId, Kind, Node, derivative_bound};
+use acausal_expr::{ExprId, IterId, Node, ValueKind, derivative_bound};
 use acausal_structure::segments::Span;
 use acausal_structure::tearing::growth::Term;
 use acausal_structure::{EqId, VarId as NodeId};
@@ -89,7 +89,7 @@ fn slopes(flat: &FlatModel, eq: &EquationNode, access: ExprId, at: &[(IterId, i6
         let Node::Var(a) = flat.exprs.node(p) else {
             return None;
         };
-        let known = a.kind == Kind::Value && flat.var(a.var).is_parameter();
+        let known = a.kind == ValueKind::Value && flat.var(a.var).is_parameter();
         match known && (!long || is_alike(flat, eq, p)) {
             true => evaluate::value(flat, p, at),
             false => None,

@@ -1,5 +1,5 @@
 use acausal_expr::flat::{Comprehension, Equation, OriginId, VarType, Variability, Variable};
-use acausal_expr::{Few, Kind, Ty, VarId};
+use acausal_expr::{ThinVec, Ty, ValueKind, VarId};
 use acausal_symbolic::Solve;
 
 use super::coefficients::is_of_parameters;
@@ -21,7 +21,7 @@ fn model() -> (FlatModel, Vec<ExprId>) {
     }
     let access = |k| {
         let var = VarId(k);
-        flat.exprs.scalar_var(var, Kind::Value, Ty::Real)
+        flat.exprs.scalar_var(var, ValueKind::Value, Ty::Real)
     };
     let accesses = (0..6).map(access).collect();
     (flat, accesses)
@@ -102,20 +102,20 @@ fn equation(lhs: ExprId, rhs: ExprId, touched: &[(ExprId, VarId)]) -> EquationNo
     let touch = |&(node, var): &(ExprId, VarId)| Touched {
         var,
         order: 0,
-        spans: Few::default(),
-        index: Few::default(),
+        spans: ThinVec::default(),
+        index: ThinVec::default(),
         node,
         elementwise: true,
     };
     EquationNode {
         source: 0,
         piece: Equation {
-            domain: Few::default(),
+            domain: ThinVec::default(),
             lhs,
             rhs,
             origin: OriginId(0),
         },
-        spans: Few::default(),
+        spans: ThinVec::default(),
         touched: touched.iter().map(touch).collect(),
     }
 }

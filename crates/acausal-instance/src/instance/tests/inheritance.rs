@@ -74,10 +74,10 @@ fn short_classes_carry_attributes_dimensions_and_causality() {
     let u = member(&mut instances, root, "u");
     assert_eq!(
         instances.data(u).prefixes.causality,
-        Some(acausal_syntax::ast::Causality::Input)
+        Some(acausal_syntax::ast::CausalityPrefix::Input)
     );
     assert!(instances.is_connector(u));
-    assert_eq!(instances.kind(u), Kind::Primitive(Primitive::Real));
+    assert_eq!(instances.kind(u), InstanceKind::Primitive(Primitive::Real));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn protected_extends_protects_what_is_inherited() {
 
 #[test]
 fn prefixes_are_propagated_to_members() {
-    use acausal_syntax::ast::{FlowPrefix, Variability};
+    use acausal_syntax::ast::{FlowPrefix, VariabilityPrefix};
     let source = "
         record R Real a; constant Real b = 1; end R;
         connector C flow R i; Real v; end C;
@@ -123,9 +123,15 @@ fn prefixes_are_propagated_to_members() {
         let inst = member(&mut instances, root, path);
         instances.data(inst).prefixes
     };
-    assert_eq!(prefixes("p.a").variability, Some(Variability::Parameter));
-    assert_eq!(prefixes("p.b").variability, Some(Variability::Constant));
-    assert_eq!(prefixes("d").variability, Some(Variability::Discrete));
+    assert_eq!(
+        prefixes("p.a").variability,
+        Some(VariabilityPrefix::Parameter)
+    );
+    assert_eq!(
+        prefixes("p.b").variability,
+        Some(VariabilityPrefix::Constant)
+    );
+    assert_eq!(prefixes("d").variability, Some(VariabilityPrefix::Discrete));
     assert_eq!(prefixes("c.i.a").flow, Some(FlowPrefix::Flow));
     assert_eq!(prefixes("c.v").flow, None);
 }

@@ -107,7 +107,7 @@ fn redeclare_as_element_replaces_and_keeps_its_place() {
 
 #[test]
 fn prefixes_and_conditions_of_the_original_stay() {
-    use acausal_syntax::ast::{Causality, Variability};
+    use acausal_syntax::ast::{CausalityPrefix, VariabilityPrefix};
     let source = "
         record G end G; record H extends G; Real l = 1; end H;
         model X parameter Boolean on = true; replaceable parameter G g if on; replaceable input Real u[2]; end X;
@@ -116,12 +116,15 @@ fn prefixes_and_conditions_of_the_original_stay() {
     let g = member(&mut instances, root, "x.g");
     assert_eq!(
         instances.data(g).prefixes.variability,
-        Some(Variability::Parameter)
+        Some(VariabilityPrefix::Parameter)
     );
     let condition = instances.condition(g).unwrap();
     assert_eq!(instances.display_name(condition.scope.inst), "x");
     let u = member(&mut instances, root, "x.u");
-    assert_eq!(instances.data(u).prefixes.causality, Some(Causality::Input));
+    assert_eq!(
+        instances.data(u).prefixes.causality,
+        Some(CausalityPrefix::Input)
+    );
     assert_eq!(instances.data(u).rank, 1);
     assert_eq!(instances.dims(u).len(), 1);
 }

@@ -55,7 +55,7 @@ fn members_share_only_what_is_the_same() {
         let inst = member(&mut instances, root, path);
         instances.data(inst).prefixes.variability
     };
-    let parameter = Some(acausal_syntax::ast::Variability::Parameter);
+    let parameter = Some(acausal_syntax::ast::VariabilityPrefix::Parameter);
     assert_eq!(variability("p.a"), parameter);
     assert_eq!(variability("q.a"), None);
     assert_eq!(variability("x.pair.a"), None);

@@ -16,7 +16,7 @@
 
 use acausal_graph::cellier::tear_in_order;
 use acausal_graph::{EqId, Rows, VarId};
-use acausal_solver::newton::{Probed, Tearing};
+use acausal_solver::newton::{Tearing, UntornBlock};
 
 /// Tearing by structure and by what the user has given.
 pub(super) struct ByTrust<'a> {
@@ -31,7 +31,7 @@ impl Tearing for ByTrust<'_> {
         self.first
     }
 
-    fn pairs(&self, probed: &Probed) -> Vec<(u32, u32)> {
+    fn pairs(&self, probed: &UntornBlock) -> Vec<(u32, u32)> {
         let (block, constant) = (probed.pattern, probed.constant);
         let n = block.size();
         let mut row_ptr = vec![0u32; n + 1];

@@ -3,7 +3,7 @@
 
 use super::ByTrust;
 use acausal_solver::newton::{BlockNewton, Newton, Nonlinear};
-use acausal_solver::{EvalError, NewtonOptions, Pattern};
+use acausal_solver::{DaeError, NewtonOptions, Pattern};
 
 /// A term `a * f(x[j])` or `a * x[j] * x[k]` of an equation.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl Nonlinear for Sums {
         self.b.len()
     }
 
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         for ((r, row), b) in r.iter_mut().zip(&self.rows).zip(&self.b) {
             *r = -b;
             for t in row {
@@ -70,7 +70,7 @@ impl Nonlinear for Sums {
         Ok(())
     }
 
-    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<(), DaeError> {
         values.fill(0.0);
         for (i, row) in self.rows.iter().enumerate() {
             let mut add = |j: usize, v: f64| values[self.pattern.position(i, j).unwrap()] += v;

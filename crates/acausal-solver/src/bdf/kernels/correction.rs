@@ -1,7 +1,7 @@
 //! Newton corrections: error weights, norms, and what a correction does to y and y'.
 
 use super::whole;
-use crate::bdf::difference_rows::{DifferenceRows, Row};
+use crate::bdf::difference_rows::{DifferenceRow, DifferenceRows};
 use crate::bdf::simd::{F64x4, LANES, vectorised};
 use crate::parallel::in_parts;
 use acausal_cpu::{Shared, Team};
@@ -196,7 +196,7 @@ pub fn sums(
     // A row that an order does not need is replaced by d itself; its sum is then not used.
     let row = |needed: bool, j: usize| match needed {
         true => phi.row(j).part(range.clone()),
-        false => Row::Wide(d),
+        false => DifferenceRow::Wide(d),
     };
     let (lower, lowest, higher) = (row(k > 1, k), row(k > 2, k - 1), row(raise, k + 1));
     assert!(lower.len() == n && lowest.len() == n && higher.len() == n);

@@ -2,7 +2,9 @@
 
 use super::{Correction, whole};
 use crate::bdf::coefficients::LEN;
-use crate::bdf::difference_rows::{Behind, DifferenceRows, FIRST_NARROW, Row, Set, SharedSet};
+use crate::bdf::difference_rows::{
+    DifferenceRow, DifferenceRows, DifferenceRowsMut, FIRST_NARROW, RowBehind, SharedSet,
+};
 use crate::bdf::simd::{F64x4, LANES, vectorised};
 use crate::bdf::vector::Vector;
 use crate::parallel::in_parts;
@@ -94,7 +96,7 @@ pub fn predict<R>(
 
 vectorised! {
 fn predict_order<const K1: usize, const W: usize>(
-    p: Set<'_, K1>,
+    p: DifferenceRowsMut<'_, K1>,
     how: Prediction,
     y: &mut [f64],
     yp: &mut [f64],
@@ -192,8 +194,8 @@ impl Update<'_> {
         let last = Shared::new(correction);
         let (set, behind) = phi.first();
         let (e, narrow) = match behind {
-            Behind::Wide(row) if exchanged => (Shared::new(row), None),
-            Behind::Narrow(row) if self.keep => (last, Some(Shared::new(row))),
+            RowBehind::Wide(row) if exchanged => (Shared::new(row), None),
+            RowBehind::Narrow(row) if self.keep => (last, Some(Shared::new(row))),
             _ => (last, None),
         };
         Parts {
@@ -301,7 +303,7 @@ fn advance<const K1: usize, const N1: usize, R>(
 
 vectorised! {
 fn advance_order<const K1: usize, const N1: usize, const W: usize>(
-    p: Set<'_, K1>,
+    p: DifferenceRowsMut<'_, K1>,
     e: &mut [f64],
     kept: Kept<'_>,
     update: Update<'_>,
@@ -424,7 +426,7 @@ fn interpolate_order<const K1: usize>(
     yp: &mut [f64],
 ) {
     let n = y.len();
-    let p: [Row<'_>; K1] = std::array::from_fn(|j| phi.row(j));
+    let p: [DifferenceRow<'_>; K1] = std::array::from_fn(|j| phi.row(j));
     assert!(yp.len() == n && p.iter().all(|p| p.len() == n));
     assert!(correction.is_none_or(|c| c.last.len() == n && c.earlier.is_none_or(|e| e.len() == n)));
     let (mut c, mut g) = ([0.0; K1], [0.0; K1]);

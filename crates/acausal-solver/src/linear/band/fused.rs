@@ -4,14 +4,14 @@
 //! one instruction that does both, and that time is all there is to the loop. On processors without it results may differ in their last bits.
 
 /// A way to compute `y - a*b`.
-pub(super) trait Subtract {
+pub(super) trait SubtractProduct {
     fn subtract(y: f64, a: f64, b: f64) -> f64;
 }
 
 /// With two roundings.
-pub(super) struct Twice;
+pub(super) struct TwoRoundings;
 
-impl Subtract for Twice {
+impl SubtractProduct for TwoRoundings {
     #[inline(always)]
     fn subtract(y: f64, a: f64, b: f64) -> f64 {
         y - a * b
@@ -20,31 +20,31 @@ impl Subtract for Twice {
 
 /// With one, by one instruction.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(super) struct Once;
+pub(super) struct OneRounding;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-impl Subtract for Once {
+impl SubtractProduct for OneRounding {
     #[inline(always)]
     fn subtract(y: f64, a: f64, b: f64) -> f64 {
         (-a).mul_add(b, y)
     }
 }
 
-/// Compiles a function for processors with and without the instruction, and chooses at run time. In its body `F` is the way to [`Subtract`].
+/// Compiles a function for processors with and without the instruction, and chooses at run time. In its body `F` is the way to [`SubtractProduct`].
 macro_rules! fused {
     ($(#[$doc:meta])* $vis:vis fn $name:ident <$(const $k:ident: usize),+> ($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty $body:block) => {
         $(#[$doc])*
         $vis fn $name <$(const $k: usize),+> ($($arg: $ty),*) -> $ret {
             #[inline(always)]
-            fn body<F: $crate::linear::band::fused::Subtract, $(const $k: usize),+> ($($arg: $ty),*) -> $ret $body
+            fn body<F: $crate::linear::band::fused::SubtractProduct, $(const $k: usize),+> ($($arg: $ty),*) -> $ret $body
 
             #[cfg(target_arch = "aarch64")]
-            return body::<$crate::linear::band::fused::Once, $($k),+>($($arg),*);
+            return body::<$crate::linear::band::fused::OneRounding, $($k),+>($($arg),*);
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx,fma")]
                 fn once<$(const $k: usize),+> ($($arg: $ty),*) -> $ret {
-                    body::<$crate::linear::band::fused::Once, $($k),+>($($arg),*)
+                    body::<$crate::linear::band::fused::OneRounding, $($k),+>($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx") && std::arch::is_x86_feature_detected!("fma") {
                     // SAFETY: the processor has the features.
@@ -52,7 +52,7 @@ macro_rules! fused {
                 }
             }
             #[cfg(not(target_arch = "aarch64"))]
-            body::<$crate::linear::band::fused::Twice, $($k),+>($($arg),*)
+            body::<$crate::linear::band::fused::TwoRoundings, $($k),+>($($arg),*)
         }
     };
 }

@@ -10,7 +10,7 @@
 //! element in common, nor have unknowns. An unknown of one half may have the element of a row of the other one only where both are
 //! singles, whose right-hand sides are read in the forward substitution, before any unknown is set.
 
-use super::fused::{Subtract, fused};
+use super::fused::{SubtractProduct, fused};
 use super::half::{Half, Singles};
 use super::lanes::{Lane, Lanes, MOST_LANES};
 use acausal_cpu::{Shared, Team};
@@ -73,7 +73,7 @@ fn forward_half<const B: usize>(half: &mut Half, v: Shared<'_>) -> [f64; B] {
 }
 
 #[inline(always)]
-fn forward_row<F: Subtract, const B: usize>(
+fn forward_row<F: SubtractProduct, const B: usize>(
     b: f64,
     l: &[f64; B],
     inverse: f64,
@@ -148,7 +148,7 @@ fn forward_singles_both<const B: usize>(
 /// # Safety
 /// The elements of the turn are inside of the vector.
 #[inline(always)]
-unsafe fn forward_turn<F: Subtract, const B: usize, const Q: usize>(
+unsafe fn forward_turn<F: SubtractProduct, const B: usize, const Q: usize>(
     turn: usize,
     row: &[Lane; MOST_LANES],
     l: &[[f64; B]; Q],
@@ -264,7 +264,11 @@ fn backward_half<const B: usize>(half: &Half, v: Shared<'_>, last: [f64; B]) {
 }
 
 #[inline(always)]
-fn backward_row<F: Subtract, const B: usize>(y: f64, u: &[f64; B], last: &mut [f64; B]) -> f64 {
+fn backward_row<F: SubtractProduct, const B: usize>(
+    y: f64,
+    u: &[f64; B],
+    last: &mut [f64; B],
+) -> f64 {
     let mut x = y;
     for k in (0..B).rev() {
         x = F::subtract(x, u[k], last[k]);
@@ -327,7 +331,7 @@ fn backward_singles_both<const B: usize>(
 /// # Safety
 /// The elements of the turn are inside of the vector.
 #[inline(always)]
-unsafe fn backward_turn<F: Subtract, const B: usize, const Q: usize>(
+unsafe fn backward_turn<F: SubtractProduct, const B: usize, const Q: usize>(
     turn: usize,
     lanes: &Lanes,
     u: &[[f64; B]; Q],

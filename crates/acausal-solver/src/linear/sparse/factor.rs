@@ -9,7 +9,7 @@
 //! pivot 0: U = [1], 3 - 2 * 1 = 1 is the pivot.
 
 use super::panel::{Panels, UpperRows};
-use super::{Columns, MOST_GROWTH, PIVOT_TOLERANCE, Scatter, SparseLu};
+use super::{MOST_GROWTH, PIVOT_TOLERANCE, Scatter, SparseColumns, SparseLu};
 use crate::linear::{Singular, ZERO_PIVOT, row_scales};
 use crate::pattern::Pattern;
 
@@ -309,7 +309,7 @@ impl SparseLu {
             }
         }
         self.inside = inside;
-        let length = |c: &Columns, j: usize| (c.ptr[j + 1] - c.ptr[j]) as usize;
+        let length = |c: &SparseColumns, j: usize| (c.ptr[j + 1] - c.ptr[j]) as usize;
         let products: usize = self
             .u
             .idx
@@ -323,7 +323,7 @@ impl SparseLu {
     }
 }
 
-impl Columns {
+impl SparseColumns {
     fn clear(&mut self) {
         self.ptr.clear();
         self.idx.clear();

@@ -15,6 +15,7 @@
 //! Invariants: positions (final row and column order) are what all index arrays hold; rows inside a column of L and U
 //! are sorted, which for U is also a topological order of the elimination; diagonals are stored inverted.
 
+mod determinant;
 mod factor;
 mod panel;
 mod refactor;
@@ -24,6 +25,7 @@ use super::btf::block_form;
 use super::ordering::{block_graph, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
+pub use determinant::Determinant;
 use panel::{Panels, UpperRows};
 
 /// The diagonal entry is taken as pivot if it has at least this fraction of the largest candidate. KLU's default of
@@ -65,10 +67,10 @@ pub struct SparseLu {
     /// The pattern by original columns.
     pattern: Option<Pattern>,
 
-    l: Columns,
-    u: Columns,
+    l: SparseColumns,
+    u: SparseColumns,
     /// Entries above the diagonal blocks.
-    above: Columns,
+    above: SparseColumns,
     /// Columns of L that are worked on together.
     l_panels: Panels,
     /// Rows of U, where they are worked on together.
@@ -103,13 +105,13 @@ pub struct SparseLu {
 
 /// Compressed columns of a triangular factor.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Columns {
+pub(crate) struct SparseColumns {
     pub ptr: Vec<u32>,
     pub idx: Vec<u32>,
     pub val: Vec<f64>,
 }
 
-impl Columns {
+impl SparseColumns {
     /// Rows of one column.
     fn rows(&self, j: usize) -> &[u32] {
         &self.idx[self.ptr[j] as usize..self.ptr[j + 1] as usize]

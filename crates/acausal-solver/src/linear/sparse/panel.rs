@@ -12,7 +12,7 @@
 //! Worked example: L with the columns {1, 2, 5}, {2, 5}, {5}, {4}, {5}: columns 0 and 1 are a panel of two with the shared
 //! rows {5} below it (three are possible, but widths are powers of two); the others stand alone.
 
-use super::Columns;
+use super::SparseColumns;
 
 /// Columns in the widest panel.
 const WIDEST: usize = 4;
@@ -32,7 +32,7 @@ pub(super) struct Panels {
 
 impl Panels {
     /// The panels of triangular columns (or rows) inside the blocks.
-    pub fn new(columns: &Columns, block: &[u32]) -> Panels {
+    pub fn new(columns: &SparseColumns, block: &[u32]) -> Panels {
         let follows = |j: usize| {
             let (own, next) = (columns.rows(j), columns.rows(j + 1));
             own.len() == next.len() + 1 && own[0] as usize == j + 1 && own[1..] == *next
@@ -87,7 +87,7 @@ impl Panels {
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpperRows {
     /// Entries by rows; `idx` are columns.
-    pub rows: Columns,
+    pub rows: SparseColumns,
     /// Place among the rows for each entry of the columns of U.
     pub place: Vec<u32>,
     pub panels: Panels,
@@ -95,7 +95,7 @@ pub(super) struct UpperRows {
 
 impl UpperRows {
     /// The rows of U, if panels of them are worth it; otherwise nothing.
-    pub fn new(u: &Columns, block: &[u32]) -> UpperRows {
+    pub fn new(u: &SparseColumns, block: &[u32]) -> UpperRows {
         let n = u.ptr.len() - 1;
         let mut ptr = vec![0u32; n + 1];
         for &row in &u.idx {
@@ -105,7 +105,7 @@ impl UpperRows {
             ptr[k + 1] += ptr[k];
         }
         let mut next = ptr.clone();
-        let mut rows = Columns {
+        let mut rows = SparseColumns {
             ptr,
             idx: vec![0; u.idx.len()],
             val: vec![0.0; u.idx.len()],
@@ -138,7 +138,11 @@ impl UpperRows {
 /// # Safety
 /// The columns are a panel of `l`, and `l` satisfies [`super::SparseLu::check_structure`] for `n = x.len()`.
 #[inline(always)]
-pub(super) unsafe fn eliminate<const W: usize>(l: &Columns, j: usize, x: &mut [f64]) -> [f64; W] {
+pub(super) unsafe fn eliminate<const W: usize>(
+    l: &SparseColumns,
+    j: usize,
+    x: &mut [f64],
+) -> [f64; W] {
     let mut multiplier = [0.0; W];
     // SAFETY: by the contract; column j + t of a panel has the rows j + t + 1 .. j + W and then the shared ones.
     unsafe {
@@ -172,7 +176,7 @@ pub(super) unsafe fn eliminate<const W: usize>(l: &Columns, j: usize, x: &mut [f
 /// The rows are a panel of `u`, and `u` satisfies [`super::SparseLu::check_structure`] for `n = x.len() = inverse.len()`.
 #[inline(always)]
 pub(super) unsafe fn substitute<const W: usize>(
-    u: &Columns,
+    u: &SparseColumns,
     inverse: &[f64],
     j: usize,
     x: &mut [f64],

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::panel::{Panels, UpperRows, eliminate, substitute};
-use super::{Columns, SparseLu};
+use super::{SparseColumns, SparseLu};
 
 impl SparseLu {
     pub(super) fn solve_factored(&mut self, rhs: &mut [f64]) {
@@ -128,7 +128,12 @@ impl SparseLu {
 ///
 /// # Safety
 /// The range lies in `0..n`, and `l` satisfies [`SparseLu::check_structure`] for `n = x.len()`.
-unsafe fn forward_by_panels(l: &Columns, panels: &Panels, range: Range<usize>, x: &mut [f64]) {
+unsafe fn forward_by_panels(
+    l: &SparseColumns,
+    panels: &Panels,
+    range: Range<usize>,
+    x: &mut [f64],
+) {
     let mut k = range.start;
     while k < range.end {
         let width = panels.width(k);
@@ -169,7 +174,7 @@ unsafe fn backward_by_panels(u: &UpperRows, inverse: &[f64], range: Range<usize>
 /// # Safety
 /// `k < n`, and the columns satisfy [`SparseLu::check_structure`] for `n = x.len()`.
 #[inline(always)]
-unsafe fn subtract_column(columns: &Columns, k: usize, value: f64, x: &mut [f64]) {
+unsafe fn subtract_column(columns: &SparseColumns, k: usize, value: f64, x: &mut [f64]) {
     // SAFETY: by the contract all positions lie inside the arrays and all rows inside x.
     unsafe {
         let start = *columns.ptr.get_unchecked(k) as usize;
@@ -183,7 +188,7 @@ unsafe fn subtract_column(columns: &Columns, k: usize, value: f64, x: &mut [f64]
 
 /// Scalar product of column k with x.
 #[inline(always)]
-fn dot_column(columns: &Columns, k: usize, x: &[f64]) -> f64 {
+fn dot_column(columns: &SparseColumns, k: usize, x: &[f64]) -> f64 {
     let range = columns.ptr[k] as usize..columns.ptr[k + 1] as usize;
     columns.idx[range.clone()]
         .iter()

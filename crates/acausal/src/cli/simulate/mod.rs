@@ -19,7 +19,7 @@ use super::{
     file_stem, misuse, note, out, out_json, print_diagnostics, report, report_with, usage,
     write_out,
 };
-use crate::command::{Format, exit};
+use crate::command::{MessageFormat, exit};
 pub(super) use drawing::signal_names;
 use drawing::{elements, picture, promise_plot, render, terminal_options};
 pub use options::Options;
@@ -47,10 +47,10 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
     let from = o.from.as_deref().map(|p| read_checkpoint(p, o.format));
     let from = from.transpose()?;
 
-    let progress = Progress::start(o.format == Format::Human && !o.quiet);
+    let progress = Progress::start(o.format == MessageFormat::Human && !o.quiet);
     let model = Model::load(&o.target.target, &o.target.load_with(&o.structure))
         .map_err(|f| report(&f, o.format))?;
-    if o.format == Format::Human && !o.quiet {
+    if o.format == MessageFormat::Human && !o.quiet {
         print_diagnostics(&model.warnings, &model.sources);
     }
     let curves = curves(names, &model, o.format)?;
@@ -79,7 +79,7 @@ fn simulate(o: &Options, clock: Instant, interruption: &Interruption) -> Result<
         .on_progress(|t| progress.advance((t - settings.start) / span))
         .on_trace(|line| note(&format!("{line}\n")))
         .interrupt_by(interruption.stop.clone());
-    if o.format == Format::Human {
+    if o.format == MessageFormat::Human {
         sink = sink.on_print(|text| out(&format!("{text}\n")));
     }
     interruption.listen();
@@ -154,7 +154,11 @@ impl Files {
 }
 
 /// The signals to draw.
-fn curves(names: Option<Vec<String>>, model: &Model, format: Format) -> Result<Vec<String>, u8> {
+fn curves(
+    names: Option<Vec<String>>,
+    model: &Model,
+    format: MessageFormat,
+) -> Result<Vec<String>, u8> {
     let curves: Vec<String> = match names {
         Some(names) => names.iter().flat_map(|n| elements(model, n)).collect(),
         None => model.default_signals(DEFAULT_CURVES),
@@ -198,9 +202,9 @@ fn finish_result(
 /// Tells what was done.
 fn show(o: &Options, finished: &Finished<'_>, drawn: Option<&str>) {
     match o.format {
-        Format::Json => out_json(&finished.json()),
-        Format::Human if o.quiet => {}
-        Format::Human => {
+        MessageFormat::Json => out_json(&finished.json()),
+        MessageFormat::Human if o.quiet => {}
+        MessageFormat::Human => {
             if let Some(drawn) = drawn {
                 write_out(drawn);
             }
@@ -230,7 +234,7 @@ fn keep_partial(
         kept.as_ref().map(|p| p.display().to_string()).into(),
     );
     let code = report_with(&model.failed(error), o.format, more);
-    if let (Some(path), Format::Human) = (kept, o.format) {
+    if let (Some(path), MessageFormat::Human) = (kept, o.format) {
         note(&format!(
             "the result up to this point: {}\n",
             path.display()
@@ -257,11 +261,14 @@ fn observed(o: &Options, model: &Model) -> Result<Observe, u8> {
     }
 }
 
-fn open_result(path: &Path, format: Format) -> Result<Box<dyn acausal_results::ResultWriter>, u8> {
+fn open_result(
+    path: &Path,
+    format: MessageFormat,
+) -> Result<Box<dyn acausal_results::ResultWriter>, u8> {
     acausal_results::create(path).map_err(|e| usage("output", e.to_string(), format))
 }
 
-fn read_checkpoint(path: &Path, format: Format) -> Result<Checkpoint, u8> {
+fn read_checkpoint(path: &Path, format: MessageFormat) -> Result<Checkpoint, u8> {
     let complain = |m: String| {
         let message = format!("the checkpoint {} cannot be read: {m}", path.display());
         usage("checkpoint", message, format)

@@ -7,11 +7,11 @@ use clap::Args;
 
 use crate::cli::limits::count;
 use crate::cli::{Structure, Target};
-use crate::command::Format;
+use crate::command::MessageFormat;
 
 /// The integrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Solver {
+pub enum SolverChoice {
     /// Our own variable-order BDF.
     Bdf,
     /// SUNDIALS IDA.
@@ -73,8 +73,8 @@ pub struct Options {
     #[arg(long, value_name = "ORDER", value_parser = clap::value_parser!(u8).range(1..=5), help_heading = "Simulation")]
     pub max_order: Option<u8>,
     /// The integrator; `ida` needs a program built with the cargo feature `sundials`.
-    #[arg(long, value_enum, default_value_t = Solver::Bdf)]
-    pub solver: Solver,
+    #[arg(long, value_enum, default_value_t = SolverChoice::Bdf)]
+    pub solver: SolverChoice,
     /// Start with all derivatives of states zero, as far as the equations allow it
     #[arg(long, help_heading = "Simulation")]
     pub steady_state: bool,
@@ -138,8 +138,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot_file: Option<PathBuf>,
     /// For whom the output is
-    #[arg(long, value_enum, default_value_t = Format::Human, hide_possible_values = true, value_name = "human|json", help_heading = "Output")]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json", help_heading = "Output")]
+    pub format: MessageFormat,
     /// Print errors only
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
@@ -197,8 +197,8 @@ pub fn settings(o: &Options, model: &Model, from: Option<&Checkpoint>) -> Settin
     s.tolerance = o.tolerance.unwrap_or(s.tolerance);
     s.max_order = o.max_order.map_or(s.max_order, usize::from);
     s.solver = match o.solver {
-        Solver::Bdf => acausal::Solver::Bdf,
-        Solver::Ida => acausal::Solver::Ida,
+        SolverChoice::Bdf => acausal::Solver::Bdf,
+        SolverChoice::Ida => acausal::Solver::Ida,
     };
     s.max_steps = o.max_steps.unwrap_or(s.max_steps);
     s.max_events = o.max_events.unwrap_or(s.max_events);

@@ -102,7 +102,7 @@ pub fn compiled(
         compiled: std::sync::Arc::new(compiled),
         sources,
         warnings: Vec::new(),
-        phases: acausal::Phases::default(),
+        phases: acausal::PhaseSeconds::default(),
         set: Vec::new(),
     };
     (report, model)

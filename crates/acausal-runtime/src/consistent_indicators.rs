@@ -8,7 +8,7 @@
 //! (`RelationCode::algebraic`), but for the end of the step, where the corrector has done it. Where that does not converge, or the integrator
 //! lends no factors, they are solved for from the interpolated states; where no solution is found, the interpolated values count.
 
-use acausal_solver::{Dae, EvalError, Events, LargeDae, Pattern, Predicted, StepFactors};
+use acausal_solver::{Dae, DaeError, Events, LargeDae, Pattern, Predicted, StepFactors};
 
 use crate::bordered::Bordered;
 use crate::consistent::{ConsistentSystem, Point};
@@ -16,7 +16,7 @@ use crate::interior::Interior;
 use crate::machine::Machine;
 
 /// A model together with the system for its derivatives and algebraic unknowns.
-pub(crate) struct Watched<'a> {
+pub(crate) struct ConsistentIndicators<'a> {
     pub machine: &'a mut Machine,
     pub system: &'a mut ConsistentSystem,
     pub interior: &'a mut Interior,
@@ -25,12 +25,12 @@ pub(crate) struct Watched<'a> {
     pub border: Option<&'a mut Bordered>,
 }
 
-impl Dae for Watched<'_> {
+impl Dae for ConsistentIndicators<'_> {
     fn pattern(&self) -> &Pattern {
         (self.border.as_ref()).map_or_else(|| self.machine.pattern(), |b| &b.pattern)
     }
 
-    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+    fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
         self.machine.residual(t, y, yp, r)?;
         if let Some(border) = &self.border {
             border.add(y, r);
@@ -45,7 +45,7 @@ impl Dae for Watched<'_> {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let machine = &mut *self.machine;
         match &mut self.border {
             None => machine.jacobian(t, y, yp, cj, values),
@@ -62,12 +62,8 @@ impl Dae for Watched<'_> {
     }
 }
 
-impl LargeDae for Watched<'_> {
-    fn predicted_residual(
-        &mut self,
-        t: f64,
-        point: Predicted<'_>,
-    ) -> Option<Result<(), EvalError>> {
+impl LargeDae for ConsistentIndicators<'_> {
+    fn predicted_residual(&mut self, t: f64, point: Predicted<'_>) -> Option<Result<(), DaeError>> {
         match self.border {
             None => self.machine.predicted_residual(t, point),
             Some(_) => None,
@@ -81,7 +77,7 @@ impl LargeDae for Watched<'_> {
         yp: &[f64],
         cj: f64,
         values: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let machine = &mut *self.machine;
         match &mut self.border {
             None => machine.jacobian_after_residual(t, y, yp, cj, values),
@@ -100,18 +96,12 @@ impl LargeDae for Watched<'_> {
     }
 }
 
-impl Events for Watched<'_> {
+impl Events for ConsistentIndicators<'_> {
     fn indicators_len(&self) -> usize {
         self.machine.indicators_len()
     }
 
-    fn indicators(
-        &mut self,
-        t: f64,
-        y: &[f64],
-        yp: &[f64],
-        g: &mut [f64],
-    ) -> Result<(), EvalError> {
+    fn indicators(&mut self, t: f64, y: &[f64], yp: &[f64], g: &mut [f64]) -> Result<(), DaeError> {
         self.machine.indicators(t, y, yp, g)
     }
 
@@ -122,7 +112,7 @@ impl Events for Watched<'_> {
         yp: &mut [f64],
         factors: Option<StepFactors<'_>>,
         g: &mut [f64],
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), DaeError> {
         let wanted = match &factors {
             Some(factors) if !factors.at_end() => self.machine.watches_algebraic,
             _ => self.machine.watches_slopes,

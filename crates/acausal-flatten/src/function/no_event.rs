@@ -7,9 +7,9 @@ use rustc_hash::FxHashSet;
 
 use crate::lower::{Context, Value};
 
-/// Nodes that are left alone: they came with the arguments, or are quiet already.
+/// Nodes that are left alone: they came with the arguments, or are inside of `noEvent` already.
 #[derive(Clone, Debug, Default)]
-pub struct Quiet {
+pub struct NoEvent {
     known: FxHashSet<ExprId>,
 }
 
@@ -30,22 +30,22 @@ fn is_event(exprs: &Exprs, e: ExprId) -> bool {
     }
 }
 
-impl Quiet {
+impl NoEvent {
     /// Everything that the inputs of a call contain.
-    pub fn from_inputs<'v>(ctx: &Context, inputs: impl Iterator<Item = &'v Value>) -> Quiet {
-        let mut quiet = Quiet::default();
+    pub fn from_inputs<'v>(ctx: &Context, inputs: impl Iterator<Item = &'v Value>) -> NoEvent {
+        let mut no_event = NoEvent::default();
         for value in inputs {
             value.for_each_leaf(&mut Vec::new(), &mut |_, t| {
                 let nodes = ctx.exprs.reachable(&[t.body]);
-                quiet
+                no_event
                     .known
                     .extend(nodes.into_iter().filter(|&n| is_event(&ctx.exprs, n)));
             });
         }
-        quiet
+        no_event
     }
 
-    /// The expression with its new relations made quiet.
+    /// The expression with its new relations put into `noEvent`.
     pub fn expr(&mut self, exprs: &mut Exprs, e: ExprId) -> ExprId {
         let mut fresh: Vec<ExprId> = Vec::new();
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
@@ -55,7 +55,7 @@ impl Quiet {
                 continue;
             }
             if is_event(exprs, n) && !self.known.contains(&n) {
-                fresh.push(n); // what is inside of it becomes quiet with it
+                fresh.push(n); // what is inside of it is covered with it
                 continue;
             }
             exprs.for_each_child(n, |c| stack.push(c));
@@ -68,7 +68,7 @@ impl Quiet {
         out
     }
 
-    /// A value with its new relations made quiet.
+    /// A value with its new relations put into `noEvent`.
     pub fn value(&mut self, ctx: &mut Context, value: Value) -> Value {
         value.map_leaves(&mut |t| t.map(&mut ctx.exprs, t.ty, |x, body| self.expr(x, body)))
     }

@@ -3,8 +3,8 @@
 //! The step size follows the states. An indicator may be faster than they are (`sin(50*time) > 0.5` beside a state that decays)
 //! and change its sign twice between two steps. What is promised, whatever the output interval:
 //!
-//! 1. Two sign changes of an indicator that are further apart than half a step ([`LOOKS`]) are found, unless the indicator was
-//!    far away: at its last speed it would have needed more than [`FAR`] times the rest of the step to reach zero.
+//! 1. Two sign changes of an indicator that are further apart than half a step ([`SAMPLES_PER_STEP`]) are found, unless the indicator was
+//!    far away: at its last speed it would have needed more than [`DISTANT`] times the rest of the step to reach zero.
 //! 2. Closer ones are found where the indicator is smooth on the scale of the looks. Each look is predicted from the three
 //!    before it (a parabola); if the prediction misses by more than [`TRUST`] of the distance from zero, and by more than
 //!    [`SMALL`] of the largest value so far, the indicator is not resolved and the look is moved closer, up to
@@ -18,9 +18,9 @@
 //! Cost: one evaluation per step for indicators that are far from zero, two otherwise; more only while rule 2 asks for it.
 
 /// Looks per step, at least.
-const LOOKS: f64 = 2.0;
+const SAMPLES_PER_STEP: f64 = 2.0;
 /// See the module.
-const FAR: f64 = 4.0;
+const DISTANT: f64 = 4.0;
 /// See the module. With it about ten looks follow a period of a sine.
 const TRUST: f64 = 0.1;
 /// See the module: what rises from nothing is never predicted well, and what comes near zero by so little is a matter of the
@@ -36,7 +36,7 @@ type At<'a> = (f64, &'a [f64]);
 
 /// What is known about the smoothness of the indicators.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(super) struct IndicatorSampling {
     /// Longest distance of looks.
     distance: f64,
     /// A position before the last two, if there is one on the same smooth piece.
@@ -50,9 +50,9 @@ pub(super) struct Looks {
     missed: Vec<usize>,
 }
 
-impl Default for Looks {
-    fn default() -> Looks {
-        Looks {
+impl Default for IndicatorSampling {
+    fn default() -> IndicatorSampling {
+        IndicatorSampling {
             distance: f64::INFINITY,
             earlier: None,
             values: Vec::new(),
@@ -63,7 +63,7 @@ impl Default for Looks {
     }
 }
 
-impl Looks {
+impl IndicatorSampling {
     /// Begins a smooth piece with `m` indicators. The distance of looks stays: what oscillates does so after an event too.
     pub fn start(&mut self, m: usize) {
         self.earlier = None;
@@ -88,14 +88,14 @@ impl Looks {
     /// Where to look next in a step of size `h`, at most at `t_end`.
     pub fn next(&self, lo: At<'_>, before: Option<At<'_>>, t_end: f64, h: f64) -> f64 {
         let rest = t_end - lo.0;
-        let far = before.is_some_and(|before| {
+        let distant = before.is_some_and(|before| {
             let time = lo.0 - before.0;
             let mut values = lo.1.iter().zip(before.1);
-            time > 0.0 && values.all(|(g, b)| g.abs() * time > FAR * rest * (g - b).abs())
+            time > 0.0 && values.all(|(g, b)| g.abs() * time > DISTANT * rest * (g - b).abs())
         });
-        let longest = match far {
+        let longest = match distant {
             true => self.distance,
-            false => self.distance.min(h / LOOKS),
+            false => self.distance.min(h / SAMPLES_PER_STEP),
         };
         let longest = longest.max(LEAST * f64::EPSILON * (t_end.abs() + h));
         // A last interval that is hardly longer than the others is not cut.
