@@ -11,8 +11,9 @@
 1.5
 >>> float(round(sim["h"], 6))
 1.75
->>> m.linearize().A.tolist(), m.linearize().B.tolist(), m.linearize().C.tolist()
-([[0.0]], [[0.5]], [[10.0]])
+>>> lin = m.linearize()
+>>> [matrix.round(6).tolist() for matrix in (lin.A, lin.B, lin.C)]
+[[[0.0]], [[0.5]], [[10.0]]]
 """
 
 from __future__ import annotations

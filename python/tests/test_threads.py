@@ -7,8 +7,6 @@ import threading
 import time
 
 import numpy as np
-from conftest import DECAY
-
 import acausal as ac
 
 
@@ -76,8 +74,9 @@ def test_python_runs_while_the_compiler_does():
 
     counter = threading.Thread(target=count)
     counter.start()
-    for k in range(20):
-        ac.loads(DECAY.replace("= 2 ", f"= {k + 1} "))
+    states = range(2000)
+    declared = "".join(f"Real x{k}(start = 1, fixed = true);" for k in states)
+    ac.loads(f"model M {declared} equation {''.join(f'der(x{k}) = -{k + 1}*x{k}^{k % 7 + 2};' for k in states)} end M;")
     done.set()
     counter.join()
     assert len(ticks) > 5

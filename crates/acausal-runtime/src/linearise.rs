@@ -43,9 +43,15 @@ pub struct Linearisation {
     pub d: Vec<f64>,
 }
 
-/// Steps of central differences, relative to the size of what changes or to one: where errors of rounding and of curvature are equal.
+/// Steps of central differences, relative to the size of what changes or to one: the power of two nearest below the point where errors of rounding and of curvature are equal,
+/// so that adding it rounds nothing where there is room.
 fn step(size: f64) -> f64 {
-    f64::EPSILON.cbrt() * size.abs().max(1.0)
+    power_of_two(f64::EPSILON.cbrt() * size.abs().max(1.0))
+}
+
+/// The power of two nearest below a positive number.
+fn power_of_two(x: f64) -> f64 {
+    x.log2().floor().exp2()
 }
 
 /// The linear model at `settings.stop` with these inputs and outputs.
@@ -186,7 +192,8 @@ impl PointOfRun {
                 false => (&mut found.b, &mut found.d, columns, k - rows),
             };
             for (i, (_, state)) in states.iter().enumerate() {
-                of_state[i * width + column] = change.dyp[*state];
+                // No minus before a zero.
+                of_state[i * width + column] = change.dyp[*state] + 0.0;
             }
             for (i, slope) in slopes.into_iter().enumerate() {
                 of_output[i * width + column] = slope;
@@ -262,7 +269,7 @@ impl PointOfRun {
             .chain(&kept.1)
             .fold(0.0f64, |m, v| m.max(v.abs()));
         let largest = change.dy.iter().chain(&change.dyp);
-        let h = step(sizes) / largest.fold(1.0f64, |m, v| m.max(v.abs()));
+        let h = step(sizes) / power_of_two(largest.fold(1.0f64, |m, v| m.max(v.abs())));
         let mut at = |h: f64| {
             let moved = |base: &[f64], d: &[f64]| -> Vec<f64> {
                 base.iter().zip(d).map(|(v, d)| v + h * d).collect()
