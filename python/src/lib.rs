@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | compiled models | `model`: [`model::Core`] |
+//! | compiled models | `model` |
 //! | one simulation | `simulation` |
 //! | step by step, the linear model | `stepping` |
 //! | many simulations | `sweep` |

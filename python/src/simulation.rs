@@ -7,7 +7,7 @@ use std::time::Instant;
 use acausal::{Observe, ResultSink, Settings};
 use acausal_results::ResultSet;
 use acausal_results::plot::Plot;
-use acausal_runtime::{Input, SimError, Summary, simulate_prepared};
+use acausal_runtime::{InputSignal, SimError, Summary, simulate_prepared};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -70,7 +70,7 @@ pub fn settings(core: &Core, given: &Bound<'_, PyDict>) -> PyResult<(Settings, O
     if let Some(inputs) = given.get_item("inputs")? {
         let inputs: Vec<(String, Vec<f64>, Vec<f64>, bool)> = inputs.extract()?;
         s.inputs = (inputs.into_iter())
-            .map(|(name, times, values, hold)| Input {
+            .map(|(name, times, values, hold)| InputSignal {
                 name,
                 times: times.into(),
                 values: values.into(),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use acausal::sweep::Grid;
 use acausal::{Checkpoint, Model, Observe, Settings};
 use acausal_runtime::{
-    Input, Machine, Prepared, SimError, Sink, Summary, resume_prepared, simulate_prepared,
+    InputSignal, Machine, Prepared, SimError, Sink, Summary, resume_prepared, simulate_prepared,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -166,7 +166,7 @@ impl Stepper {
             if self.names.contains(&name) {
                 let value: f64 = value.extract()?;
                 settings.inputs.retain(|i| i.name != name);
-                settings.inputs.push(Input {
+                settings.inputs.push(InputSignal {
                     name,
                     times: Arc::new([now.state.t]),
                     values: Arc::new([value]),

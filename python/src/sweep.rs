@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use acausal::sweep::design::{Axis, factorial, latin_hypercube};
-use acausal::sweep::store::{Header, Store, chunk_size};
+use acausal::sweep::store::{Header, SweepStore, chunk_size};
 use acausal::sweep::{Case, Grid, Outcome, Status, Sweep};
 use acausal::{Failure, ParameterValue};
 use pyo3::buffer::PyBuffer;
@@ -52,12 +52,12 @@ fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
     exception(py, Kind::Setting, failure, Known::default(), None)
 }
 
-/// Instants, and names and units of signals.
+/// Instants; name, unit and description of each signal; cases of a chunk that nobody gave a size.
+type GridFacts = (Vec<f64>, Vec<(String, String, String)>, usize);
+
+/// Instants and signals of a sweep.
 #[pyfunction]
-pub fn sweep_grid(
-    core: &Bound<'_, Core>,
-    given: &Bound<'_, PyDict>,
-) -> PyResult<(Vec<f64>, Vec<(String, String, String)>, usize)> {
+pub fn sweep_grid(core: &Bound<'_, Core>, given: &Bound<'_, PyDict>) -> PyResult<GridFacts> {
     let core = core.get();
     let (settings, observe) = settings(core, given)?;
     settings
@@ -208,7 +208,7 @@ fn number(value: &ParameterValue) -> f64 {
 /// A directory with a sweep.
 #[pyclass(frozen, module = "acausal._acausal")]
 pub struct Directory {
-    store: Mutex<Store>,
+    store: Mutex<SweepStore>,
     case_len: usize,
 }
 
@@ -239,7 +239,7 @@ impl Directory {
             times: &grid.times,
         };
         Ok(Directory {
-            store: Mutex::new(Store::open(&path, &header).map_err(PyOSError::new_err)?),
+            store: Mutex::new(SweepStore::open(&path, &header).map_err(PyOSError::new_err)?),
             case_len: grid.case_len(),
         })
     }

@@ -1,7 +1,7 @@
 //! Inputs of the model: what they are over time.
 //!
-//! In: for some top-level inputs a table of instants and values ([`Input`]). Out: their places in `Mem` follow them whenever time is set. Between two instants the value is linear, or held
-//! ([`Input::hold`]); before the first and after the last one it stays. Two rows with one instant are a jump.
+//! In: for some top-level inputs a table of instants and values ([`InputSignal`]). Out: their places in `Mem` follow them whenever time is set. Between two instants the value is linear, or held
+//! ([`InputSignal::hold`]); before the first and after the last one it stays. Two rows with one instant are a jump.
 //!
 //! A jump is an event: the integrator comes to it exactly, sees the limit from the left up to there, and starts again after it. So a table is cut at its jumps into pieces, and only the piece of
 //! the present time is looked at: `passed` says which jumps are behind. A bend of a linear table is an instant that no step goes over, so that no pulse is lost between two steps, however long
@@ -19,7 +19,7 @@ use crate::{SettingError, SimError};
 
 /// A top-level input over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input {
+pub struct InputSignal {
     /// Its name; of an array the name of an element.
     pub name: String,
     /// Instants, ascending; two may be equal.
@@ -47,7 +47,7 @@ struct Course {
 
 impl Inputs {
     /// The inputs that settings give.
-    pub fn new(prepared: &Prepared, given: &[Input], start: f64) -> Result<Inputs, SimError> {
+    pub fn new(prepared: &Prepared, given: &[InputSignal], start: f64) -> Result<Inputs, SimError> {
         let mut courses: Vec<Course> = Vec::with_capacity(given.len());
         for input in given {
             input.check()?;
@@ -138,7 +138,7 @@ impl Course {
     }
 }
 
-impl Input {
+impl InputSignal {
     fn check(&self) -> Result<(), SimError> {
         let wrong = |what: &str| {
             let text = format!("the input `{}` {what}", self.name);

@@ -9,7 +9,7 @@
 //! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
 //! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`]; what simulations share: [`Prepared`] |
 //! | parameters, and other values for them | [`mod@parameters`] |
-//! | inputs over time | `inputs`: [`Input`] |
+//! | inputs over time | `inputs`: [`InputSignal`] |
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
 //! | events | `event`, `at_event`; jumps of what was differentiated: `impulse`; of solutions: `jump` |
@@ -53,7 +53,7 @@ pub use statistics::Profile;
 pub use trace::Trace;
 
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
-pub use inputs::Input;
+pub use inputs::InputSignal;
 pub use linearise::{Linearisation, linearise};
 pub use machine::{Machine, Prepared};
 pub use output::gather;
@@ -100,7 +100,7 @@ pub struct Settings {
     /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
     pub parameters: Vec<(String, ParameterValue)>,
     /// What top-level inputs are over time; those that are not named are zero.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputSignal>,
     /// From which size on the same is done otherwise.
     pub scale: Scale,
 }

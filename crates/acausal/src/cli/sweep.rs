@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use acausal::sweep::design::{Axis, factorial, latin_hypercube};
-use acausal::sweep::store::{Header, Store, chunk_size};
+use acausal::sweep::store::{Header, SweepStore, chunk_size};
 use acausal::sweep::{Case, Outcome, Status, Sweep};
 use acausal::{Model, Observe, ParameterValue, Settings};
 use clap::{Args, ValueEnum};
@@ -122,7 +122,8 @@ fn sweep(o: &Options, interruption: &Interruption) -> Result<u8, u8> {
         signals: signals.map(|s| (s.name.clone(), s.unit.clone())).collect(),
         times: &sweep.grid.times,
     };
-    let mut store = Store::open(&o.output, &header).map_err(|m| usage("output", m, o.format))?;
+    let mut store =
+        SweepStore::open(&o.output, &header).map_err(|m| usage("output", m, o.format))?;
     interruption.listen();
     let ended = simulate(o, &sweep, &cases, chunk, &mut store, interruption)?;
     tell(o, &model, cases.len(), &store, ended);
@@ -148,7 +149,7 @@ fn simulate(
     sweep: &Sweep<'_>,
     cases: &[Case],
     chunk: usize,
-    store: &mut Store,
+    store: &mut SweepStore,
     interruption: &Interruption,
 ) -> Result<Ended, u8> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -209,7 +210,7 @@ fn simulate(
 /// A line about the progress comes after this time.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-fn tell(o: &Options, model: &Model, cases: usize, store: &Store, ended: Ended) {
+fn tell(o: &Options, model: &Model, cases: usize, store: &SweepStore, ended: Ended) {
     let failed = store.failed();
     match o.format {
         MessageFormat::Json => out_json(&serde_json::json!({

@@ -181,7 +181,7 @@ const CENTRE: Coefficients = (
         21_213.794_301_586_597,
         39_307.895_800_092_71,
         28_729.085_735_721_943,
-        5_226.495_278_852_854_5,
+        5_226.495_278_852_854,
     ],
 );
 
@@ -299,7 +299,7 @@ mod tests {
                 }
             }
         }
-        let again = |seed| latin_hypercube(&[uniform.clone()], 10, seed);
+        let again = |seed| latin_hypercube(std::slice::from_ref(&uniform), 10, seed);
         assert_eq!(again(1), again(1));
         assert_ne!(again(1), again(2));
     }

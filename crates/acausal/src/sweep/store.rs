@@ -36,7 +36,7 @@ pub fn chunk_size(case_len: usize) -> usize {
 
 /// A directory with a sweep. Failures are sentences for the user.
 #[derive(Debug)]
-pub struct Store {
+pub struct SweepStore {
     directory: PathBuf,
     manifest: File,
     done: BTreeSet<usize>,
@@ -95,9 +95,9 @@ impl Header<'_> {
     }
 }
 
-impl Store {
+impl SweepStore {
     /// Opens a directory, a new one or one with a part of the same sweep.
-    pub fn open(directory: &Path, header: &Header<'_>) -> Result<Store, String> {
+    pub fn open(directory: &Path, header: &Header<'_>) -> Result<SweepStore, String> {
         let cannot = |e: std::io::Error| format!("{}: {e}", directory.display());
         std::fs::create_dir_all(directory).map_err(cannot)?;
         let path = directory.join(MANIFEST);
@@ -143,7 +143,7 @@ impl Store {
         let signals = header.signals.iter().enumerate();
         let signals =
             signals.map(|(k, (name, unit))| Signal::column(name.clone(), k + 1).with_unit(unit));
-        Ok(Store {
+        Ok(SweepStore {
             directory: directory.to_path_buf(),
             manifest,
             done,
