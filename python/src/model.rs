@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use acausal::command::Explanation;
 use acausal::{Failure, Load, Model, Settings};
+use acausal_base::Diagnostic;
 use acausal_runtime::{Prepared, SimError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -85,10 +86,14 @@ fn make_once(
     Ok(new)
 }
 
-/// Whether all errors are about what was set.
+/// Whether all errors are about what was set: the text of a setting, or the name in it.
 fn kind(failure: &Failure) -> Kind {
+    let about_set = |d: &Diagnostic| match failure.sources.get(d.span().file) {
+        Some(file) if file.name.starts_with("--set") => true,
+        _ => matches!(d.code, "set-form" | "set-twice" | "wrong-setting"),
+    };
     let mut errors = failure.diagnostics.iter().filter(|d| d.is_error());
-    match errors.all(|d| acausal::command::is_about_options(d, &failure.sources)) {
+    match errors.all(about_set) {
         true => Kind::Setting,
         false => Kind::Compile,
     }

@@ -31,16 +31,8 @@ const SHARED: &[(&str, &str)] = &[
     ("Variable", "`segments::Variable`: a variable by its sizes"),
     ("Model", "`segments::Model`: a model by its graph"),
     (
-        "Dae",
-        "`pantelides::Dae`: a DAE by its graph; `acausal_index1::Dae`: the one that is handed on; `acausal_solver::Dae`: one that is integrated",
-    ),
-    (
         "Class",
         "`integer_elimination::Class`: how an unknown is used elsewhere",
-    ),
-    (
-        "Scope",
-        "of `acausal_index1`: which pairs are looked at, used in one folder",
     ),
     ("Span", "`segments::Span`: a range of indices"),
 ];

@@ -38,8 +38,8 @@ pub struct Scale {
     /// Consistent values of at most this many unknowns are solved for block by block; more are first tried all at once, because each level of blocks costs an
     /// evaluation of the whole model, and by division where equations are explicit.
     pub blocks_to: usize,
-    /// Points at which the equations stop to determine the solution are looked for with at most this many derivatives and algebraic unknowns: each look is an
-    /// evaluation of the Jacobian.
+    /// Points at which the equations stop to determine the solution are looked for in blocks of at most this many derivatives and algebraic unknowns that depend on each
+    /// other; each look factorises them.
     pub impasses_to: usize,
     /// Which start values that are not fixed are kept is decided by a dense elimination, O(n^3), with at most this many unknowns; with more by the structure alone.
     pub start_choice_to: usize,

@@ -1,13 +1,11 @@
 //! The whole compilation, and what it gives.
 
 use acausal_base::Diagnostic;
-use acausal_compiled::{
-    ActionCode, CompiledModel, EventCode, JacobianColumns, Layout, Loc, Output, RowGroup,
-};
+use acausal_compiled::{CompiledModel, EventCode, JacobianColumns, Layout, Output, RowGroup};
 use acausal_expr::flat::{Assert, Causality, FlatModel, OriginId, VarType, When};
-use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
+use acausal_expr::unknown::RowKind;
 use acausal_expr::{ValueKind, VarId, memory};
-use acausal_index1::{Dae, Residual};
+use acausal_index1::{IndexOneDae, Residual};
 use acausal_jit::kernel::{Bank, Program};
 use rustc_hash::FxHashMap;
 
@@ -18,51 +16,18 @@ use crate::layout::check_size;
 use crate::lower::Lowering;
 use crate::needed::split_locals;
 use crate::plan::GroupOrder;
+use crate::reinit::{expect_single, expect_states};
 
 /// Compiles a DAE. The error is the message for the user.
-pub fn compile(mut dae: Dae) -> Result<CompiledModel, Box<Diagnostic>> {
+pub fn compile(mut dae: IndexOneDae) -> Result<CompiledModel, Box<Diagnostic>> {
     let layout = crate::layout::lay_out(&dae);
     let mut flat = std::mem::take(&mut dae.flat);
     let compiled = layout.and_then(|layout| compile_dae(dae, &mut flat, layout));
     compiled.map_err(|e| Box::new(e.diagnostic(&flat)))
 }
 
-/// What `reinit` sets must be states (MLS 3.6 §8.3.6): anything else is computed anew right after it.
-fn expect_states(unknowns: &[Unknown], events: &EventCode) -> Result<(), CodegenError> {
-    let mut ends = Vec::with_capacity(unknowns.len());
-    let mut end = 0;
-    for u in unknowns {
-        end += u.len;
-        ends.push(end);
-    }
-    let is_state = |place: &Loc| {
-        place.bank() == Bank::Y
-            && unknowns
-                .get(ends.partition_point(|&e| e <= place.index()))
-                .is_some_and(|u| u.role == UnknownRole::State)
-    };
-    for when in &events.whens {
-        for action in when.branches.iter().flat_map(|b| &b.actions) {
-            if let ActionCode::Set {
-                targets,
-                reinit: true,
-                target,
-                ..
-            } = action
-                && !targets.iter().all(is_state)
-            {
-                return Err(CodegenError::NotAState {
-                    access: *target,
-                    origin: when.origin,
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
 fn compile_dae(
-    dae: Dae,
+    dae: IndexOneDae,
     flat: &mut FlatModel,
     layout: Layout,
 ) -> Result<CompiledModel, CodegenError> {
@@ -239,7 +204,7 @@ impl ResidualRows {
 /// What happens at events.
 fn event_code(
     low: &mut Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     whens: &[When],
     asserts: &[Assert],
     nominal_of: &FxHashMap<VarId, usize>,
@@ -264,6 +229,7 @@ fn event_code(
         .collect();
     low.when_code(whens, &mut events)?;
     expect_states(&dae.unknowns, &events)?;
+    expect_single(&events)?;
     for a in asserts {
         let code = low.assert_code(a, &a.domain, false)?;
         events.asserts.push(code);
@@ -282,7 +248,7 @@ type Amplified = Vec<(usize, usize, Option<usize>)>;
 
 fn values_of_locals(
     low: &Lowering<'_>,
-    dae: &Dae,
+    dae: &IndexOneDae,
     nominal_of: &FxHashMap<VarId, usize>,
 ) -> (LocalValues, Amplified) {
     let values = (low.layout.locals.iter().zip(&dae.locals))

@@ -39,6 +39,15 @@ pub enum CodegenError {
         /// The clause.
         origin: OriginId,
     },
+    /// `reinit` of one state in two clauses, or twice in one branch.
+    SetTwice {
+        /// The access.
+        access: Access,
+        /// The later clause.
+        origin: OriginId,
+        /// The one before, which may be the same.
+        other: OriginId,
+    },
     /// Parameters that depend on each other in a cycle.
     ParameterCycle {
         /// Names on the cycle.
@@ -96,6 +105,24 @@ impl CodegenError {
             )
             .note("`reinit` needs a variable that is differentiated and can be chosen as a state (MLS 3.6 §8.3.6)")
             .hint("set the state that it depends on"),
+            CodegenError::SetTwice {
+                access,
+                origin,
+                other,
+            } => {
+                let name = printer.access(*access);
+                let message = match origin == other {
+                    true => format!("`reinit` sets `{name}` twice at one instant"),
+                    false => format!("two `when` clauses set `{name}` with `reinit`"),
+                };
+                let d = Diagnostic::error("reinit-twice", at(*origin), message);
+                let d = match origin == other {
+                    true => d,
+                    false => d.label(at(*other), "the other clause"),
+                };
+                d.note("if both happened at one instant, nothing would say which value counts (MLS 3.6 §8.3.6)")
+                    .hint("make them branches of one clause: `when a then reinit(...); elsewhen b then reinit(...); end when`")
+            }
             CodegenError::Expression { expr, origin } => Diagnostic::error(
                 "not-numeric",
                 at(*origin),

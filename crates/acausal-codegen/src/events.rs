@@ -449,7 +449,7 @@ impl Lowering<'_> {
             initial,
             message: a.message,
             domain: domain.clone(),
-            warning: a.warning,
+            level: a.level,
             origin: a.origin,
         })
     }

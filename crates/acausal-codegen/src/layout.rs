@@ -2,12 +2,13 @@
 //!
 //! **Aliases cost nothing**: a local assignment `x := y` whose right side is an unknown or another local assignment, element
 //! by element in the same order, gives `x` the place of `y`. Connections make half of the assignments of a component
-//! model of this kind (`cell.d1.p.v := cell.source.p.v`).
+//! model of this kind (`cell.d1.p.v := cell.source.p.v`), those of variables that were taken out of the analysis as aliases included: nobody
+//! reads these but results and events, and a shared place is neither computed nor stored for them.
 
 use acausal_compiled::{Layout, Loc, Place, PlacePiece};
 use acausal_expr::flat::{FlatModel, VarType};
 use acausal_expr::{Node, ValueKind};
-use acausal_index1::Dae;
+use acausal_index1::IndexOneDae;
 use acausal_jit::kernel::Bank;
 use acausal_symbolic::elements::{flat_affine, flatten_strides};
 
@@ -19,7 +20,7 @@ use crate::address::for_each_element;
 const BYTES_PER_UNKNOWN: u64 = 250;
 
 /// The layout of a DAE: parameters, discrete variables with their left limits, unknowns, local assignments.
-pub fn lay_out(dae: &Dae) -> Result<Layout, CodegenError> {
+pub fn lay_out(dae: &IndexOneDae) -> Result<Layout, CodegenError> {
     let mut layout = Layout::new(dae.flat.vars.len());
     for (id, var) in dae.flat.var_ids() {
         if var.ty == VarType::String {
@@ -88,7 +89,7 @@ pub(crate) fn check_size(layout: &Layout, flat: &FlatModel) -> Result<(), Codege
 
 fn add_local(
     layout: &mut Layout,
-    dae: &Dae,
+    dae: &IndexOneDae,
     local: &acausal_index1::Local,
 ) -> Result<(), CodegenError> {
     let q = (local.target.var, local.target.kind);
@@ -137,7 +138,7 @@ fn add_local(
 }
 
 /// The place of the right side, where the assignment is another name for it.
-fn alias(layout: &Layout, dae: &Dae, local: &acausal_index1::Local) -> Option<Place> {
+fn alias(layout: &Layout, dae: &IndexOneDae, local: &acausal_index1::Local) -> Option<Place> {
     let Node::Var(source) = dae.flat.exprs.node(local.value) else {
         return None;
     };

@@ -9,7 +9,7 @@
 //! | expressions to kernels, kernels to calls | `lower`, `body`, `calls` |
 //! | the sparse Jacobian | `jacobian` |
 //! | the start | `initial`, `given` |
-//! | events, their cells and their timetable | `events`, `cells`, `algebraic`, `steps`, `timetable` |
+//! | events, their cells and their timetable | `events`, `cells`, `algebraic`, `steps`, `timetable`, `reinit` |
 
 mod address;
 mod algebraic;
@@ -28,6 +28,7 @@ mod lower;
 mod needed;
 mod parameters;
 mod plan;
+mod reinit;
 mod shape;
 mod start_alias;
 mod steps;

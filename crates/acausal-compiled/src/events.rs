@@ -1,6 +1,6 @@
 //! What happens at events, as programs and tables.
 
-use acausal_expr::flat::{OriginId, Print};
+use acausal_expr::flat::{AssertionLevel, OriginId, Print};
 use acausal_expr::{Access, ExprId, IterId, Range, RelOp, VarId};
 use acausal_jit::kernel::Program;
 use serde::{Deserialize, Serialize};
@@ -258,8 +258,8 @@ pub struct AssertCode {
     pub message: ExprId,
     /// The iterators it stands under.
     pub domain: Vec<(IterId, Range)>,
-    /// Only a warning.
-    pub warning: bool,
+    /// What its failure means.
+    pub level: AssertionLevel,
     /// Where it stands.
     pub origin: OriginId,
 }

@@ -28,7 +28,7 @@ use crate::shared_rows::SharedRows;
 const MAGIC: &[u8; 8] = b"ACAUSAL\x1a";
 
 /// Number of the format: raised whenever a file of an earlier version could be misread.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Length of the head.
 const HEAD: usize = 28;

@@ -222,6 +222,7 @@ impl Exprs {
             | Builtin::ShiftSample
             | Builtin::BackSample
             | Builtin::NoClock => self.ty(args[0]),
+            Builtin::Unassigned => self.ty(args[1]),
             _ => Ty::Real,
         };
         let l = self.make_list(args);

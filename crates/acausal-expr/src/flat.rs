@@ -438,8 +438,8 @@ pub struct Assert {
     pub condition: ExprId,
     /// A String expression.
     pub message: ExprId,
-    /// `AssertionLevel.warning` instead of `error`.
-    pub warning: bool,
+    /// What its failure means.
+    pub level: AssertionLevel,
     /// Where it stands.
     pub origin: OriginId,
 }
@@ -458,12 +458,56 @@ pub struct Function {
     pub outputs: Vec<u32>,
     /// Number of scalars in the frame.
     pub frame: u32,
+    /// Variables that have no value before a statement gives them one, by place.
+    pub unassigned: Vec<Unassigned>,
     /// The body.
     pub body: Vec<Statement>,
     /// A native function that is called instead of executing a body.
     pub external: Option<crate::native::External>,
     /// The definition.
     pub span: Span,
+}
+
+impl Function {
+    /// The variable in whose block a scalar of the frame lies, if it has no value at the beginning.
+    fn unassigned_at(&self, slot: u32) -> Option<&Unassigned> {
+        let k = self.unassigned.partition_point(|u| u.base <= slot);
+        let u = self.unassigned.get(k.checked_sub(1)?)?;
+        (slot < u.base + u.len).then_some(u)
+    }
+
+    /// Whether a block of the frame has no value at the beginning.
+    pub fn begins_unassigned(&self, base: u32) -> bool {
+        self.unassigned_at(base).is_some()
+    }
+
+    /// What an output is called that has no value at the beginning.
+    pub fn unassigned_output(&self, output: u32) -> Option<&str> {
+        let slot = *self.outputs.get(output as usize)?;
+        Some(&self.unassigned_at(slot)?.name)
+    }
+}
+
+/// A variable of a run-time function without a first value (MLS 3.6 §12.4.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unassigned {
+    /// What it is called in messages.
+    pub name: String,
+    /// Its first scalar in the frame.
+    pub base: u32,
+    /// Number of scalars.
+    pub len: u32,
+}
+
+/// What a failed assertion means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AssertionLevel {
+    /// `AssertionLevel.error`.
+    Error,
+    /// `AssertionLevel.warning`.
+    Warning,
+    /// Nobody wrote it: a function has not assigned what is used of it.
+    Unassigned,
 }
 
 /// A statement of a run-time function. Indices are checked when executed.
@@ -513,7 +557,7 @@ pub enum Statement {
         condition: ExprId,
         /// Message.
         message: String,
-        /// `AssertionLevel.warning` instead of `error`.
-        warning: bool,
+        /// What its failure means.
+        level: AssertionLevel,
     },
 }

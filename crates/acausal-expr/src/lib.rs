@@ -75,6 +75,6 @@ pub use node::{
     ValueKind, VarId,
 };
 pub use print::{Declarations, Printer};
-pub use run_function::{FunctionError, Functions, run_function};
+pub use run_function::{FunctionError, Functions, NOT_ASSIGNED, run_function};
 pub use symbols::Symbols;
 pub use text::{format_number, format_printf};

@@ -252,6 +252,9 @@ pub enum Builtin {
     Interval,
     /// `firstTick(u)` or `firstTick()`
     FirstTick,
+    /// What a variable of a function is before it is assigned: a String that says which variable, and a zero of its type. It is gone when the call
+    /// is lowered.
+    Unassigned,
 }
 
 impl Builtin {

@@ -541,6 +541,7 @@ fn builtin_name(f: Builtin) -> &'static str {
         Builtin::NoClock => "noClock",
         Builtin::Interval => "interval",
         Builtin::FirstTick => "firstTick",
+        Builtin::Unassigned => "unassigned",
     }
 }
 

@@ -111,6 +111,24 @@ impl std::ops::Index<&ExprId> for Images {
 }
 
 impl Exprs {
+    /// Whether two expressions can be the same scalar of a frame.
+    pub(crate) fn locals_meet(&self, a: ExprId, b: ExprId) -> bool {
+        let region = |e: ExprId| match self.node(e) {
+            Node::Local { base, len, offset } => {
+                let base = i64::from(base);
+                Some(match self.as_int(offset) {
+                    Some(k) => (base + k, base + k + 1),
+                    None => (base, base + i64::from(len)),
+                })
+            }
+            _ => None,
+        };
+        match (region(a), region(b)) {
+            (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
+            _ => false,
+        }
+    }
+
     /// All expressions reachable from the roots, children before parents, each once.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
         let mut seen = ExprSet::default();

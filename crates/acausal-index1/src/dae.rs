@@ -66,7 +66,7 @@ pub struct DiscreteEquation {
 
 /// The DAE with everything that happens at events.
 #[derive(Clone, Debug)]
-pub struct Dae {
+pub struct IndexOneDae {
     /// Variables, functions, `when` clauses, assertions, initial equations and the arena.
     pub flat: FlatModel,
     /// Groups of unknowns; `x` is their concatenation.
@@ -95,7 +95,7 @@ pub struct Dae {
     pub assumptions: Assumptions,
 }
 
-impl Dae {
+impl IndexOneDae {
     /// Number of scalar unknowns.
     pub fn len(&self) -> usize {
         self.unknowns.iter().map(|u| u.len).sum()

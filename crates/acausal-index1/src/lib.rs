@@ -8,6 +8,7 @@
 //! | the stages in order | `transform` |
 //! | the choices of the user | `options`: [`Options`] |
 //! | the time of each stage | `passes` |
+//! | long products, cut into parts | `products` |
 //! | equations of discrete variables, their start, derivatives that initial equations ask for | `discrete` |
 //! | variables that equal others | `aliases` |
 //! | redundant equations and hidden constraints | `singularities` |
@@ -16,7 +17,7 @@
 //! | states, and what equations are solved for | `state_selection` |
 //! | unknowns, local assignments, residuals | `emission` |
 //! | what was done, in the user's names | `report` |
-//! | the result | `dae`: [`Dae`] |
+//! | the result | `dae`: [`IndexOneDae`] |
 
 mod aliases;
 mod dae;
@@ -25,6 +26,7 @@ mod emission;
 mod index_reduction;
 mod options;
 mod passes;
+mod products;
 mod report;
 mod segments;
 mod singularities;
@@ -32,7 +34,7 @@ mod state_selection;
 mod transform;
 
 pub use acausal_symbolic::Local;
-pub use dae::{Continuity, Dae, DiscreteEquation, Residual};
+pub use dae::{Continuity, DiscreteEquation, IndexOneDae, Residual};
 pub use options::{Aliases, Options};
 pub use report::{BlockReport, FinalForm, FormReport, Report, StepReport};
 pub use singularities::Regularised;

@@ -17,13 +17,14 @@ use crate::discrete::initial_derivatives;
 use crate::passes::Stopwatch;
 use crate::report::Report;
 use crate::state_selection::{Structure, preferences};
-use crate::{Dae, Options, Regularised};
+use crate::{IndexOneDae, Options, Regularised};
 use crate::{
-    aliases, discrete, emission, index_reduction, segments, singularities, state_selection,
+    aliases, discrete, emission, index_reduction, products, segments, singularities,
+    state_selection,
 };
 
 /// Transforms a flat model into the index-one DAE.
-pub fn transform(flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
+pub fn transform(flat: FlatModel) -> Result<IndexOneDae, Vec<Diagnostic>> {
     run(flat, &Options::default(), false).map(|(dae, _)| dae)
 }
 
@@ -31,7 +32,7 @@ pub fn transform(flat: FlatModel) -> Result<Dae, Vec<Diagnostic>> {
 pub fn transform_noted(
     flat: FlatModel,
     options: &Options,
-) -> Result<(Dae, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<(IndexOneDae, Vec<Diagnostic>), Vec<Diagnostic>> {
     run(flat, options, false).map(|(dae, report)| (dae, report.notes))
 }
 
@@ -39,7 +40,7 @@ pub fn transform_noted(
 pub fn transform_with(
     flat: FlatModel,
     options: &Options,
-) -> Result<(Dae, Report), Vec<Diagnostic>> {
+) -> Result<(IndexOneDae, Report), Vec<Diagnostic>> {
     run(flat, options, true)
 }
 
@@ -48,13 +49,14 @@ fn run(
     mut flat: FlatModel,
     options: &Options,
     describe: bool,
-) -> Result<(Dae, Report), Vec<Diagnostic>> {
+) -> Result<(IndexOneDae, Report), Vec<Diagnostic>> {
     let mut watch = Stopwatch::start();
     // Whether preferred states became states is told by their names.
     let describe = describe || !options.prefer_states.is_empty();
     preferences::expect_unknowns(&flat, options)?;
     let (mut equations, discrete) = discrete::separate(&mut flat);
     preferences::prefer_reinitialised(&mut flat);
+    products::cut(&mut flat, &mut equations);
     equations = singularities::zero_coefficients::cut_at_zeros(&mut flat, equations);
     if options.scalarise {
         equations = segments::scalarise::scalarise(&mut flat, equations);

@@ -6,7 +6,9 @@ use std::fmt::Write;
 
 use acausal_expr::Printer;
 use acausal_flatten::flatten;
-use acausal_index1::{Aliases, Dae, DiscreteEquation, FinalForm, Options, Report, transform_with};
+use acausal_index1::{
+    Aliases, DiscreteEquation, FinalForm, IndexOneDae, Options, Report, transform_with,
+};
 use acausal_instance::class::Libraries;
 
 /// A file of `examples/`.
@@ -77,7 +79,7 @@ fn before_the_form(out: &mut String, report: &Report) {
     list(out, "states", report.states.clone());
 }
 
-fn form(out: &mut String, dae: &Dae, report: &Report) {
+fn form(out: &mut String, dae: &IndexOneDae, report: &Report) {
     let f = report.form;
     writeln!(
         out,

@@ -8,12 +8,24 @@ use acausal_solver::Integrator;
 use crate::consistent::Point;
 use crate::error::condition_text;
 use crate::event::threshold::look_ahead;
-use crate::event::watch::Standstill;
+use crate::event::watch::{Change, Standstill};
 use crate::impulse::BeforeEvent;
 use crate::initial::roles;
 use crate::machine::{Machine, ProgramId};
 use crate::simulate::{Simulation, absorb};
 use crate::{Settings, SimError, Sink, Summary};
+
+/// What the integrator has found at an instant.
+pub(crate) struct Crossed {
+    /// Relations that are no longer as their cells say.
+    pub relations: Vec<usize>,
+    /// Of each of them: it has not left its threshold since the last event.
+    pub confined: Vec<bool>,
+    /// Indicators of delays at whose end something comes out.
+    pub passed: Vec<usize>,
+    /// How exactly the instant is known.
+    pub error: f64,
+}
 
 impl Simulation {
     /// Right after initialisation `initial()` is false: an event, at which also the first `sample` may be due.
@@ -65,18 +77,22 @@ impl Simulation {
         written
     }
 
-    /// Handles the event at the present instant: `crossings` are relations that have changed, `passed` are indicators of delays.
+    /// Handles the event at the present instant.
     pub(crate) fn event(
         &mut self,
-        crossings: &[usize],
-        passed: &[usize],
+        Crossed {
+            relations: crossings,
+            passed,
+            confined,
+            error,
+        }: &Crossed,
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
     ) -> Result<(), SimError> {
         summary.events += 1;
         self.row(self.t, sink)?; // left limit
-        self.check_standstill(crossings, settings, summary)?;
+        self.check_standstill((crossings, confined), *error, settings, summary)?;
         let before = BeforeEvent::new(&self.events, &self.machine, &self.y);
         self.machine.inputs.pass(self.t);
         for &indicator in passed {
@@ -205,7 +221,8 @@ impl Simulation {
 
     fn check_standstill(
         &mut self,
-        crossings: &[usize],
+        (crossings, confined): (&[usize], &[bool]),
+        error: f64,
         settings: &Settings,
         summary: &Summary,
     ) -> Result<(), SimError> {
@@ -213,10 +230,16 @@ impl Simulation {
         let model = self.machine.model.clone();
         let of = |number: usize| crate::event::relation(&model, number);
         let mut verdict = None;
-        for &number in crossings {
+        for (&number, &confined) in crossings.iter().zip(confined) {
             let Some(r) = of(number) else { continue };
-            let value = self.machine.mem[r.base + number - r.first] == 0.0;
-            if let Some(s) = self.watch.note(number, value, self.t, span) {
+            let change = Change {
+                number,
+                value: self.machine.mem[r.base + number - r.first] == 0.0,
+                t: self.t,
+                error,
+                confined,
+            };
+            if let Some(s) = self.watch.note(change, span) {
                 verdict.get_or_insert((s, Some(number)));
             }
         }

@@ -52,6 +52,11 @@ const FINEST: f64 = 1e-11;
 /// converges.
 const FINEST_CONSTRAINED: f64 = 1e-10;
 
+/// The error that algebraic unknowns may have where there are no states, as a part of their size, in steps that are a millionth of the longest one. Rows and relations solve for them; the
+/// error test is there to notice when a solution leaves its branch, which changes it by its own size. As tight as that of states no step would be short enough where an
+/// unknown is a ratio of rounding errors: the enthalpies of pipes that all turn round at one instant.
+const BRANCH_ERROR: f64 = 1e-2;
+
 /// The same for algebraic unknowns, which are not tested for errors but solved for: a current of a microampere through ten
 /// kilohms at the input of an amplifier is not zero, and few models say so by a nominal value.
 pub(crate) const ALGEBRAIC_FRACTION: f64 = 1e-4;
@@ -133,6 +138,11 @@ impl Simulation {
                     UnknownRole::Mu => false,
                 })
                 .collect(),
+            fine_allowance: if states {
+                1.0
+            } else {
+                (BRANCH_ERROR / accuracy.relative).max(1.0)
+            },
             max_step,
             max_steps: settings.max_steps,
             max_order: settings.max_order,

@@ -16,6 +16,13 @@
 //! Example: `der(x) = 0; 2*y + exp(0*y)*z = 3*sin(5*time); y - 2*z = sin(3*time)`. Nothing limits the steps, and between them y and z are arbitrary;
 //! one correction finds them.
 //!
+//! *Derivatives of what a constraint determines.* In `f_d(x', x, t) = 0, f_c(x, t) = 0` (ARCHITECTURE.md) the factors move x and x' together, by x' += cj x. Where f_d
+//! says what x' is, that is right to the last digit. The part of x' that is normal to the constraints is not in f_d: it is the integrator's polynomial differentiated, of an
+//! order less than the states, and right behind a restart of order zero, h^1 with an h that is chosen for the states (the current of a capacitor at a voltage source is the
+//! derivative of an integral; it was off by the square root of the tolerance). What determines it is `d/dt f_c = 0`, the hidden rows of the consistent system after an event. So where there are
+//! such rows and derivatives are shown or watched, x' and the algebraic unknowns are solved for from (f_d, d/dt f_c) with the states of the corrected point. Where f_d determines all of x' that
+//! changes nothing. Oracle: selected states, where the derivative is an assignment.
+//!
 //! *Amplified variables.* What is assigned inside of a loop may have larger errors than the unknowns it is computed from: the current of a diode, by a slope that nobody
 //! knows beforehand (`acausal_graph::growth`). A row is good only if the last correction, times what the rate says is left of it, is within the tolerance
 //! of these variables too. Otherwise it is corrected further. Oracle: `--no-tearing`, in which they are unknowns.
@@ -115,7 +122,8 @@ impl Interior {
         )
     }
 
-    /// Corrects algebraic unknowns and derivatives of a point at which relations are looked at. The states stay.
+    /// Corrects algebraic unknowns and derivatives of a point at which relations are looked at. The states stay. Derivatives that follow from those of
+    /// constraints are solved for.
     pub fn correct_for_relations(
         &mut self,
         at: &mut Point,
@@ -124,7 +132,7 @@ impl Interior {
         factors: Option<StepFactors<'_>>,
     ) {
         let slopes = at.machine.watches_slopes;
-        if let Some(mut factors) = factors {
+        if let Some(mut factors) = factors.filter(|_| !slopes || !has_hidden_rows(at)) {
             let frozen = Moving {
                 slopes,
                 states: false,
@@ -314,6 +322,11 @@ impl Interior {
         }
         largest.is_finite().then_some(largest)
     }
+}
+
+/// Whether some derivatives follow from those of constraints, which are no rows of the integrator's matrix.
+pub(crate) fn has_hidden_rows(at: &Point) -> bool {
+    at.machine.model.initial.hidden_len > 0
 }
 
 /// Gives a point the states of another one.

@@ -10,12 +10,16 @@ use acausal_expr::unknown::UnknownRole;
 use acausal_solver::{SolverError, StepLimit};
 
 use crate::consistent::Point;
+use crate::error::InitialFailure;
+use crate::event::watch::Change;
 use crate::initial::roles;
 use crate::simulate::{Simulation, UNKNOWN_REACH, absorb};
 use crate::{Settings, SimError, Sink, Summary};
 
 /// How far behind the end the next solution is looked for, as fractions of a time that is long for the model.
 const BEYOND: [f64; 3] = [1e-10, 1e-8, 1e-6];
+/// Part of its size by which some algebraic unknown of another solution differs. At a distance of 1e-8 behind a fold the last point before it differs by 1e-4.
+const LEAST_JUMP: f64 = 1e-2;
 /// Least distance in units of the rounding error of time.
 const LEAST: f64 = 64.0;
 /// The number that jumps have among the conditions that are watched for chattering.
@@ -45,9 +49,29 @@ impl Simulation {
         if !ends || !roles.contains(&UnknownRole::Algebraic) {
             return Ok(false);
         }
+        self.jump_from_here(limit, settings, sink, summary)
+    }
+
+    /// The same where the solution is known to end.
+    pub(crate) fn jump_from_here(
+        &mut self,
+        limit: f64,
+        settings: &Settings,
+        sink: &mut dyn Sink,
+        summary: &mut Summary,
+    ) -> Result<bool, SimError> {
+        let roles = roles(&self.machine.model);
         let reach = self.reach.unwrap_or(UNKNOWN_REACH);
         let span = settings.stop - self.origin;
-        if self.watch.note(WATCHED, true, self.t, span).is_some() {
+        let change = Change {
+            number: WATCHED,
+            value: true,
+            t: self.t,
+            error: LEAST * f64::EPSILON * self.t.abs(),
+            // Nobody knows how far a solution was from its end.
+            confined: true,
+        };
+        if self.watch.note(change, span).is_some() {
             return Ok(false);
         }
         for beyond in BEYOND {
@@ -72,7 +96,12 @@ impl Simulation {
                 yp: &mut yp,
                 nominal: &self.nominal,
             });
-            if !found {
+            // What is still at the fold, with an error below the tolerance, is no solution.
+            let moves = |k: usize| {
+                let size = y[k].abs().max(self.y[k].abs());
+                roles[k] == UnknownRole::Algebraic && (y[k] - self.y[k]).abs() > LEAST_JUMP * size
+            };
+            if !found || !(0..y.len()).any(moves) {
                 continue;
             }
             self.machine.update(self.t, &self.y, &self.yp);
@@ -87,7 +116,7 @@ impl Simulation {
                 // Once is enough: a comparator without events jumps at every cycle.
                 self.jumped = true;
                 summary.warnings.push(format!(
-                    "at time = {}: the solution ends here although no relation changes (equations inside of noEvent); the run goes on with another one",
+                    "at time = {}: the solution ends here although no relation changes (it folds back, or equations inside of noEvent jump); the run goes on with another one",
                     self.t
                 ));
             }
@@ -98,5 +127,17 @@ impl Simulation {
         }
         self.machine.update(self.t, &self.y, &self.yp);
         Ok(false)
+    }
+
+    /// How to say that the solution folds back at the present point, if it does.
+    pub(crate) fn folds_back(&mut self) -> Option<Box<InitialFailure>> {
+        let mut here = Point {
+            machine: &mut self.machine,
+            t: self.t,
+            y: &mut self.y,
+            yp: &mut self.yp,
+            nominal: &self.nominal,
+        };
+        self.impasse.fold(&mut self.restart, &mut here)
     }
 }

@@ -15,7 +15,7 @@ use acausal_solver::Integrator;
 use crate::consistent::Point;
 use crate::event::EventOutcome;
 use crate::event::asserts::message_text;
-use crate::interior::{LEFT, set_states};
+use crate::interior::{LEFT, has_hidden_rows, set_states};
 use crate::machine::{Machine, ProgramId};
 use crate::simulate::{Simulation, absorb};
 use crate::{Settings, SimError, Sink, Summary};
@@ -181,7 +181,7 @@ impl Simulation {
             nominal: &self.nominal,
         };
         let (border, interior) = (self.border.as_ref(), &mut self.interior);
-        let factors = bdf.factors();
+        let factors = (bdf.factors()).filter(|_| !slopes || !has_hidden_rows(&at));
         factors.is_some_and(|f| interior.distance(&mut at, border, f, slopes) <= LEFT)
     }
 
@@ -207,7 +207,8 @@ impl Simulation {
             Some(mut factors) => interior.correct(&mut at, border, &mut factors, self.slopes),
             None => false,
         };
-        if corrected || self.restart.refine(&mut at) {
+        let complete = corrected && !(self.slopes && has_hidden_rows(&at));
+        if complete || self.restart.refine(&mut at) || corrected {
             return;
         }
         let kept = (at.y.to_vec(), at.yp.to_vec());

@@ -61,6 +61,15 @@ pub trait Integrator {
     /// Indicators that are negative at the current time, whether or not a crossing was found.
     fn negative_roots(&self) -> Vec<usize>;
 
+    /// Per event indicator: its largest value since the start or restart.
+    fn largest_indicators(&self) -> &[f64];
+
+    /// The distance in time on which the event indicators are smooth; infinite where it is not known.
+    fn smooth_distance(&self) -> f64;
+
+    /// The error of a located crossing in the last step.
+    fn crossing_error(&self) -> f64;
+
     /// The indicators are others from now on, with the same signs: what was seen of them before says nothing about them.
     fn forget_roots(&mut self);
 
@@ -128,6 +137,18 @@ impl Integrator for Bdf {
 
     fn negative_roots(&self) -> Vec<usize> {
         Bdf::negative_roots(self)
+    }
+
+    fn largest_indicators(&self) -> &[f64] {
+        Bdf::largest_indicators(self)
+    }
+
+    fn smooth_distance(&self) -> f64 {
+        Bdf::smooth_distance(self)
+    }
+
+    fn crossing_error(&self) -> f64 {
+        Bdf::crossing_error(self)
     }
 
     fn forget_roots(&mut self) {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use acausal_structure::blt::highest_blocks;
 use acausal_structure::flow::Graph;
 use acausal_structure::integer_elimination::{Class, IntegerSystem, decide};
-use acausal_structure::pantelides::{Dae, pantelides};
+use acausal_structure::pantelides::{NodeDae, pantelides};
 use acausal_structure::segments::{Index, Model, Span, analyse};
 use acausal_structure::state_selection::{Preferences, select, sort};
 use acausal_structure::tearing::tear;
@@ -186,17 +186,17 @@ fn timed<T>(task: &str, sizes: &[usize], make: impl Fn(usize) -> T, run: impl Fn
 }
 
 /// Tridiagonal system.
-fn band(n: usize) -> Dae {
+fn band(n: usize) -> NodeDae {
     let rows: Rows<VarId> = (0..n)
         .map(|i| (i.saturating_sub(1)..(i + 2).min(n)).map(VarId::new))
         .collect();
-    Dae {
+    NodeDae {
         graph: Graph::scalar(rows, n),
         derivative: vec![None; n],
     }
 }
 
-fn shuffled(dae: Dae) -> Dae {
+fn shuffled(dae: NodeDae) -> NodeDae {
     let n = dae.graph.elen.len();
     let mut order: Vec<usize> = (0..n).collect();
     let mut state = 12345u64;
@@ -210,14 +210,14 @@ fn shuffled(dae: Dae) -> Dae {
         .iter()
         .map(|&e| dae.graph.incidence.row(e).to_vec())
         .collect();
-    Dae {
+    NodeDae {
         graph: Graph::scalar(rows, n),
         derivative: dae.derivative,
     }
 }
 
-fn pendulums(n: usize) -> Dae {
-    let mut dae = Dae {
+fn pendulums(n: usize) -> NodeDae {
+    let mut dae = NodeDae {
         graph: Graph::scalar(Rows::new(), 9 * n),
         derivative: vec![None; 9 * n],
     };

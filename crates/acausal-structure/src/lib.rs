@@ -25,7 +25,7 @@
 //! The pendulum in Cartesian coordinates: `der(x) = vx`, `der(y) = vy`, `der(vx) = F*x`, `der(vy) = F*y - g`,
 //! `x^2 + y^2 = 1`.
 //! ```
-//! use acausal_structure::{EqId, VarId, blt, flow::Graph, pantelides::{Dae, pantelides}, tearing::tear};
+//! use acausal_structure::{EqId, VarId, blt, flow::Graph, pantelides::{NodeDae, pantelides}, tearing::tear};
 //! use acausal_structure::state_selection::{Preferences, select, sort};
 //!
 //! // Variables 0..4 are x, y, vx, vy; 4..8 their derivatives; 8 is F. One row per equation; all are scalar.
@@ -34,7 +34,7 @@
 //! let derivative = (0..9).map(|v| (v < 4).then(|| VarId::new(v + 4))).collect();
 //!
 //! // The constraint is differentiated twice, the definitions of the velocities once.
-//! let system = pantelides(&Dae { graph, derivative })?;
+//! let system = pantelides(&NodeDae { graph, derivative })?;
 //! let times: Vec<usize> = (0..5).map(|e| system.differentiations(EqId(e))).collect();
 //! assert_eq!(times, [1, 1, 0, 0, 2]);
 //!

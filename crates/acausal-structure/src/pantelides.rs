@@ -1,7 +1,7 @@
 //! Index reduction: which (array) equations must be differentiated, and how often (Pantelides 1988; arrays: Otter &
 //! Elmqvist 2017, §4.2-4.3, here in capacity form).
 //!
-//! In: a [`Dae`], i.e. a [`Graph`] plus the association vector A (`derivative[v]` is the variable that is the time
+//! In: a [`NodeDae`], i.e. a [`Graph`] plus the association vector A (`derivative[v]` is the variable that is the time
 //! derivative of v; chains x -> der x -> der2 x are allowed). Out: [`Differentiated`]: the graph with the derivative
 //! variables and equations appended, A and B, a complete flow of the highest-derivative equations into the
 //! highest-derivative variables, and the list of [`Step`]s: every differentiation with the over-determined set that
@@ -17,11 +17,11 @@
 //! highest derivative at all: differentiate it. Its derivative contains x' and y', which the first two equations have
 //! taken, three equations for two unknowns: differentiate these three. Now all is assigned.
 //! ```
-//! use acausal_structure::{EqId, VarId, flow::Graph, pantelides::{Dae, pantelides}};
+//! use acausal_structure::{EqId, VarId, flow::Graph, pantelides::{NodeDae, pantelides}};
 //! // 0..4 = x y w z, 4..8 = their derivatives, 8 = T
 //! let g = Graph::new(&[1; 5], &[1; 9], &[&[2, 4], &[3, 5], &[0, 6, 8], &[1, 7, 8], &[0, 1]]);
 //! let a = (0..9).map(|v| (v < 4).then(|| VarId::new(v + 4))).collect();
-//! let d = pantelides(&Dae { graph: g, derivative: a }).unwrap();
+//! let d = pantelides(&NodeDae { graph: g, derivative: a }).unwrap();
 //! assert_eq!((0..5).map(|e| d.differentiations(EqId(e))).collect::<Vec<_>>(), [1, 1, 0, 0, 2]);
 //! assert_eq!(d.steps[0].equations, [EqId(4)]);
 //! assert_eq!(d.steps[1].equations, [EqId(0), EqId(1), EqId(5)]);
@@ -36,7 +36,7 @@ use crate::{EqId, VarId};
 
 /// A system with derivatives: the graph and, for each variable, the variable that is its time derivative (vector A).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dae {
+pub struct NodeDae {
     /// Lengths and incidence.
     pub graph: Graph,
     /// A: the derivative of each variable, if it occurs.
@@ -98,7 +98,7 @@ impl std::error::Error for NotRegular {}
 ///
 /// # Errors
 /// If the extended system has no complete matching (Pantelides' termination criterion).
-pub fn pantelides(dae: &Dae) -> Result<Differentiated, NotRegular> {
+pub fn pantelides(dae: &NodeDae) -> Result<Differentiated, NotRegular> {
     let mut d = Differentiated {
         graph: dae.graph.clone(),
         var_derivative: dae.derivative.clone(),

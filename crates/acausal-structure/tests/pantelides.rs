@@ -6,7 +6,7 @@ use acausal_structure::blt::{constraint_sets, highest_blocks};
 use acausal_structure::dulmage_mendelsohn::{decompose, finite_index};
 use acausal_structure::flow::{Flow, Graph};
 use acausal_structure::matching::maximum_matching;
-use acausal_structure::pantelides::{Dae, pantelides};
+use acausal_structure::pantelides::{NodeDae, pantelides};
 use acausal_structure::{EqId, Rows, VarId};
 use common::{blocks_by_origin, model, pantelides_tuples};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn pendulum_association_vectors() {
         &[&[2, 4], &[3, 5], &[0, 6, 8], &[1, 7, 8], &[0, 1]],
     );
     let a = (0..9).map(|v| (v < 4).then(|| VarId::new(v + 4))).collect();
-    let d = pantelides(&Dae {
+    let d = pantelides(&NodeDae {
         graph: g,
         derivative: a,
     })
@@ -284,13 +284,13 @@ fn singular_systems_are_named() {
     assert!(e.0.under[0].2.variables.contains(&m.var("F")));
 }
 
-fn systems(lengths: std::ops::RangeInclusive<u64>) -> impl Strategy<Value = Dae> {
+fn systems(lengths: std::ops::RangeInclusive<u64>) -> impl Strategy<Value = NodeDae> {
     (2usize..6).prop_flat_map(move |n| {
         let lens = prop::collection::vec(lengths.clone(), n);
         let orders = prop::collection::vec(0usize..3, n);
         let rows = prop::collection::vec(prop::collection::vec((0..n, 0usize..3), 1..4), n);
         (lens, orders, rows).prop_map(move |(lens, orders, rows)| {
-            let mut dae = Dae::default();
+            let mut dae = NodeDae::default();
             let mut first = Vec::new();
             for v in 0..n {
                 first.push(dae.graph.vlen.len());
@@ -341,7 +341,7 @@ proptest! {
     #[test]
     fn order_of_equations_does_not_matter(dae in systems(1..=3)) {
         let n = dae.graph.elen.len();
-        let reversed = Dae {
+        let reversed = NodeDae {
             graph: Graph {
                 elen: dae.graph.elen.iter().rev().copied().collect(),
                 vlen: dae.graph.vlen.clone(),

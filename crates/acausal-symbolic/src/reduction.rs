@@ -22,19 +22,8 @@ pub trait Reduce {
 
 impl Reduce for Exprs {
     fn reduce(&mut self, op: ReduceOp, iter: IterId, range: Range, body: ExprId) -> ExprId {
-        let irregular = self.any(body, |e, n| match e.node(n) {
-            Node::Select(index, _) => e.any(index, |e, m| e.node(m) == Node::Iter(iter)),
-            _ => false,
-        });
-        if range.count <= WRITE_OUT || irregular {
-            let terms: Vec<ExprId> = range
-                .values()
-                .map(|v| {
-                    let v = self.int(v);
-                    self.substitute_iter(body, iter, v)
-                })
-                .collect();
-            return combine(self, op, &terms);
+        if range.count <= WRITE_OUT {
+            return written_out(self, op, iter, range, body);
         }
         if let Some(parts) = reduction_parts(self, iter, range, body) {
             let terms: Vec<ExprId> = parts
@@ -43,12 +32,38 @@ impl Reduce for Exprs {
                 .collect();
             return combine(self, op, &terms);
         }
+        // Behind the cuts: of `cat(1, 1:n, {a, b})` only the last two values select from a list.
+        let irregular = self.any(body, |e, n| match e.node(n) {
+            Node::Select(index, _) => e.any(index, |e, m| e.node(m) == Node::Iter(iter)),
+            _ => false,
+        });
+        if irregular {
+            return written_out(self, op, iter, range, body);
+        }
         if op == ReduceOp::Sum && !self.depends_on_iter(body, iter) {
             let n = self.int(range.count);
             return self.mul(&[n, body]);
         }
         self.reduction(op, iter, range, body)
     }
+}
+
+/// The reduction with an expression for each value.
+fn written_out(
+    exprs: &mut Exprs,
+    op: ReduceOp,
+    iter: IterId,
+    range: Range,
+    body: ExprId,
+) -> ExprId {
+    let terms: Vec<ExprId> = range
+        .values()
+        .map(|v| {
+            let v = exprs.int(v);
+            exprs.substitute_iter(body, iter, v)
+        })
+        .collect();
+    combine(exprs, op, &terms)
 }
 
 /// The reduction of expressions that are written out.

@@ -63,19 +63,44 @@ impl Substitute for Exprs {
     }
 
     fn substitute_iter(&mut self, root: ExprId, iter: IterId, value: ExprId) -> ExprId {
-        self.rewrite(root, |x, e| {
-            (x.node(e) == Node::Iter(iter)).then_some(value)
-        })
+        self.substitute_iters(root, &[(iter, value)])
     }
 
     fn substitute_iters(&mut self, root: ExprId, values: &[(IterId, ExprId)]) -> ExprId {
         if values.is_empty() {
             return root;
         }
+        let root = chosen(self, root, values);
         self.rewrite(root, |x, e| match x.node(e) {
             Node::Iter(i) => values.iter().find(|(j, _)| *j == i).map(|(_, v)| *v),
             _ => None,
         })
+    }
+}
+
+/// The member or branch that the iterators choose at the top of an expression. A list of n elements is asked for each of them, and rebuilding all
+/// members each time would cost n^2. Recursion is over lists inside of subscripts and conditions, whose nesting the parser bounds.
+fn chosen(exprs: &mut Exprs, root: ExprId, values: &[(IterId, ExprId)]) -> ExprId {
+    let mut e = root;
+    loop {
+        let next = match exprs.node(e) {
+            Node::Select(index, members) => {
+                let index = exprs.substitute_iters(index, values);
+                let k = exprs
+                    .as_int(index)
+                    .and_then(|k| usize::try_from(k - 1).ok());
+                k.and_then(|k| exprs.list(members).get(k).copied())
+            }
+            Node::If(condition, yes, no) => {
+                let condition = exprs.substitute_iters(condition, values);
+                (exprs.as_bool(condition)).map(|holds| if holds { yes } else { no })
+            }
+            _ => None,
+        };
+        match next {
+            Some(next) => e = next,
+            None => return e,
+        }
     }
 }
 

@@ -67,11 +67,6 @@ pub fn check_target(target: &str, libraries: &[std::path::PathBuf]) -> Result<()
     })
 }
 
-/// Whether a message is about what was set and not about the model.
-pub fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
-    cli::is_about_options(d, sources)
-}
-
 /// What `simulate --stats --format json` prints about a run that began then.
 pub fn summary_json(
     model: &Model,

@@ -28,6 +28,45 @@ fn compile(branches: usize, value: &str) {
     Model::from_text("Test.mo", &text, &Load::default()).unwrap();
 }
 
+/// The text of a model of a size.
+type Generator = fn(usize) -> String;
+
+fn listed(n: usize, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect()
+}
+
+/// Each variable from the one before.
+fn algorithm(n: usize) -> String {
+    let declared = listed(n, |i| format!("Real x{i};\n"));
+    let assigned = listed(n - 1, |i| format!("x{} := x{i} + time;\n", i + 1));
+    format!("model M {declared} algorithm x0 := time;\n{assigned} end M;")
+}
+
+/// Each variable by a branch of its own.
+fn branches(n: usize) -> String {
+    let declared = listed(n, |i| format!("Real x{i};\n"));
+    let assigned = listed(n, |i| {
+        format!("if time > 0.5 then x{i} := {i}; else x{i} := time; end if;\n")
+    });
+    format!("model M {declared} algorithm {assigned} end M;")
+}
+
+fn conditions(n: usize) -> String {
+    let all: Vec<String> = (0..n).map(|i| format!("time > {i}")).collect();
+    format!(
+        "model M Integer k(start = 0, fixed = true); equation when {{{}}} then k = pre(k) + 1; end when; end M;",
+        all.join(",\n")
+    )
+}
+
+fn factors(n: usize) -> String {
+    let all: Vec<String> = (1..=n).map(|i| format!("x[{i}]")).collect();
+    format!(
+        "model M Real x[{n}](each start = 1, each fixed = true); Real y; equation der(x) = -x; y = {}; end M;",
+        all.join("*")
+    )
+}
+
 /// A record of 2^(depth + 1) numbers that takes its values from another one.
 fn compile_records(depth: usize) {
     let mut text = "record R0 Real a = 1; Real b = 2; end R0;\n".to_string();
@@ -58,6 +97,21 @@ fn long_texts_are_compiled_in_linear_time() {
     for value in ["", "*x", "*x^2 + sin(x)"] {
         let chain = |n: usize| move || compile(n, value);
         expect_linear("chains of conditions", 10, chain(300), chain(3000));
+    }
+    let texts: [(&str, Generator); 4] = [
+        ("statements of an algorithm", algorithm),
+        ("branches of an algorithm", branches),
+        ("conditions of a `when`", conditions),
+        ("factors of a product", factors),
+    ];
+    for (what, text) in texts {
+        let compiled = |n: usize| {
+            let text = text(n);
+            move || {
+                Model::from_text("Test.mo", &text, &Load::default()).unwrap();
+            }
+        };
+        expect_linear(what, 10, compiled(400), compiled(4000));
     }
     let records = |depth: usize| move || compile_records(depth);
     expect_linear("records", 16, records(7), records(11));

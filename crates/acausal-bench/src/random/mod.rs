@@ -95,6 +95,8 @@ pub enum RandomKind {
     Circuit,
     /// Linear circuits without ground
     Ungrounded,
+    /// The same circuits in other units
+    Scaled,
     /// Drive trains
     Mechanics,
     /// Hybrid automata with exact event times
@@ -127,6 +129,7 @@ impl RandomKind {
             RandomKind::Sampled => loops::case(&mut draw, true),
             RandomKind::Circuit => circuit::case(&mut draw, true),
             RandomKind::Ungrounded => circuit::case(&mut draw, false),
+            RandomKind::Scaled => circuit::scaled(&mut draw),
             RandomKind::Mechanics => mechanics::case(&mut draw),
             RandomKind::Hybrid => hybrid::case(&mut draw),
             RandomKind::Arrays => arrays::case(&mut draw),

@@ -6,22 +6,25 @@
 //! walked with an explicit stack: their depth is not bounded where calls were inlined.
 
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 use super::FunctionError;
 use super::program::{Instr, Program, Reg};
-use crate::flat::{Function, Statement};
+use crate::flat::{AssertionLevel, Function, Statement};
 use crate::{ExprId, Exprs, FuncId, IterId, List, Node, Range, ReduceOp, Ty};
 
 /// Compiles one function.
 pub(super) fn compile(
     exprs: &Exprs,
     f: &Function,
-    outputs: &[usize],
+    functions: &[Function],
 ) -> Result<Program, FunctionError> {
     let mut c = Compiler {
         exprs,
         name: &f.name,
-        outputs,
+        function: f,
+        functions,
+        assigned: BTreeSet::new(),
         code: Vec::new(),
         registers: 0,
         memo: FxHashMap::default(),
@@ -38,6 +41,7 @@ pub(super) fn compile(
         inputs: f.inputs as usize,
         outputs: f.outputs.clone(),
         frame: f.frame as usize,
+        unassigned: f.unassigned.clone(),
         registers: c.registers as usize,
         code: c.code,
         external: f.external.clone(),
@@ -73,8 +77,10 @@ type CallKey = (FuncId, List, List);
 struct Compiler<'a> {
     exprs: &'a Exprs,
     name: &'a str,
-    /// Number of outputs of each function.
-    outputs: &'a [usize],
+    function: &'a Function,
+    functions: &'a [Function],
+    /// Scalars of the frame that have a value by now, whatever way was taken.
+    assigned: BTreeSet<u32>,
     code: Vec<Instr>,
     registers: Reg,
     memo: FxHashMap<ExprId, Reg>,
@@ -176,6 +182,9 @@ impl Compiler<'_> {
                     offset,
                     from,
                 });
+                if len == 1 {
+                    self.assigned.insert(base);
+                }
             }
             Statement::If {
                 branches,
@@ -211,16 +220,16 @@ impl Compiler<'_> {
             Statement::Assert {
                 condition,
                 message,
-                warning,
+                level,
             } => {
                 let c = match self.value(*condition) {
                     Ok(c) => c,
                     // What only warns must not keep a function from being run.
-                    Err(_) if *warning => return Ok(()),
+                    Err(_) if *level == AssertionLevel::Warning => return Ok(()),
                     Err(e) => return Err(e),
                 };
                 let message = message.as_str().into();
-                self.code.push(Instr::Assert(c, message, *warning));
+                self.code.push(Instr::Assert(c, message, *level));
             }
         }
         Ok(())
@@ -232,6 +241,14 @@ impl Compiler<'_> {
         otherwise: &[Statement],
     ) -> Result<(), FunctionError> {
         let mut ends = Vec::new();
+        let before = self.assigned.clone();
+        let mut by_all: Option<BTreeSet<u32>> = None;
+        let mut join = |after: BTreeSet<u32>| {
+            by_all = Some(match by_all.take() {
+                Some(all) => all.intersection(&after).copied().collect(),
+                None => after,
+            });
+        };
         for (condition, body) in branches {
             self.memo.clear();
             self.calls.clear();
@@ -239,11 +256,14 @@ impl Compiler<'_> {
             let skip = self.code.len();
             self.code.push(Instr::JumpUnless(c, 0));
             self.body(body)?;
+            join(std::mem::replace(&mut self.assigned, before.clone()));
             ends.push(self.code.len());
             self.code.push(Instr::Jump(0));
             self.patch(skip);
         }
         self.body(otherwise)?;
+        join(std::mem::take(&mut self.assigned));
+        self.assigned = by_all.unwrap_or_default();
         for end in ends {
             self.patch(end);
         }
@@ -290,7 +310,10 @@ impl Compiler<'_> {
         exit: usize,
     ) -> Result<(), FunctionError> {
         self.loops.push(Vec::new());
+        let before = self.assigned.clone();
         self.body(body)?;
+        // There may be no round.
+        self.assigned = before;
         self.code.push(Instr::Jump(head));
         self.patch(exit);
         for at in self.loops.pop().unwrap_or_default() {
@@ -457,12 +480,8 @@ impl Compiler<'_> {
         }
         let (func, args, wrt) = key;
         let base = self.registers;
-        let count = self
-            .outputs
-            .get(func.0 as usize)
-            .copied()
-            .unwrap_or(0)
-            .max(output as usize + 1);
+        let outputs = (self.functions.get(func.0 as usize)).map_or(0, |f| f.outputs.len());
+        let count = outputs.max(output as usize + 1);
         self.registers += count as Reg;
         let wrt = self
             .exprs
@@ -494,6 +513,10 @@ impl Compiler<'_> {
         } = node
         {
             let base = self.call((func, args, wrt), output);
+            let called = self.functions.get(func.0 as usize);
+            if called.is_some_and(|f| f.unassigned_output(output).is_some()) {
+                self.code.push(Instr::Expect(base + output, func, output));
+            }
             self.known(e, base + output);
             return Ok(());
         }
@@ -522,6 +545,16 @@ impl Compiler<'_> {
             Node::Not(a) => Instr::Not(to, m(a)),
             Node::Call(f, l) => Instr::Builtin(to, f, self.registers_of(l)),
             Node::Select(i, l) => Instr::Pick(to, m(i), self.registers_of(l)),
+            Node::Local { base, len, offset }
+                if !self.assigned.contains(&base) && self.function.begins_unassigned(base) =>
+            {
+                Instr::LoadAssigned {
+                    to,
+                    base,
+                    len,
+                    offset: m(offset),
+                }
+            }
             Node::Local { base, len, offset } => Instr::Load {
                 to,
                 base,
@@ -543,25 +576,5 @@ impl Compiler<'_> {
         }
         self.known(e, to);
         Ok(())
-    }
-}
-
-impl Exprs {
-    /// Whether two expressions can be the same scalar of a frame.
-    fn locals_meet(&self, a: ExprId, b: ExprId) -> bool {
-        let region = |e: ExprId| match self.node(e) {
-            Node::Local { base, len, offset } => {
-                let base = i64::from(base);
-                Some(match self.as_int(offset) {
-                    Some(k) => (base + k, base + k + 1),
-                    None => (base, base + i64::from(len)),
-                })
-            }
-            _ => None,
-        };
-        match (region(a), region(b)) {
-            (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
-            _ => false,
-        }
     }
 }

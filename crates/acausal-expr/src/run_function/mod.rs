@@ -15,6 +15,7 @@
 mod compile;
 mod number;
 mod program;
+mod unassigned;
 
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,11 @@ use compile::compile;
 use number::Dual;
 pub(crate) use number::Number;
 use program::{Instr, Program};
+pub use unassigned::NOT_ASSIGNED;
+use unassigned::{UNASSIGNED, is_unassigned};
 
 use crate::evaluate::compare;
-use crate::flat::{FlatModel, Function};
+use crate::flat::{AssertionLevel, FlatModel, Function};
 use crate::native::Objects;
 use crate::{Builtin, Exprs, FuncId, Limits, ReduceOp, apply_builtin};
 
@@ -50,6 +53,8 @@ pub enum FunctionError {
     Overflow { function: String, value: f64 },
     /// An assertion failed.
     Assertion { function: String, message: String },
+    /// A variable is used that the way taken did not assign.
+    Unassigned { message: String },
     /// A loop that does not seem to end.
     Endless { function: String, steps: u64 },
     /// A recursion that does not seem to end.
@@ -86,6 +91,7 @@ impl std::fmt::Display for FunctionError {
             FunctionError::Assertion { function, message } => {
                 write!(f, "assertion in function {function}: {message}")
             }
+            FunctionError::Unassigned { message } => f.write_str(message),
             FunctionError::Endless { function, steps } => {
                 write!(f, "function {function} does not end within {steps} steps")
             }
@@ -129,14 +135,14 @@ pub fn run_function(
     output: u32,
     wrt: &[u32],
 ) -> Result<f64, FunctionError> {
-    let outputs = Functions::new(model)?.run(func, args, wrt)?;
-    outputs
-        .get(output as usize)
-        .copied()
-        .ok_or_else(|| FunctionError::Unsupported {
-            function: model.function(func).name.clone(),
-            what: format!("output {}", output + 1),
-        })
+    let functions = Functions::new(model)?;
+    let outputs = functions.run(func, args, wrt)?;
+    let value = outputs.get(output as usize).copied();
+    functions.expect_assigned(func, output, value.unwrap_or(0.0))?;
+    value.ok_or_else(|| FunctionError::Unsupported {
+        function: model.function(func).name.clone(),
+        what: format!("output {}", output + 1),
+    })
 }
 
 /// The compiled functions of a model.
@@ -158,10 +164,9 @@ impl Functions {
 
     /// Compiles functions over an arena; [`FuncId`]s are positions in the list.
     pub fn compile(exprs: &Exprs, functions: &[Function]) -> Result<Functions, FunctionError> {
-        let outputs: Vec<usize> = functions.iter().map(|f| f.outputs.len()).collect();
         let programs: Result<_, _> = functions
             .iter()
-            .map(|f| compile(exprs, f, &outputs))
+            .map(|f| compile(exprs, f, functions))
             .collect();
         Ok(Functions {
             programs: programs?,
@@ -178,14 +183,21 @@ impl Functions {
 
     /// Whether a function has an assertion of level warning.
     pub fn can_warn(&self) -> bool {
-        let warns = |i: &Instr| matches!(i, Instr::Assert(.., true));
+        let warns = |i: &Instr| matches!(i, Instr::Assert(.., AssertionLevel::Warning));
         self.programs.iter().any(|p| p.code.iter().any(warns))
     }
 
     /// Whether a function has an assertion of level error.
     pub fn can_fail(&self) -> bool {
-        let fails = |i: &Instr| matches!(i, Instr::Assert(.., false));
-        self.programs.iter().any(|p| p.code.iter().any(fails))
+        let fails = |i: &Instr| match i {
+            Instr::Assert(.., level) => *level != AssertionLevel::Warning,
+            Instr::LoadAssigned { .. } | Instr::Expect(..) => true,
+            _ => false,
+        };
+        let may_lack = |p: &Program| p.outputs.iter().any(|&slot| p.unassigned(slot).is_some());
+        self.programs
+            .iter()
+            .any(|p| may_lack(p) || p.code.iter().any(fails))
     }
 
     /// The warnings since this was asked last, each once.
@@ -298,6 +310,11 @@ impl Functions {
             });
         }
         let mut frame = vec![T::constant(0.0); program.frame];
+        for u in &program.unassigned {
+            // Derivatives of what has no value have none either.
+            let none = T::from_coefficients(&vec![UNASSIGNED; T::COEFFICIENTS]);
+            frame[u.base as usize..(u.base + u.len) as usize].fill(none);
+        }
         let inputs = args.chunks(T::COEFFICIENTS).take(program.inputs);
         for (slot, c) in frame.iter_mut().zip(inputs) {
             *slot = T::from_coefficients(c);
@@ -356,6 +373,18 @@ impl<T: Number> Machine<'_, T> {
                     len,
                     offset,
                 } => (*to, self.frame[self.slot(*base, *len, *offset)?]),
+                Instr::LoadAssigned {
+                    to,
+                    base,
+                    len,
+                    offset,
+                } => {
+                    let slot = self.slot(*base, *len, *offset)?;
+                    if is_unassigned(self.frame[slot].value()) {
+                        return Err(program.lacks(slot as u32));
+                    }
+                    (*to, self.frame[slot])
+                }
                 Instr::Store {
                     base,
                     len,
@@ -417,9 +446,14 @@ impl<T: Number> Machine<'_, T> {
                     self.expect_exact(r(*v).value())?;
                     continue;
                 }
-                Instr::Assert(c, message, warning) => {
+                Instr::Expect(v, func, output) => {
+                    self.functions
+                        .expect_assigned(*func, *output, r(*v).value())?;
+                    continue;
+                }
+                Instr::Assert(c, message, level) => {
                     if r(*c).value() == 0.0 {
-                        self.fails(message, *warning)?;
+                        self.fails(message, *level)?;
                     }
                     continue;
                 }
@@ -438,12 +472,13 @@ impl<T: Number> Machine<'_, T> {
     }
 
     /// An assertion fails.
-    fn fails(&self, message: &str, warning: bool) -> Result<(), FunctionError> {
-        let error = FunctionError::Assertion {
-            function: self.program.name.clone(),
-            message: message.to_string(),
+    fn fails(&self, message: &str, level: AssertionLevel) -> Result<(), FunctionError> {
+        let (function, message) = (self.program.name.clone(), message.to_string());
+        let error = match level {
+            AssertionLevel::Unassigned => FunctionError::Unassigned { message },
+            _ => FunctionError::Assertion { function, message },
         };
-        if !warning {
+        if level != AssertionLevel::Warning {
             return Err(error);
         }
         self.functions.warn(&error);

@@ -1,5 +1,6 @@
 //! The code of a function: instructions with jumps over registers.
 
+use crate::flat::{AssertionLevel, Unassigned};
 use crate::native::External;
 use crate::{Builtin, FuncId, ReduceOp, RelOp};
 
@@ -13,6 +14,13 @@ pub(super) enum Instr {
     Copy(Reg, Reg),
     /// The frame's scalar `base + offset`.
     Load {
+        to: Reg,
+        base: u32,
+        len: u32,
+        offset: Reg,
+    },
+    /// The same for a variable that may have no value yet: then the run fails.
+    LoadAssigned {
         to: Reg,
         base: u32,
         len: u32,
@@ -54,8 +62,9 @@ pub(super) enum Instr {
     Return,
     /// Fails unless the register holds an Integer that is exact.
     Whole(Reg),
-    /// The last is true for a warning.
-    Assert(Reg, Box<str>, bool),
+    Assert(Reg, Box<str>, AssertionLevel),
+    /// Fails if the register holds an output that the function has not assigned.
+    Expect(Reg, FuncId, u32),
 }
 
 /// The code of a function.
@@ -65,6 +74,8 @@ pub(super) struct Program {
     pub(super) inputs: usize,
     pub(super) outputs: Vec<u32>,
     pub(super) frame: usize,
+    /// What begins without a value, by place.
+    pub(super) unassigned: Vec<Unassigned>,
     pub(super) registers: usize,
     pub(super) code: Vec<Instr>,
     /// A native function instead of code.

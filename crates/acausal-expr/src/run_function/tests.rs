@@ -21,6 +21,7 @@ fn function(inputs: u32, outputs: Vec<u32>, frame: u32, body: Vec<Statement>) ->
         inputs,
         outputs,
         frame,
+        unassigned: Vec::new(),
         body,
         external: None,
         span: Span::NONE,

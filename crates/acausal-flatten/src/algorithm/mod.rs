@@ -39,10 +39,10 @@ use acausal_expr::{Builtin, ExprId, Exprs, IterId, Range, VarId};
 use acausal_symbolic::split_equation;
 use acausal_syntax::ast::{Statement, StatementKind};
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeSet;
 
-use crate::function::execute::{Completion, Executor, Write};
+use crate::function::execute::{Completion, Executor, INLINE_FUEL, Write};
 use crate::function::{PendingAssert, Stop};
 use crate::lower::{Context, Env, Result, Tensor, Value, error};
 use acausal_instance::instance::InstId;
@@ -100,9 +100,14 @@ pub fn lower(
     } = executor;
     let asserts = ctx.function_state.asserts.split_off(pending);
     result?;
+    let mut written: FxHashMap<InstId, Vec<Write>> = FxHashMap::default();
+    for write in writes {
+        written.entry(write.variable).or_default().push(write);
+    }
     for (variable, target) in &targets {
         if let Some(value) = locals.get(variable) {
-            equations(ctx, model, section, *variable, target, value, &writes);
+            let writes = written.get(variable).map_or(&[][..], Vec::as_slice);
+            equations(ctx, model, section, target, value, writes);
         }
     }
     for mut assert in asserts {
@@ -144,17 +149,25 @@ impl Run<'_, '_> {
 
     /// Executes a statement, at run time if it must be.
     fn execute(&mut self, s: &Statement) -> Result<Completion> {
-        let before = self.executor.locals.clone();
+        // Each statement may cost as much as a call: a long section is not left to run time for its length.
+        self.executor.fuel = INLINE_FUEL;
+        let tries = self.executor.tries;
+        let before = self.executor.begin();
         let marks = (
             self.executor.writes.len(),
             self.executor.ctx.function_state.asserts.len(),
             self.executor.ctx.function_state.prints.len(),
         );
         match self.executor.run(std::slice::from_ref(s)) {
-            Ok(flow) => Ok(flow),
+            Ok(flow) => {
+                self.executor.keep();
+                Ok(flow)
+            }
             Err(Stop::Error(message)) => Err(message),
             Err(Stop::Dynamic(_)) => {
-                self.executor.locals = before;
+                // What was begun inside of the statement ends with it.
+                self.executor.tries = tries + 1;
+                self.executor.undo(before);
                 self.executor.writes.truncate(marks.0);
                 self.executor.ctx.function_state.asserts.truncate(marks.1);
                 self.executor.ctx.function_state.prints.truncate(marks.2);
@@ -172,7 +185,6 @@ fn equations(
     ctx: &mut Context,
     model: &mut FlatModel,
     section: &Section<'_>,
-    variable: InstId,
     target: &Target,
     value: &Value,
     writes: &[Write],
@@ -186,12 +198,9 @@ fn equations(
         .for_each_leaf(&mut Vec::new(), &mut |path, t| {
             leaves.push((path.to_vec(), t.clone()))
         });
-    let never = target.whole && !section.initial && writes.iter().all(|w| w.variable != variable);
+    let never = target.whole && !section.initial && writes.is_empty();
     for (path, left) in leaves {
-        let written: Vec<&Write> = writes
-            .iter()
-            .filter(|w| w.variable == variable && w.path == path)
-            .collect();
+        let written: Vec<&Write> = writes.iter().filter(|w| w.path == path).collect();
         let field = path.iter().try_fold(value, |v, name| v.field(*name));
         let Some(right) = field.and_then(Value::as_tensor) else {
             continue;
@@ -285,7 +294,7 @@ fn flat_assert(
         domain,
         condition: assert.condition,
         message: assert.message,
-        warning: assert.warning,
+        level: assert.level,
         origin,
     }
 }

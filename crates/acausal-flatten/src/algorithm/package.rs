@@ -53,7 +53,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
         });
         shapes.push((variable, value));
     }
-    let (mut body, frame) = lowering.finish();
+    let (mut body, frame, unassigned) = lowering.finish();
     let ctx = &mut *executor.ctx;
     let reads = Reads::collect(ctx, &body, own, &outer)?;
     reads.replace(ctx, &mut body);
@@ -64,6 +64,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
         inputs: own + reads.count,
         outputs,
         frame: frame + reads.count,
+        unassigned,
         body,
         external: None,
         span: s.span,
@@ -72,6 +73,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
     for (variable, shape) in shapes {
         let mut paths = Vec::new();
         shape.for_each_leaf(&mut Vec::new(), &mut |path, _| paths.push(path.to_vec()));
+        let ctx = &mut *executor.ctx;
         let value = shape.map_leaves(&mut |t| {
             let list: Vec<ExprId> = (0..t.len())
                 .map(|k| {
@@ -82,7 +84,7 @@ pub fn package(executor: &mut Executor<'_, '_>, s: &Statement) -> Result<()> {
             position += t.len() as u32;
             Tensor::from_elements(&mut ctx.exprs, t.ty, &t.dims, &list)
         });
-        executor.locals.insert(variable, value);
+        executor.set(variable, value);
         for path in paths {
             executor.writes.push(Write {
                 variable,

@@ -8,7 +8,7 @@ use acausal_base::{Name, Span};
 use acausal_expr::flat::{Action, FlatModel, OriginKind, When, WhenBranch};
 use acausal_expr::{Access, ExprId, IterId, Node, Range, VarId};
 use acausal_syntax::ast::{Expr, Statement};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::target::{left_limit, references, root};
 use super::{Run, Section, flat_assert, origin, subscripts};
@@ -54,7 +54,6 @@ impl Run<'_, '_> {
                 self.executor.locals.insert(variable, pre);
             }
         }
-        let start = self.executor.locals.clone();
         let mut lowered = Vec::with_capacity(branches.len());
         let mut assigned: BTreeSet<InstId> = BTreeSet::new();
         for (condition, body) in branches {
@@ -62,6 +61,7 @@ impl Run<'_, '_> {
             let writes = self.executor.writes.len();
             let asserts = self.executor.ctx.function_state.asserts.len();
             let prints = self.executor.ctx.function_state.prints.len();
+            let mark = self.executor.begin();
             self.executor.events = Some(Vec::new());
             self.executor.base.when = true;
             for s in body {
@@ -84,7 +84,7 @@ impl Run<'_, '_> {
                 asserts,
                 prints,
             });
-            self.executor.locals = start.clone();
+            self.executor.undo(mark);
         }
         // A variable whose assignments are never executed keeps its left limit, and the clause is what determines it all the same.
         let idle = self.never_written(branches, &assigned)?;
@@ -156,7 +156,17 @@ impl Run<'_, '_> {
     /// The parts that were written, with their values now.
     fn assigns(&mut self, writes: &[Write]) -> Vec<Assign> {
         let mut out = Vec::new();
-        for (&variable, target) in &self.targets {
+        // In the order of the targets.
+        let mut of: BTreeMap<usize, Vec<&Write>> = BTreeMap::new();
+        for write in writes {
+            if let Some(k) = self.targets.get_index_of(&write.variable) {
+                of.entry(k).or_default().push(write);
+            }
+        }
+        for (k, writes) in of {
+            let Some((&variable, target)) = self.targets.get_index(k) else {
+                continue;
+            };
             let Some(value) = self.executor.locals.get(&variable) else {
                 continue;
             };
@@ -171,9 +181,7 @@ impl Run<'_, '_> {
                 let Some(right) = field.and_then(Value::as_tensor) else {
                     continue;
                 };
-                let written = writes
-                    .iter()
-                    .filter(|w| w.variable == variable && w.path == path);
+                let written = writes.iter().filter(|w| w.path == path);
                 let mut positions = BTreeSet::new();
                 let mut whole = false;
                 for w in written {

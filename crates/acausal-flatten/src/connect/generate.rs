@@ -10,7 +10,9 @@
 //! The reference is chosen by declaration order, so the equations do not depend on the order of the `connect`s.
 
 use acausal_base::Diagnostic;
-use acausal_expr::flat::{Assert, Equation, FlatModel, Origin, OriginId, OriginKind, VarType};
+use acausal_expr::flat::{
+    Assert, AssertionLevel, Equation, FlatModel, Origin, OriginId, OriginKind, VarType,
+};
 use acausal_expr::{ExprId, IterId, Range, ReduceOp, RelOp, Ty, ValueKind};
 use acausal_symbolic::Reduce;
 use indexmap::IndexMap;
@@ -210,7 +212,7 @@ impl Writer<'_> {
             domain,
             condition,
             message,
-            warning: false,
+            level: AssertionLevel::Error,
             origin,
         });
     }

@@ -198,6 +198,8 @@ impl Flattener {
         span: Span,
         out: &mut Vec<LoweredItem>,
     ) -> Result<()> {
+        let mut no = no;
+        let yes = super::reinit::take_common(&mut self.ctx.exprs, c, yes, &mut no, out);
         let not_c = self.ctx.exprs.not(c);
         let first = self.conditional(yes, c, span, out)?;
         let second = self.conditional(no, not_c, span, out)?;

@@ -1,7 +1,7 @@
 //! Calls for their effect: `assert`, `terminate`, `reinit` (MLS 3.6 §8.3.6 to §8.3.8).
 
 use acausal_base::Span;
-use acausal_expr::flat::{Assert, OriginKind, Print};
+use acausal_expr::flat::{Assert, AssertionLevel, OriginKind, Print};
 use acausal_expr::{Access, ExprId, IterId, Node, Range};
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
@@ -94,7 +94,11 @@ impl Flattener {
             domain: spot.domain.clone(),
             condition,
             message,
-            warning,
+            level: if warning {
+                AssertionLevel::Warning
+            } else {
+                AssertionLevel::Error
+            },
             origin,
         })
     }
@@ -225,7 +229,7 @@ impl Flattener {
                 // Functions trigger no events (MLS 3.6 §8.5).
                 condition: self.ctx.exprs.no_event(p.condition),
                 message: p.message,
-                warning: p.warning,
+                level: p.level,
                 origin,
             });
         }

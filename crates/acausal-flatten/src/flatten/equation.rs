@@ -179,6 +179,7 @@ impl Flattener {
             for (target, value) in targets.iter().zip(values) {
                 if let Some(t) = target {
                     let left = self.ctx.expr(&spot.env, t)?;
+                    let value = crate::function::used(&mut self.ctx, value, r.span)?;
                     self.equate(spot, &left, &value, span, origin, out)?;
                 }
             }
@@ -186,11 +187,13 @@ impl Flattener {
         }
         let a = self.ctx.expr(&spot.env, l)?;
         let b = self.ctx.expr(&spot.env, r)?;
-        let first = |v: Value| match v {
-            Value::Tuple(mut vs) if !vs.is_empty() => vs.swap_remove(0),
-            v => v,
+        let mut first = |v: Value, span| match v {
+            Value::Tuple(mut vs) if !vs.is_empty() => {
+                crate::function::used(&mut self.ctx, vs.swap_remove(0), span)
+            }
+            v => Ok(v),
         };
-        let (a, b) = (first(a), first(b));
+        let (a, b) = (first(a, l.span)?, first(b, r.span)?);
         let origin = origin(self);
         self.equate(spot, &a, &b, span, origin, out)
     }

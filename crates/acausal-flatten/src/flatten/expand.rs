@@ -180,7 +180,26 @@ impl Flattener {
             };
         }
         let limits = self.ctx.exprs.limits;
-        if !limits.allows(total as u64, size_of::<f64>() as u64) {
+        let before = self.elements;
+        self.elements += total as u64;
+        let fits = |n: u64| limits.allows(n, size_of::<f64>() as u64);
+        // Of variables that fit by themselves only the one that is too much is named.
+        if fits(total as u64) && fits(before) && !fits(self.elements) {
+            let span = self.ctx.instances.data(inst).span;
+            let name = self.ctx.instances.display_name(inst);
+            let message = Diagnostic::error(
+                "too-large",
+                span,
+                format!(
+                    "the {total} elements of `{name}` and {before} of variables before it need at least {} of memory, the limit is {}",
+                    bytes_text(self.elements as f64 * size_of::<f64>() as f64),
+                    bytes_text(limits.memory as f64)
+                ),
+            )
+            .hint("make the arrays smaller, or raise `--memory-limit`");
+            self.ctx.errors.push(message);
+        }
+        if !fits(total as u64) {
             let span = self.ctx.instances.data(inst).span;
             let name = self.ctx.instances.display_name(inst);
             let bytes = total as f64 * size_of::<f64>() as f64;

@@ -8,7 +8,7 @@
 //! | attributes and bindings | `variable` |
 //! | equations, loops, `assert` and the like | `equation`, `loops`, `effect` |
 //! | `if` equations: chosen, cut, or merged into one equation | `branch` |
-//! | `when` equations | `clause` |
+//! | `when` equations, `reinit` in branches | `clause`, `reinit` |
 //! | potentials against flows, equations against unknowns | `connectors`, `balance` |
 //! | values that depend on themselves | `cycle` |
 //! | what may vary when | `variability` |
@@ -46,6 +46,7 @@ mod no_flow;
 mod partly_discrete;
 mod prefix;
 mod print;
+pub(crate) mod reinit;
 mod stream;
 mod texts;
 mod variability;
@@ -159,6 +160,8 @@ pub(crate) struct Flattener {
     composites: Vec<InstId>,
     /// Primitive components in order of their variables.
     leaves: Vec<InstId>,
+    /// Elements of all variables so far.
+    elements: u64,
     /// Expandable connectors whose members are not known yet.
     expandables: Vec<InstId>,
     /// Some equation asks for `cardinality`.
@@ -212,6 +215,7 @@ impl Flattener {
             root,
             composites: Vec::new(),
             leaves: Vec::new(),
+            elements: 0,
             expandables: Vec::new(),
             counts_connections: false,
             connections: Connections::default(),

@@ -11,7 +11,8 @@ use std::fmt::Write;
 
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::flat::{
-    Action, Assert, Causality, Comprehension, Equation, FlatModel, VarType, Variability, Variable,
+    Action, Assert, AssertionLevel, Causality, Comprehension, Equation, FlatModel, VarType,
+    Variability, Variable,
 };
 use acausal_expr::limits::bytes_text;
 use acausal_expr::{IterId, Node, Printer, Range, identifier, print_real, string_literal};
@@ -254,7 +255,7 @@ fn action_text(p: &Printer<'_>, action: &Action) -> String {
 }
 
 fn assert_text(p: &Printer<'_>, a: &Assert) -> String {
-    let level = if a.warning {
+    let level = if a.level == AssertionLevel::Warning {
         ", AssertionLevel.warning"
     } else {
         ""

@@ -1,6 +1,7 @@
 //! The arguments of `assert(condition, message, level)` (MLS 3.6 §8.3.7).
 
 use acausal_expr::ExprId;
+use acausal_expr::flat::AssertionLevel;
 use acausal_syntax::ast::{Call, ComponentRef, Expr, ExprKind};
 
 use crate::lower::{Context, Env, ErrorKind, Result, Type, error};
@@ -12,8 +13,8 @@ pub struct Assertion {
     pub condition: ExprId,
     /// A String expression.
     pub message: ExprId,
-    /// `AssertionLevel.warning`.
-    pub warning: bool,
+    /// What its failure means.
+    pub level: AssertionLevel,
 }
 
 /// Lowers the arguments of an `assert`.
@@ -52,7 +53,11 @@ pub fn assertion(ctx: &mut Context, env: &Env<'_>, call: &Call) -> Result<Assert
     Ok(Assertion {
         condition,
         message,
-        warning,
+        level: if warning {
+            AssertionLevel::Warning
+        } else {
+            AssertionLevel::Error
+        },
     })
 }
 

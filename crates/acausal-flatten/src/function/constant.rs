@@ -46,6 +46,7 @@ fn constant_body(ctx: &Context, t: &Tensor) -> bool {
                 | Builtin::Edge
                 | Builtin::Change
                 | Builtin::Start
+                | Builtin::Unassigned
         ),
         _ => true,
     })

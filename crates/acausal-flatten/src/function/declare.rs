@@ -7,6 +7,7 @@ use acausal_base::Span;
 use acausal_syntax::ast::VariabilityPrefix;
 
 use super::bind;
+use super::unassigned::{description, placeholder};
 use crate::lower::{
     Context, Env, Error, Locals, Record, Result, Tensor, Value, in_dependency_order,
 };
@@ -49,14 +50,17 @@ fn first_value(
         let value = ctx.expr(&env, &binding.expr)?;
         return bind::fit(ctx, locals, variable, value, binding.expr.span, &what);
     }
-    blank(ctx, locals, variable, &[], span)
+    let name = ctx.instances.data(variable).name.to_string();
+    blank(ctx, locals, variable, &name, &[], span)
 }
 
-/// A value of the right type and size to be written into: zeros. `lead` are dimensions of enclosing records.
+/// A value of the right type and size to be written into: nothing is assigned but fields of records with bindings of their own. `path` is the name of
+/// the variable with the records around it, `lead` are dimensions of enclosing records.
 pub fn blank(
     ctx: &mut Context,
     locals: &Locals,
     variable: InstId,
+    path: &str,
     lead: &[usize],
     span: Span,
 ) -> Result<Value> {
@@ -67,9 +71,10 @@ pub fn blank(
             .map(|n| n.unwrap_or(0)),
     );
     if let Some(ty) = ctx.primitive_type(variable) {
-        let zero = crate::lower::tensor::zero(&mut ctx.exprs, ty);
+        let name = description(ctx, variable, path);
+        let nothing = placeholder(ctx, &name, ty);
         return Ok(Value::Tensor(
-            Tensor::scalar(ty, zero).fill(&mut ctx.exprs, &dims),
+            Tensor::scalar(ty, nothing).fill(&mut ctx.exprs, &dims),
         ));
     }
     match ctx.instances.kind(variable) {
@@ -89,7 +94,7 @@ pub fn blank(
                         let exprs = &mut ctx.exprs;
                         value.map_leaves(&mut |t| t.fill(exprs, &dims))
                     }
-                    None => blank(ctx, &seen, field, &dims, span)?,
+                    None => blank(ctx, &seen, field, &format!("{path}.{name}"), &dims, span)?,
                 };
                 seen.insert(field, value);
                 Ok(())

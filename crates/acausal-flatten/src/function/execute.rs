@@ -15,6 +15,7 @@ use acausal_syntax::ast::{
     ComponentRef, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
 };
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::assertion::plain_text;
 use super::constant::{fold, fold_tensor, is_constant};
@@ -70,7 +71,14 @@ pub struct Executor<'c, 'e> {
     pub events: Option<Vec<Event>>,
     /// Work left.
     pub fuel: u64,
+    /// What variables were before each change, while something may be undone.
+    journal: Vec<(InstId, Option<Value>)>,
+    /// How many may be.
+    pub tries: usize,
 }
+
+/// Variables that were changed, with their values.
+pub type Changes = BTreeMap<InstId, Value>;
 
 /// One assignment to a primitive variable or field.
 #[derive(Clone, Debug)]
@@ -168,6 +176,8 @@ impl<'c, 'e> Executor<'c, 'e> {
             field_path: Vec::new(),
             events: None,
             fuel: INLINE_FUEL,
+            journal: Vec::new(),
+            tries: 0,
         }
     }
 
@@ -214,6 +224,7 @@ impl<'c, 'e> Executor<'c, 'e> {
         match &s.kind {
             StatementKind::Assign { target, value } => {
                 let value = self.value(value)?;
+                let value = self.used(value, s.span)?;
                 self.assign(target, value, s.span)?;
             }
             StatementKind::AssignCall { targets, call } => {
@@ -232,6 +243,7 @@ impl<'c, 'e> Executor<'c, 'e> {
                 }
                 for (target, value) in targets.iter().zip(values) {
                     if let Some(target) = target {
+                        let value = self.used(value, s.span)?;
                         self.assign(target, value, s.span)?;
                     }
                 }
@@ -303,6 +315,23 @@ impl<'c, 'e> Executor<'c, 'e> {
         Ok(left_limit::bind(self.ctx, &mut self.base, e)?)
     }
 
+    /// A value that is assigned. Inside of a function it may have parts without a value as the variable had; in an algorithm section that is an error.
+    fn used(&mut self, value: Value, span: Span) -> Executed<Value> {
+        if self.in_function {
+            return Ok(value);
+        }
+        let value = match value {
+            Value::Tuple(mut outputs) if !outputs.is_empty() => outputs.swap_remove(0),
+            other => other,
+        };
+        let pending = self.ctx.function_state.asserts.len();
+        self.ctx.function_state.conditional += self.path.len();
+        let value = super::used(self.ctx, value, span);
+        self.ctx.function_state.conditional -= self.path.len();
+        self.guard(pending);
+        Ok(value?)
+    }
+
     /// A condition now: a literal if it can be decided.
     pub fn condition(&mut self, e: &Expr) -> Executed<ExprId> {
         let mark = self.base.loops.len();
@@ -333,7 +362,7 @@ impl<'c, 'e> Executor<'c, 'e> {
         };
         let parts = &target.parts[target.parts.len() - (chain.len() - k)..];
         let new = self.replaced(chain[k], parts, value, span)?;
-        self.locals.insert(chain[k], new);
+        self.set(chain[k], new);
         Ok(())
     }
 
@@ -359,35 +388,80 @@ impl<'c, 'e> Executor<'c, 'e> {
         if open.is_empty() {
             return self.run(last);
         }
-        let start = self.locals.clone();
         let depth = self.path.len();
-        let mut results: Vec<(ExprId, Locals)> = Vec::new();
+        let mut results: Vec<(Option<ExprId>, Changes)> = Vec::new();
         for &(c, body) in &open {
             self.path.push(c);
+            let mark = self.begin();
             self.run_open(body)?;
-            let after = std::mem::replace(&mut self.locals, start.clone());
-            results.push((c, after));
+            results.push((Some(c), self.undo(mark)));
             // The following branches are executed when this condition does not hold.
             self.path.pop();
             let not = self.ctx.exprs.not(c);
             self.path.push(not);
         }
+        let mark = self.begin();
         self.run_open(last)?;
+        results.push((None, self.undo(mark)));
         self.path.truncate(depth);
-        for (c, after) in results.into_iter().rev() {
-            for k in 0..self.order.len() {
-                let variable = self.order[k];
-                let (Some(a), Some(b)) = (after.get(&variable), self.locals.get(&variable)) else {
-                    continue;
+        let changed: BTreeSet<InstId> = results.iter().flat_map(|r| r.1.keys().copied()).collect();
+        for variable in changed {
+            let Some(before) = self.locals.get(&variable).cloned() else {
+                continue;
+            };
+            let span = self.ctx.instances.data(variable).span;
+            let mut merged = before.clone();
+            for (c, after) in results.iter().rev() {
+                let value = after.get(&variable).unwrap_or(&before);
+                merged = match c {
+                    Some(c) if *value != merged => self.ctx.merge_if(*c, value, &merged, span)?,
+                    Some(_) => merged,
+                    None => value.clone(),
                 };
-                if a != b {
-                    let span = self.ctx.instances.data(variable).span;
-                    let merged = self.ctx.merge_if(c, a, b, span)?;
-                    self.locals.insert(variable, merged);
-                }
             }
+            self.set(variable, merged);
         }
         Ok(Completion::Next)
+    }
+
+    /// Gives a variable a value.
+    pub fn set(&mut self, variable: InstId, value: Value) {
+        let before = self.locals.insert(variable, value);
+        if self.tries > 0 {
+            self.journal.push((variable, before));
+        }
+    }
+
+    /// From here on changes may be undone.
+    pub fn begin(&mut self) -> usize {
+        self.tries += 1;
+        self.journal.len()
+    }
+
+    /// Undoes all changes since `mark`, also if what was begun in between has not been ended; what the variables were then. The cost is that of the
+    /// changes, not of all variables.
+    pub fn undo(&mut self, mark: usize) -> Changes {
+        self.tries -= 1;
+        let mut changes = Changes::new();
+        for (variable, before) in self.journal.split_off(mark).into_iter().rev() {
+            let after = match before {
+                Some(value) => self.locals.insert(variable, value),
+                None => self.locals.remove(&variable),
+            };
+            if let Some(after) = after {
+                // The last change comes first.
+                changes.entry(variable).or_insert(after);
+            }
+        }
+        changes
+    }
+
+    /// All changes since `mark` stay.
+    pub fn keep(&mut self) {
+        self.tries -= 1;
+        if self.tries == 0 {
+            self.journal.clear();
+        }
     }
 
     /// Executes statements that are reached under an unknown condition.

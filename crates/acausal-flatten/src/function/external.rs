@@ -263,6 +263,7 @@ fn register(
         inputs: inputs as u32,
         outputs: (0..outputs as u32).collect(),
         frame: inputs.max(outputs) as u32,
+        unassigned: Vec::new(),
         body: Vec::new(),
         external: Some(external.clone()),
         span: ctx.instances.data(function).span,

@@ -15,11 +15,12 @@
 //! |---|---|
 //! | arguments to inputs, defaults, vectorisation | [`bind`] |
 //! | first values of outputs and protected variables | [`declare`] |
-//! | inputs are read only, outputs are assigned | `rules` |
+//! | inputs are read only | `rules` |
 //! | statements on symbolic values (shared with algorithm sections) | [`execute`] |
 //! | loops whose rounds are independent, kept as arrays | `independent`, `parallel` |
 //! | relations that are no events | `no_event` |
 //! | functions that are partial derivatives | `partial` |
+//! | what is used before it is assigned | `unassigned` |
 //! | calls for their effect | `procedure`, [`assertion`] |
 //! | assignment to a part of an array or record | [`assign`] |
 //! | run-time functions | [`specialise`], [`run_time`], `store`, `accumulate` |
@@ -50,6 +51,7 @@ mod rules;
 pub mod run_time;
 pub mod specialise;
 mod store;
+mod unassigned;
 
 #[cfg(test)]
 mod equivalence_tests;
@@ -57,9 +59,10 @@ mod equivalence_tests;
 mod tests;
 
 use acausal_base::Span;
+use acausal_expr::flat::AssertionLevel;
 use acausal_expr::{ExprId, FuncId, IterId, Range, ReduceOp, RelOp};
 use acausal_symbolic::Reduce;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::lower::{Arguments, Context, Env, Error, ErrorKind, Result, Value, error};
 use acausal_instance::instance::InstId;
@@ -84,8 +87,10 @@ pub struct State {
     too_many_steps: FxHashSet<InstId>,
     /// The external objects that constants are read from; they go with the compilation.
     objects: acausal_expr::native::Objects,
-    /// Outputs that no statement assigns, by function.
-    never_assigned: FxHashMap<InstId, Vec<InstId>>,
+    /// Functions that assign no input.
+    read_only: FxHashSet<InstId>,
+    /// Expressions without unassigned variables.
+    assigned: FxHashSet<ExprId>,
     /// Conditions around what is being lowered that are not known: a failing assertion is no error yet.
     pub conditional: usize,
     /// Assertions of inlined calls that could not be decided. Whoever lowers an equation moves them to the model.
@@ -110,8 +115,8 @@ pub struct PendingAssert {
     pub condition: ExprId,
     /// A String expression.
     pub message: ExprId,
-    /// `AssertionLevel.warning`.
-    pub warning: bool,
+    /// What its failure means.
+    pub level: AssertionLevel,
     /// The assertion in the function.
     pub span: Span,
 }
@@ -147,16 +152,16 @@ pub fn call(
     span: Span,
 ) -> Result<Value> {
     let pending = ctx.function_state.asserts.len();
+    let printed = ctx.function_state.prints.len();
     let mut bound = bind::bind(ctx, env, function, arguments, span)?;
     let partial = partial::Partial::new(ctx, function, &mut bound.inputs, span)?;
     let outputs = invoke(ctx, env.evaluate, function, &bound.inputs, span)?;
-    rules::expect_assigned(ctx, function, &outputs, span)?;
     let outputs = partial.of_outputs(ctx, pending, outputs);
+    unassigned::settle_effects(ctx, (pending, printed), span)?;
+    let mut outputs = outputs;
     let value = match outputs.len() {
-        1 => outputs
-            .into_iter()
-            .next()
-            .unwrap_or(Value::Tuple(Vec::new())),
+        1 => unassigned::settle(ctx, outputs.swap_remove(0), span)?,
+        // Which of several are used is not known here.
         _ => Value::Tuple(outputs),
     };
     for_all(ctx, pending, &bound.ranges());
@@ -194,10 +199,9 @@ fn invoke(
     if let Some(outputs) = external::call(ctx, evaluate, function, inputs, span)? {
         return Ok(outputs);
     }
-    let never = rules::never_assigned(ctx, function)
+    rules::expect_read_only(ctx, function)
         .map_err(|error| called_here(ctx, error, function, span))?;
-    let outputs = carry_out(ctx, evaluate, function, inputs, span)?;
-    Ok(rules::without_unassigned(ctx, function, &never, outputs))
+    carry_out(ctx, evaluate, function, inputs, span)
 }
 
 /// Executes a function, now or at run time.
@@ -253,6 +257,11 @@ fn partial_call(ctx: &Context, function: InstId, span: Span) -> Error {
         .hint(
             "redeclare the function, or the package that it is in, with one that has an algorithm",
         )
+}
+
+/// An output of a call with several that is used.
+pub(crate) fn used(ctx: &mut Context, output: Value, span: Span) -> Result<Value> {
+    unassigned::settle(ctx, output, span)
 }
 
 /// Adds where a function was called from to an error in its body.

@@ -145,7 +145,7 @@ impl Executor<'_, '_> {
                     positions,
                 });
             }
-            self.locals.insert(variable, Value::Tensor(new));
+            self.set(variable, Value::Tensor(new));
         }
         Ok(true)
     }

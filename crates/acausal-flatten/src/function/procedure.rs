@@ -1,12 +1,14 @@
 //! Calls for their effect: `assert`, `reinit`, `terminate`, printing and raising errors (MLS 3.6 §11.2.8).
 
-use acausal_expr::{Node, Range};
+use acausal_expr::flat::AssertionLevel;
+use acausal_expr::{Access, ExprId, IterId, Node, Range};
 use acausal_syntax::ast::{Call, Callee, Expr, ExprKind};
 
 use super::assertion::assertion;
 use super::constant::{fold, literal_text};
 use super::execute::{Event, Executed, Executor, with_locals};
 use super::{PendingAssert, Stop, bind};
+use crate::flatten::reinit::{Reinit, merged};
 use crate::lower::{Context, Env, Error, Type, error};
 use acausal_instance::instance::{Found, InstId, InstanceKind};
 
@@ -104,16 +106,20 @@ impl Executor<'_, '_> {
         let value = self.ctx.as_tensor(value, call.span)?;
         let dims = target.dims.clone();
         let value = bind::convert(self.ctx, value, target.ty, &dims, call.span, "the state")?;
-        let mut value = value.over(&mut self.ctx.exprs, &target.iters);
-        for &c in self.path.iter().rev() {
-            value = self.ctx.exprs.if_(c, value, target.body);
-        }
-        let domain = target
+        let value = value.over(&mut self.ctx.exprs, &target.iters);
+        let domain: Vec<_> = target
             .iters
             .iter()
             .zip(&dims)
             .map(|(&i, &n)| (i, Range::upto(n)))
             .collect();
+        if self.reinit_in_other_branch(&domain, access, value) {
+            return Ok(());
+        }
+        let mut value = value;
+        for &c in self.path.iter().rev() {
+            value = self.ctx.exprs.if_(c, value, target.body);
+        }
         let event = Event::Reinit {
             domain,
             target: access,
@@ -121,6 +127,49 @@ impl Executor<'_, '_> {
         };
         self.events.get_or_insert_default().push(event);
         Ok(())
+    }
+
+    /// Under a condition a state that was set before gets this value where the condition holds, and keeps the one before elsewhere.
+    fn reinit_in_other_branch(
+        &mut self,
+        domain: &[(IterId, Range)],
+        target: Access,
+        value: ExprId,
+    ) -> bool {
+        let Some((&first, rest)) = self.path.split_first() else {
+            return false;
+        };
+        let x = &mut self.ctx.exprs;
+        let taken = rest.iter().fold(first, |all, &c| x.and(all, c));
+        let new = Reinit {
+            domain,
+            target,
+            value,
+        };
+        for event in self.events.iter_mut().flatten() {
+            let Event::Reinit {
+                domain,
+                target,
+                value,
+            } = event
+            else {
+                continue;
+            };
+            let old = Reinit {
+                domain,
+                target: *target,
+                value: *value,
+            };
+            if let Some(merged) = merged(x, taken, &new, &old) {
+                *event = Event::Reinit {
+                    domain: new.domain.to_vec(),
+                    target: new.target,
+                    value: merged,
+                };
+                return true;
+            }
+        }
+        false
     }
 
     fn terminate(&mut self, call: &Call) -> Executed<()> {
@@ -152,7 +201,7 @@ impl Executor<'_, '_> {
         }
         match self.ctx.exprs.as_bool(guarded) {
             Some(true) => {}
-            Some(false) if assert.warning => {}
+            Some(false) if assert.level == AssertionLevel::Warning => {}
             Some(false) if self.ctx.function_state.conditional == 0 => {
                 let text = literal_text(self.ctx, assert.message);
                 let message = format!("assertion in {} failed: {text}", self.name);
@@ -165,7 +214,7 @@ impl Executor<'_, '_> {
                 self.ctx.function_state.asserts.push(PendingAssert {
                     condition: guarded,
                     message: assert.message,
-                    warning: assert.warning,
+                    level: assert.level,
                     span: call.span,
                 });
             }

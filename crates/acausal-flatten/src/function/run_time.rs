@@ -7,7 +7,7 @@
 
 use acausal_base::Span;
 use acausal_expr::ExprId;
-use acausal_expr::flat::Statement as Run;
+use acausal_expr::flat::{AssertionLevel, Statement as Run, Unassigned};
 use acausal_syntax::ast::{
     Call, Callee, Expr, ExprKind, ForIndex, SectionKind, Statement, StatementKind,
 };
@@ -36,6 +36,8 @@ pub struct FunctionLowering<'c, 'e> {
     pub(super) base: Env<'e>,
     in_function: bool,
     pub(super) body: Vec<Run>,
+    /// Blocks without a value at the beginning, in order.
+    unassigned: Vec<Unassigned>,
     pub(super) name: String,
 }
 
@@ -60,13 +62,14 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
             base,
             in_function: false,
             body: Vec::new(),
+            unassigned: Vec::new(),
             name,
         }
     }
 
-    /// The statements and the size of the frame.
-    pub fn finish(self) -> (Vec<Run>, u32) {
-        (self.body, self.frame)
+    /// The statements, the size of the frame, and which parts of it begin without a value.
+    pub fn finish(self) -> (Vec<Run>, u32, Vec<Unassigned>) {
+        (self.body, self.frame, self.unassigned)
     }
 
     pub(super) fn value(&mut self, e: &Expr) -> Result<Value> {
@@ -86,6 +89,43 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
         value
     }
 
+    /// A value that is stored; of several outputs the first one.
+    fn used(&mut self, value: Value, span: Span) -> Result<Value> {
+        let value = match value {
+            Value::Tuple(mut outputs) if !outputs.is_empty() => outputs.swap_remove(0),
+            other => other,
+        };
+        let pending = self.ctx.function_state.asserts.len();
+        let value = super::used(self.ctx, value, span)?;
+        self.keep_asserts(pending);
+        Ok(value)
+    }
+
+    /// Fields of records may have values of their own; all else has none until it is assigned.
+    fn begin(&mut self, target: &Value, first: &Value, span: Span) -> Result<()> {
+        match (target, first) {
+            (Value::Tensor(t), Value::Tensor(v)) => {
+                let name = super::unassigned::name(&self.ctx.exprs, v.body).map(str::to_string);
+                match (name, self.block(t)) {
+                    (Some(name), Some((base, len))) => {
+                        self.unassigned.push(Unassigned { name, base, len });
+                        Ok(())
+                    }
+                    _ => self.store(target, first, span),
+                }
+            }
+            (Value::Record(_), Value::Record(r)) => {
+                for (name, v) in &r.fields {
+                    if let Some(t) = target.field(*name) {
+                        self.begin(t, v, span)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Assertions of calls that were inlined (from position `from` on) are about values of the frame as they are here.
     fn keep_asserts(&mut self, from: usize) {
         for assert in self.ctx.function_state.asserts.split_off(from) {
@@ -93,7 +133,7 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
             self.body.push(Run::Assert {
                 condition: assert.condition,
                 message,
-                warning: assert.warning,
+                level: assert.level,
             });
         }
     }
@@ -128,14 +168,11 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
 
     fn first_value(&mut self, variable: InstId, frozen: bool, span: Span) -> Result<()> {
         let Some(binding) = self.ctx.instances.binding(variable) else {
-            let first = blank(self.ctx, &self.locals, variable, &[], span)?;
+            let path = self.ctx.instances.data(variable).name.to_string();
+            let first = blank(self.ctx, &self.locals, variable, &path, &[], span)?;
             let target = self.blocks(&first, span)?;
             self.locals.insert(variable, target.clone());
-            // The frame is zero at the start; fields of records may have values of their own.
-            return match first {
-                Value::Record(_) => self.store(&target, &first, span),
-                _ => Ok(()),
-            };
+            return self.begin(&target, &first, span);
         };
         let what = format!("`{}`", self.ctx.instances.data(variable).name);
         let env = Env::function(binding.scope, &self.locals, self.base.evaluate);
@@ -143,6 +180,7 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
         let value = self.ctx.expr(&env, &binding.expr)?;
         self.keep_asserts(pending);
         let at = binding.expr.span;
+        let value = self.used(value, at)?;
         let value = bind::fit(self.ctx, &self.locals, variable, value, at, &what)?;
         if frozen && is_constant(self.ctx, &value) {
             self.locals.insert(variable, value);
@@ -197,6 +235,7 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
         match &s.kind {
             StatementKind::Assign { target, value } => {
                 let value = self.value(value)?;
+                let value = self.used(value, s.span)?;
                 let target = self.place(target)?;
                 self.store(&target, &value, s.span)?;
             }
@@ -208,10 +247,11 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
                 };
                 // All outputs are kept first: a target may be an argument of the call.
                 let mut kept = Vec::new();
-                for (target, value) in targets.iter().zip(&values) {
+                for (target, value) in targets.iter().zip(values) {
                     let Some(target) = target else { continue };
-                    let copy = self.blocks(value, s.span)?;
-                    self.store(&copy, value, s.span)?;
+                    let value = self.used(value, s.span)?;
+                    let copy = self.blocks(&value, s.span)?;
+                    self.store(&copy, &value, s.span)?;
                     kept.push((target, copy));
                 }
                 for (target, copy) in kept {
@@ -256,7 +296,7 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
             self.body.push(Run::Assert {
                 condition: assert.condition,
                 message,
-                warning: assert.warning,
+                level: assert.level,
             });
             return Ok(());
         }
@@ -275,7 +315,7 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
                 self.body.push(Run::Assert {
                     condition,
                     message,
-                    warning: false,
+                    level: AssertionLevel::Error,
                 });
             }
             Some("ModelicaMessage" | "ModelicaInternal_print") => {}

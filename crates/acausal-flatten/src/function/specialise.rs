@@ -11,6 +11,7 @@ use acausal_expr::{ExprId, FuncId, FunctionError, Functions};
 
 use super::constant::{is_constant, number};
 use super::run_time::FunctionLowering;
+use super::unassigned::placeholder;
 use super::{MOST_NESTED, apply, called_here};
 use crate::lower::{Context, FunctionValue, Record, Result, Tensor, Type, Value, error};
 use acausal_instance::instance::InstId;
@@ -60,7 +61,10 @@ pub fn call(
             let mut elements = Vec::with_capacity(t.len());
             for _ in 0..t.len() {
                 elements.push(match &known {
-                    Some(values) => literal_of(ctx, t.ty, values[position]),
+                    Some(values) => match values.get(position) {
+                        Some(Some(value)) => literal_of(ctx, t.ty, *value),
+                        _ => lacking(ctx, func, position as u32, t.ty),
+                    },
                     None => apply(ctx, func, &args, position as u32, t.ty.ty()),
                 });
                 position += 1;
@@ -70,6 +74,13 @@ pub fn call(
         results.push(value);
     }
     Ok(results)
+}
+
+/// An output that the run has not assigned.
+fn lacking(ctx: &mut Context, func: FuncId, output: u32, ty: Type) -> ExprId {
+    let name = ctx.functions[func.0 as usize].unassigned_output(output);
+    let name = name.unwrap_or("an output").to_string();
+    placeholder(ctx, &name, ty)
 }
 
 /// The number of an object is no constant.
@@ -95,11 +106,16 @@ fn run(
     func: FuncId,
     args: &[f64],
     span: Span,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Option<f64>>> {
     let compiled = Functions::compile(&ctx.exprs, &ctx.functions);
     let objects = ctx.function_state.objects.clone();
     compiled
-        .and_then(|f| f.with_objects(objects).run(func, args, &[]))
+        .and_then(|f| {
+            let f = f.with_objects(objects);
+            let values = f.run(func, args, &[])?.into_iter().enumerate();
+            let assigned = |k: usize, v: f64| f.expect_assigned(func, k as u32, v).is_ok();
+            Ok(values.map(|(k, v)| assigned(k, v).then_some(v)).collect())
+        })
         .map_err(|failure| {
             let declared = ctx.instances.data(function).span;
             let message = error(failure_code(&failure), span, failure.to_string())
@@ -116,6 +132,7 @@ fn failure_code(failure: &FunctionError) -> &'static str {
         FunctionError::Endless { .. } => "evaluation-steps",
         FunctionError::TooDeep { .. } => "endless-recursion",
         FunctionError::TooLarge { .. } => "too-large",
+        FunctionError::Unassigned { .. } => "unassigned-output",
         _ => "function-error",
     }
 }
@@ -233,6 +250,7 @@ fn specialised(
         inputs: 0,
         outputs: Vec::new(),
         frame: 0,
+        unassigned: Vec::new(),
         body: Vec::new(),
         external: None,
         span: declared,
@@ -297,7 +315,7 @@ fn build(
             }
         });
     }
-    let (body, frame) = lowering.finish();
+    let (body, frame, unassigned) = lowering.finish();
     let name = ctx.instances.class_name(function);
     let declared = ctx.instances.data(function).span;
     Ok(flat::Function {
@@ -305,6 +323,7 @@ fn build(
         inputs: scalars,
         outputs: slots,
         frame,
+        unassigned,
         body,
         external: None,
         span: declared,

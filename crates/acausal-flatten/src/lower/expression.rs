@@ -86,7 +86,9 @@ impl Context {
     /// Lowers an expression that stands for one value: of several outputs the first one counts (MLS 3.6 §12.4.3).
     pub(super) fn single(&mut self, env: &Env<'_>, e: &Expr) -> Result<Value> {
         Ok(match self.expr(env, e)? {
-            Value::Tuple(mut outputs) if !outputs.is_empty() => outputs.swap_remove(0),
+            Value::Tuple(mut outputs) if !outputs.is_empty() => {
+                crate::function::used(self, outputs.swap_remove(0), e.span)?
+            }
             value => value,
         })
     }
@@ -102,7 +104,7 @@ impl Context {
         match value {
             Value::Tensor(t) => Ok(t),
             Value::Tuple(mut vs) if !vs.is_empty() => {
-                let first = vs.swap_remove(0);
+                let first = crate::function::used(self, vs.swap_remove(0), span)?;
                 self.as_tensor(first, span)
             }
             other => {

@@ -29,7 +29,7 @@ use acausal_symbolic::elements::overlap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::given_parameters::{bind_given, free_parameters};
-use crate::{Dae, DiscreteEquation};
+use crate::{DiscreteEquation, IndexOneDae};
 
 type Domain = Vec<(IterId, Range)>;
 type Quantity = (VarId, ValueKind);
@@ -56,7 +56,7 @@ pub(super) fn discrete_target(flat: &FlatModel, eq: &Equation) -> Option<(Access
 
 /// Prepares the start: parameters that initial equations give a value become bound, assignments of discrete variables are found, and
 /// what is left of the initial equations are conditions for continuous unknowns, each of them once.
-pub(crate) fn prepare(dae: &mut Dae) {
+pub(crate) fn prepare(dae: &mut IndexOneDae) {
     let flat = &mut dae.flat;
     dae.free_parameters = free_parameters(flat);
     bind_given(flat, &dae.free_parameters);

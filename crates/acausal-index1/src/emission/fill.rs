@@ -32,21 +32,18 @@ pub(super) fn limit_fill(
     for (e, eq) in equations.filter(|(e, _)| needed[*e]) {
         for v in d.graph.row(EqId::new(e)) {
             let node = &nodes.variables[v.index()];
-            let accesses = eq
-                .touched
-                .iter()
-                .filter(|t| t.var == node.var && t.order == node.order);
-            let pairs: f64 = accesses
-                .map(|t| {
-                    if t.elementwise {
-                        1.0
-                    } else {
-                        overlap_size(&t.spans, &node.spans)
-                    }
-                })
-                .sum();
-            uses[v.index()] +=
-                pairs * d.graph.elen[e] as f64 / d.graph.vlen[v.index()].max(1) as f64;
+            let accesses = eq.touched.iter();
+            let accesses = accesses.filter(|t| t.var == node.var && t.order == node.order);
+            // An element by element access uses each element of the piece that it meets once, any other one in every equation.
+            let pairs = accesses.map(|t| {
+                let met = overlap_size(&t.spans, &node.spans);
+                met * if t.elementwise {
+                    1.0
+                } else {
+                    d.graph.elen[e] as f64
+                }
+            });
+            uses[v.index()] += pairs.sum::<f64>() / d.graph.vlen[v.index()].max(1) as f64;
         }
     }
     let mut depends: Vec<f64> = vec![1.0; nodes.variables.len()];

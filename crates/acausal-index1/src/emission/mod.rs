@@ -34,7 +34,7 @@ use crate::segments::incidence::order_of;
 use crate::segments::nodes::Nodes;
 use crate::state_selection::Structure;
 use crate::state_selection::solvable::Order;
-use crate::{Continuity, Dae, DiscreteEquation, FormReport, Local, Residual};
+use crate::{Continuity, DiscreteEquation, FormReport, IndexOneDae, Local, Residual};
 use candidates::{Candidate, Unsolved, candidates};
 use unknowns::{algebraic_unknown, constraint, state};
 
@@ -46,7 +46,7 @@ pub(crate) fn emit(
     discrete: Vec<DiscreteEquation>,
     numbers: &[u32],
     scale: &Scale,
-) -> Result<(Dae, FormReport), Vec<Diagnostic>> {
+) -> Result<(IndexOneDae, FormReport), Vec<Diagnostic>> {
     let Structure {
         nodes,
         selection,
@@ -106,7 +106,7 @@ pub(crate) fn emit(
             "the index-one form has {m} equations for {n} unknowns"
         )));
     }
-    let dae = Dae {
+    let dae = IndexOneDae {
         flat,
         unknowns,
         locals: assigned.locals,

@@ -14,7 +14,7 @@ use acausal_expr::{ExprId, Exprs, Node, RelOp, ValueKind, VarId};
 use acausal_symbolic::{Solve, Substitute};
 use std::collections::BTreeMap;
 
-use crate::{Dae, Local};
+use crate::{IndexOneDae, Local};
 
 /// A start for a variable, and how much it counts.
 struct Candidate {
@@ -23,7 +23,7 @@ struct Candidate {
 }
 
 /// Gives variables without a start those that follow from others.
-pub(crate) fn carry_starts(dae: &mut Dae) {
+pub(crate) fn carry_starts(dae: &mut IndexOneDae) {
     let mut found: BTreeMap<VarId, Candidate> = BTreeMap::new();
     let flat = &mut dae.flat;
     for local in dae.locals.iter().rev() {

@@ -5,7 +5,7 @@ use acausal_expr::unknown::{RowKind, Unknown, UnknownRole};
 use acausal_expr::{ExprId, Exprs, IterId, Printer, Range, Ty, ValueKind};
 use acausal_symbolic::Substitute;
 
-use crate::Dae;
+use crate::IndexOneDae;
 
 /// The DAE that the integrator gets, in Modelica notation.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct FinalForm {
 
 impl FinalForm {
     /// Writes a DAE down.
-    pub fn of(dae: &Dae) -> FinalForm {
+    pub fn of(dae: &IndexOneDae) -> FinalForm {
         let flat = &readable(dae);
         let mut exprs = flat.exprs.clone();
         let mut locals = Vec::new();
@@ -61,7 +61,7 @@ fn is_dummy(flat: &FlatModel, u: &Unknown) -> bool {
 
 /// The model with names for people: multipliers are `mu1`, `mu2`, ...; sums that are computed apart are `sum1`, ...; the
 /// derivative of `x` that the integrator approximates is `slope.x`, elements of `x` that `when` assigns are `when.x`. A name that the user has taken gets a line below it.
-fn readable(dae: &Dae) -> FlatModel {
+fn readable(dae: &IndexOneDae) -> FlatModel {
     let mut flat = dae.flat.clone();
     let taken: rustc_hash::FxHashSet<String> = flat
         .vars

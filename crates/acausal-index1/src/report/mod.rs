@@ -12,6 +12,7 @@ use acausal_structure::blt::Blocks;
 use acausal_structure::segments::size_of;
 use acausal_structure::state_selection::Selection;
 use acausal_structure::{EqId, VarId as NodeId};
+use acausal_symbolic::elements::domain_len;
 use rustc_hash::FxHashSet;
 
 use crate::Regularised;
@@ -182,7 +183,8 @@ impl Report {
             form,
             ..
         } = structure;
-        let aliases = reduced.locals.len() as u64;
+        let aliases = reduced.locals.iter().map(|l| domain_len(&l.domain) as u64);
+        let aliases: u64 = aliases.sum();
         let texts = Texts::new(flat, nodes);
         let d = &nodes.differentiated;
         let length = |v: &NodeId| d.graph.vlen[v.index()];

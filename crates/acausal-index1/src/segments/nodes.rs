@@ -7,7 +7,7 @@
 use acausal_expr::flat::{Equation, FlatModel};
 use acausal_expr::{ExprId, Range, ThinVec, VarId};
 use acausal_structure::flow::Graph;
-use acausal_structure::pantelides::{Dae as NodeDae, Differentiated, pantelides};
+use acausal_structure::pantelides::{Differentiated, NodeDae, pantelides};
 use acausal_structure::segments::{Analysis, Cut, Directions, Index, Span, size_of};
 use acausal_structure::{EqId, Rows, VarId as NodeId};
 use rustc_hash::FxHashMap;

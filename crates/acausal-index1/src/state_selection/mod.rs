@@ -32,7 +32,7 @@ use preferences::preferences;
 use recut::{
     blocks_by_element, cut_by_solutions, ignored_preferences, leaves_solvable_constraints,
 };
-use solvable::{Scope, Solvable};
+use solvable::{PairScope, Solvable};
 
 /// What is taken for granted about the values of parameters.
 pub(crate) fn assumptions(flat: &mut FlatModel, structure: &Structure) -> Assumptions {
@@ -60,11 +60,11 @@ impl Structure {
     ) -> Result<Structure, Vec<Diagnostic>> {
         watch.lap("index reduction");
         let scope = if options.no_state_selection {
-            Scope::Given {
+            PairScope::Given {
                 names: options.derivative_names,
             }
         } else {
-            Scope::All
+            PairScope::All
         };
         let d = &nodes.differentiated;
         let blocks = highest_blocks(d).map_err(|e| internal(&format!("sorting failed: {e:?}")))?;

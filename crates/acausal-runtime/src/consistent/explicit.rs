@@ -109,8 +109,7 @@ impl ConsistentSystem {
     }
 
     /// Makes the lists of an explicit system.
-    pub(super) fn list(&mut self, at: &Point) -> Result<(), PatternError> {
-        let model = &at.machine.model;
+    pub(super) fn list(&mut self, model: &CompiledModel) -> Result<(), PatternError> {
         let Some(explicit) = self.explicit.as_mut().filter(|e| !e.listed) else {
             return Ok(());
         };

@@ -29,6 +29,7 @@ mod underdetermined;
 pub(crate) use impasse::ImpasseMonitor;
 pub(crate) use underdetermined::{FreeDirection, Underdetermined};
 
+use acausal_expr::unknown::UnknownRole;
 use acausal_solver::newton::{BlockNewton, Newton};
 use acausal_solver::{NewtonError, NewtonOptions, Pattern};
 
@@ -120,11 +121,6 @@ impl ConsistentSystem {
         })
     }
 
-    /// Whether an unknown is a component of `x`, of which there are `n`.
-    fn has_algebraic(&self, n: usize) -> bool {
-        self.columns.first().is_some_and(|&c| (c as usize) < n)
-    }
-
     /// Marks the system of the start.
     pub fn at_start(mut self, data: &StartData) -> ConsistentSystem {
         let given = |&c: &u32| data.given.get(c as usize).copied().unwrap_or(false);
@@ -145,11 +141,14 @@ impl ConsistentSystem {
     /// Solves for the unknown entries of `y` and `yp` and for free parameters.
     pub fn solve(&mut self, at: &mut Point) -> Result<usize, Box<InitialFailure>> {
         self.underdetermined = None;
+        if self.start.is_none() {
+            release_stabilisation(at);
+        }
         if self.divide(at) {
             at.update();
             return Ok(1);
         }
-        if let Err(error) = self.list(at) {
+        if let Err(error) = self.list(&at.machine.model) {
             let mut failure = InitialFailure::new(InitialKind::Pattern, at.t);
             failure.condition = Some(error.to_string());
             return Err(Box::new(failure));
@@ -201,10 +200,11 @@ impl ConsistentSystem {
 
     /// Brings values that are nearly a solution closer to it; false, and they stay as they are, where that fails.
     pub fn refine(&mut self, at: &mut Point) -> bool {
+        release_stabilisation(at);
         if self.divide(at) {
             return true;
         }
-        if self.list(at).is_err() {
+        if self.list(&at.machine.model).is_err() {
             return false;
         }
         if self.rows.is_empty() {
@@ -401,6 +401,22 @@ impl ConsistentSystem {
             }
         }
         sizes
+    }
+}
+
+/// Where derivatives of constraints are among the equations, the multipliers μ that keep the constraints themselves are zero: what the integrator has
+/// for them corrects its own errors.
+fn release_stabilisation(at: &mut Point) {
+    let model = at.machine.model.clone();
+    if model.initial.hidden_len == 0 {
+        return;
+    }
+    let mut first = 0;
+    for u in &model.unknowns {
+        if u.role == UnknownRole::Mu {
+            at.yp[first..first + u.len].fill(0.0);
+        }
+        first += u.len;
     }
 }
 

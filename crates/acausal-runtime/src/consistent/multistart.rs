@@ -14,13 +14,16 @@ use acausal_solver::{NewtonOptions, Nonlinear};
 use super::model::Unknowns;
 use super::{ConsistentSystem, Point};
 
-/// Distances of the guesses, in units of the nominal values.
+/// Distances of the guesses, in sizes of the unknowns: their nominal values or what they are at the guess.
 const DISTANCES: [f64; 8] = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0];
+
+/// Residuals of a solution, as a part of their terms.
+const ROUNDING: f64 = 1e-12;
 
 impl ConsistentSystem {
     /// Solves for the unknown entries of `y` and `yp`, also far away from them; false and unchanged without a solution.
     pub fn solve_from_distant_guesses(&mut self, at: &mut Point) -> bool {
-        if self.list(at).is_err() || self.rows.is_empty() {
+        if self.list(&at.machine.model).is_err() || self.rows.is_empty() {
             return false;
         }
         let options = self.options(at);
@@ -47,10 +50,22 @@ impl ConsistentSystem {
     /// A solution that the ordinary iteration finds again from itself. At a fold there may be a point whose error is
     /// just below the tolerance, but no solution.
     fn solve_firmly(&mut self, at: &mut Point, options: &NewtonOptions, x: &mut [f64]) -> bool {
-        self.solve_near(at, options, x).is_ok() && self.at_once(at, options, x).is_ok()
+        self.solve_near(at, options, x).is_ok()
+            && self.at_once(at, options, x).is_ok()
+            && self.holds(at, x)
     }
 
-    /// The direction of a Newton step from the guess, of length one in nominal values.
+    /// Whether the equations hold up to rounding errors. An iteration for something large stops earlier: `sin(y) = 1 + 1e-9` looks solved at a top of the sine at y = 7e5.
+    fn holds(&self, at: &mut Point, x: &[f64]) -> bool {
+        self.scatter(at, x);
+        let sizes = self.row_sizes(at.machine, at.t, at.y, at.yp, at.nominal);
+        let mut r = vec![0.0; x.len()];
+        let evaluated = Unknowns::new(self, at).residual(x, &mut r).is_ok();
+        let mut rows = self.rows.iter().zip(&r);
+        evaluated && rows.all(|(&row, r)| r.abs() <= ROUNDING * sizes[row as usize])
+    }
+
+    /// The direction of a Newton step from the guess, of length one in sizes of the unknowns.
     fn line(&self, at: &mut Point, options: &NewtonOptions, guess: &[f64]) -> Option<Vec<f64>> {
         let mut unknowns = Unknowns::new(self, at);
         let mut values = vec![0.0; self.pattern.nnz()];
@@ -61,7 +76,9 @@ impl ConsistentSystem {
         lu.analyse(&self.pattern).ok()?;
         lu.factor(&values).ok()?;
         lu.solve(&mut dx);
-        let sizes = dx.iter().zip(&options.nominal).map(|(d, n)| (d / n).abs());
+        // Rounding errors of something large are no direction: a derivative of 1e13 per second beside an unknown of one.
+        let sizes = (dx.iter().zip(guess).zip(&options.nominal))
+            .map(|((d, x), nominal)| (d / x.abs().max(*nominal)).abs());
         let length = sizes.fold(0.0, f64::max);
         if !(length > 0.0 && length.is_finite()) {
             return None;

@@ -2,8 +2,8 @@
 
 use acausal_base::{Diagnostic, Span};
 use acausal_compiled::CompiledModel;
-use acausal_expr::ScalarValue;
 use acausal_expr::flat::OriginId;
+use acausal_expr::{FunctionError, ScalarValue};
 use acausal_solver::SolverError;
 
 use super::SimError;
@@ -119,15 +119,20 @@ impl SimError {
             .hint("let the quantity change continuously, e.g. by a ramp or a filter, or give new values to the states it depends on with `reinit`"),
             SimError::Assertion {
                 t,
+                unassigned: lacking,
                 message,
                 values,
                 origin,
             } => {
-                let d = Diagnostic::error(
-                    "assertion",
-                    place(Some(*origin)),
-                    format!("assertion failed at time = {t}: {message}"),
-                );
+                let span = place(Some(*origin));
+                let d = match lacking {
+                    true => unassigned(span, &format!(" at time = {t}"), message),
+                    false => Diagnostic::error(
+                        "assertion",
+                        span,
+                        format!("assertion failed at time = {t}: {message}"),
+                    ),
+                };
                 let d = in_component(d, *origin, model);
                 match values.is_empty() {
                     true => d,
@@ -243,22 +248,37 @@ fn in_component(d: Diagnostic, origin: OriginId, model: &CompiledModel) -> Diagn
 }
 
 /// A failed evaluation with what the function said.
-fn evaluation(seen: &SimError, reason: &str, model: &CompiledModel) -> Diagnostic {
+fn evaluation(seen: &SimError, reason: &FunctionError, model: &CompiledModel) -> Diagnostic {
     let d = seen.diagnostic(model);
-    let assertion = reason.strip_prefix(FUNCTION_ASSERTION);
-    match assertion.and_then(|r| r.split_once(": ")) {
-        Some((function, message)) => Diagnostic::error(
+    let span = d.labels.first().map_or(Span::NONE, |l| l.span);
+    match reason {
+        FunctionError::Assertion { function, message } => Diagnostic::error(
             "assertion",
-            d.labels.first().map_or(Span::NONE, |l| l.span),
+            span,
             format!("assertion failed{}: {message}", seen.when()),
         )
         .note(format!("in function {function}, called from here")),
-        None => d.note(reason.to_string()),
+        FunctionError::Unassigned { message } => unassigned(span, &seen.when(), message),
+        FunctionError::Endless { .. } => {
+            Diagnostic::error("evaluation-steps", span, format!("{reason}{}", seen.when()))
+                .hint("if the loop does end, raise `--max-evaluation-steps`")
+        }
+        FunctionError::TooDeep { .. } => Diagnostic::error(
+            "endless-recursion",
+            span,
+            format!("{reason}{}", seen.when()),
+        )
+        .hint("a recursion needs a case in which the function does not call itself"),
+        _ => d.note(reason.to_string()),
     }
 }
 
-/// How the failure of an assertion inside of a function begins ([`acausal_expr::FunctionError`]).
-const FUNCTION_ASSERTION: &str = "assertion in function ";
+/// A function that has not assigned what is used of it.
+fn unassigned(span: Span, when: &str, message: &str) -> Diagnostic {
+    Diagnostic::error("unassigned-output", span, format!("{message}{when}")).hint(
+        "assign it on every way through the function, or give it a value where it is declared",
+    )
+}
 
 impl SimError {
     /// ` at time = 1`, where the time is known.

@@ -106,6 +106,8 @@ pub enum SimError {
     Assertion {
         /// The instant.
         t: f64,
+        /// Nobody wrote it: a function has not assigned what is used of it.
+        unassigned: bool,
         /// Its message.
         message: String,
         /// The variables of its condition with their values.
@@ -129,7 +131,7 @@ pub enum SimError {
         /// What the solver saw.
         seen: Box<SimError>,
         /// The failure of the function.
-        reason: String,
+        reason: acausal_expr::FunctionError,
     },
     /// A subscript that is known at run time only is out of range.
     Subscript {
@@ -215,7 +217,7 @@ impl SimError {
     }
 
     /// Adds why a function failed to an error that says that an evaluation did.
-    pub(crate) fn because(self, reason: Option<String>) -> SimError {
+    pub(crate) fn because(self, reason: Option<acausal_expr::FunctionError>) -> SimError {
         let evaluation = |limit: &StepLimit| matches!(limit, StepLimit::Evaluation(_));
         let fits = match &self {
             SimError::NotFinite { .. } | SimError::Parameter { .. } => true,

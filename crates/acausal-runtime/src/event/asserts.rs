@@ -9,7 +9,7 @@
 //! `initial()` are looked at when the start has been solved as well; those of initial equations hold only there.
 
 use acausal_compiled::{AssertCode, CompiledModel};
-use acausal_expr::flat::VarType;
+use acausal_expr::flat::{AssertionLevel, VarType};
 use acausal_expr::{ExprId, Exprs, IterId, Node, Printer, Range, ScalarValue, ValueKind};
 
 use super::{EventOutcome, EventState};
@@ -33,7 +33,8 @@ impl EventState {
         for (k, code) in model.events.asserts.iter().enumerate() {
             let known = first..first + code.len;
             first = known.end;
-            if initial && !code.initial {
+            // What is not assigned is no value at the start either.
+            if initial && !code.initial && code.level != AssertionLevel::Unassigned {
                 continue;
             }
             machine.run(ProgramId::Assert(k), y, yp);
@@ -67,12 +68,13 @@ pub(super) fn report(
     machine.update_all(t, y, yp);
     let at = At::new(machine, &code.domain, point, (t, y, yp));
     let message = at.text(code.message);
-    if code.warning {
+    if code.level == AssertionLevel::Warning {
         outcome.warnings.push(format!("at time = {t}: {message}"));
         return Ok(());
     }
     Err(SimError::Assertion {
         t,
+        unassigned: code.level == AssertionLevel::Unassigned,
         message,
         values: at.values(code),
         origin: code.origin,

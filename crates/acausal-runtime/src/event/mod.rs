@@ -78,6 +78,8 @@ pub(crate) struct EventState {
     pub(crate) scales: Vec<f64>,
     /// Per relation: what may be rounding error.
     rounding: Vec<f64>,
+    /// Per relation: the width of its hysteresis since the last event.
+    pub(crate) bands: Vec<f64>,
     /// Per scalar assertion: it does not hold.
     failing: Vec<bool>,
     /// A discrete variable of the timetable has changed, and the round in which it did is not over.
@@ -204,6 +206,7 @@ impl EventState {
             },
             scales: vec![0.0; model.events.cells],
             rounding: EventState::rounding(machine),
+            bands: vec![0.0; model.events.cells],
             failing: vec![false; asserts::count(&model)],
             moved: false,
         })

@@ -189,6 +189,7 @@ impl EventState {
             };
             // What is no number is not on its side.
             let on_its_side = side * difference > near;
+            self.bands[k] = band;
             ctx.machine.shifts[k] = if on_its_side {
                 0.0
             } else {

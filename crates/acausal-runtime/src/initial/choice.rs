@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use super::StartData;
 use super::conditions::{StartCondition, StartSystem};
-use super::elimination::{Elimination, INDEPENDENT, PIVOT, scale_row};
+use super::elimination::{Elimination, INDEPENDENT, PIVOT, Row, scale_row};
 use crate::machine::Machine;
 
 /// A better choice than the structural one, if there is anything to choose and the numbers tell.
@@ -58,6 +58,10 @@ pub(crate) fn well_conditioned(
             }
         }
     }
+    let slopes: Vec<usize> = (0..columns.len())
+        .filter(|&j| (n..2 * n).contains(&columns[j]))
+        .collect();
+    scale_slopes(&mut rows, &slopes);
     let mut elimination = Elimination::new(columns.len());
     for mut row in rows {
         if !scale_row(&mut row) || !elimination.take(row, PIVOT, |_| true) {
@@ -97,6 +101,26 @@ pub(crate) fn well_conditioned(
         held,
         released: candidates,
     })
+}
+
+/// Sizes of derivatives: nobody knows what is fast in a model, and a nominal value per second says nothing. With rows divided by what is no derivative in them, the largest entry of a derivative
+/// becomes one, so that the choice is the same in seconds and in nanoseconds.
+fn scale_slopes(rows: &mut [Row], slopes: &[usize]) {
+    for row in rows.iter_mut() {
+        let others = row.iter().filter(|(j, _)| slopes.binary_search(j).is_err());
+        let size = others.fold(0.0f64, |m, (_, v)| m.max(v.abs()));
+        if size > 0.0 && size.is_finite() {
+            row.values_mut().for_each(|v| *v /= size);
+        }
+    }
+    for j in slopes {
+        let entries = rows.iter().filter_map(|row| row.get(j));
+        let size = entries.fold(0.0f64, |m, v| m.max(v.abs()));
+        if size > 0.0 && size.is_finite() {
+            let entries = rows.iter_mut().filter_map(|row| row.get_mut(j));
+            entries.for_each(|v| *v /= size);
+        }
+    }
 }
 
 /// The order of optional conditions, as for the structural choice.

@@ -53,6 +53,8 @@ pub enum InitialKind {
     Singular,
     /// Solutions meet on the way: from here on the equations do not say which one to follow.
     SolutionsMeet,
+    /// The solution folds back: there is none nearby behind this instant.
+    SolutionEnds,
     /// The iteration did not converge.
     NoConvergence,
     /// An equation has no finite value at the guess.
@@ -126,6 +128,14 @@ impl InitialFailure {
                 ),
             )
             .hint("state the model so that derivatives enter linearly"),
+            InitialKind::SolutionEnds => Diagnostic::error(
+                "singular",
+                span,
+                format!(
+                    "this equation does not determine {names} {at}: the solution that was followed folds back there, and no other one was found behind it"
+                ),
+            )
+            .hint("add what lets it change over quickly (a small capacity or inertia), or write the branches with a relation that switches between them"),
             InitialKind::Singular if one => Diagnostic::error(
                 code("initial-singular", "singular"),
                 span,
@@ -218,7 +228,10 @@ impl InitialFailure {
     fn details(&self, mut d: Diagnostic, model: &CompiledModel) -> Diagnostic {
         let show_residual = !matches!(
             self.kind,
-            InitialKind::Singular | InitialKind::SolutionsMeet | InitialKind::Overdetermined
+            InitialKind::Singular
+                | InitialKind::SolutionsMeet
+                | InitialKind::SolutionEnds
+                | InitialKind::Overdetermined
         );
         // Of an equation with many elements a few stand for all of them.
         let (mut shown, mut elements): (usize, Vec<(Span, usize)>) = (0, Vec::new());

@@ -153,6 +153,12 @@ impl Machine {
             functions: acausal_expr::Functions::compile(&m.symbols.exprs, &m.symbols.functions)
                 .map_err(SimError::Function)?,
             failed: FunctionFailure::default(),
+            endless: m
+                .symbols
+                .functions
+                .iter()
+                .map(|_| Default::default())
+                .collect(),
         };
         let mut partials = vec![0.0; m.jacobian.partials_len];
         m.jacobian.fill_constants(&mut partials);

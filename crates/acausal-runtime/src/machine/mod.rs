@@ -311,6 +311,11 @@ impl Machine {
         }
     }
 
+    /// Whether the partial derivatives can change between two events.
+    pub(crate) fn partials_vary_in_a_step(&self) -> bool {
+        programs::partials_vary_in_a_step(&self.model)
+    }
+
     /// Brings parameters that depend on free ones and local assignments up to date.
     pub(crate) fn update_all(&mut self, t: f64, y: &[f64], yp: &[f64]) {
         if !self.model.initial.dependent.is_empty() {

@@ -13,7 +13,7 @@
 use std::sync::Mutex;
 
 use acausal_base::Scale;
-use acausal_compiled::{ActionCode, CompiledModel};
+use acausal_compiled::{ActionCode, CompiledModel, fixed};
 use acausal_cpu::Team;
 use acausal_jit::kernel::{Address, Bank, Call, Kernel, Program};
 use acausal_jit::tiles::Predict;
@@ -392,6 +392,22 @@ impl<'a> Passes<'a> {
         let lengths = self.lengths(self.model.n);
         Tiles::bind(self.code, self.kernels, program, lengths, lists).map_err(SimError::Code)
     }
+}
+
+/// Whether the partial derivatives of a model can change between two events: some depend on unknowns or on time, or there are histories, which they may read.
+pub(super) fn partials_vary_in_a_step(model: &CompiledModel) -> bool {
+    let partials = &model.jacobian.partials;
+    let is_time = |a: &Address, j| a.bank() == Some(Bank::Mem) && a.element(j) == Some(fixed::TIME);
+    let reads_time = |call: &Call| {
+        call.slots
+            .iter()
+            .any(|a| (0..call.count).any(|j| is_time(a, j)))
+    };
+    let has_histories = !model.events.delays.is_empty() || !model.events.spatials.is_empty();
+    has_histories
+        || partials.iter().any(reads_unknowns)
+        || partials.iter().any(reads_time)
+        || reads(partials, &model.locals)
 }
 
 /// Whether a call reads y or y'.

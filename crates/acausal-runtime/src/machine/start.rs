@@ -83,6 +83,11 @@ impl Machine {
         let mut partials = std::mem::take(&mut self.partials);
         self.run_to(ProgramId::Partials, y, yp, &mut partials);
         self.partials = partials;
+        self.consistent_jacobian_at_hand(schedule, values);
+    }
+
+    /// The same at the point of the partial derivatives that were evaluated last, here or for the integrator.
+    pub(crate) fn consistent_jacobian_at_hand(&mut self, schedule: &Schedule, values: &mut [f64]) {
         // Its rows of local assignments have no entry that those of the integrator's matrix have not.
         let acc = &mut self.acc[..schedule.acc_len];
         schedule.accumulate(None, &self.partials, (1.0, 1.0), acc, values);

@@ -7,13 +7,17 @@ use acausal_jit::kernel::Bank;
 use acausal_solver::{Integrator, SolverError, StepLimit, StepOutcome};
 
 use super::{REACH_STEPS, Simulation, absorb};
-use crate::at_event::record_delays;
+use crate::at_event::{Crossed, record_delays};
 use crate::consistent_indicators::ConsistentIndicators;
+use crate::error::{InitialFailure, InitialKind};
 use crate::event::EventOutcome;
 use crate::history::RecentSamples;
 use crate::initial::restart_system;
 use crate::selected::SelectedSignals;
 use crate::{Settings, SimError, Sink, Summary};
+
+/// A relation whose sides have not differed by more than this many widths of its hysteresis has not left its threshold. In a sliding mode they differ by one or two.
+const LEFT_BEHIND: f64 = 8.0;
 
 impl Simulation {
     /// Integrates to the end.
@@ -83,6 +87,7 @@ impl Simulation {
             self.keep_open(found, settings, summary)?;
             let mut bdf = self.integrator(settings)?;
             bdf.limit_first_step(first_step);
+            self.smooth = bdf.smooth_distance();
             let result = self.advance(&mut *bdf, &mut buffers, settings, sink, summary);
             self.tracer.finish(&mut *bdf, &self.machine.model, sink);
             summary.add(&*bdf, &self.machine.model);
@@ -119,7 +124,10 @@ impl Simulation {
                     continue;
                 }
             };
-            self.accept(bdf, buffers, settings, sink, summary)?;
+            if self.accept(bdf, buffers, target, settings, sink, summary)? {
+                next_event = self.next_event();
+                continue;
+            }
             if outcome == StepOutcome::Roots {
                 self.follow(bdf);
                 self.correct_crossing(bdf);
@@ -201,7 +209,16 @@ impl Simulation {
     ) -> Result<(), SimError> {
         self.follow(bdf);
         if !self.jump(&error, target, settings, sink, summary)? {
-            let error = self.explain(error);
+            let ends = matches!(
+                error,
+                SolverError::StepTooSmall { .. }
+                    | SolverError::RepeatedFailure { .. }
+                    | SolverError::SingularMatrix { .. }
+            );
+            let error = match self.folds_back().filter(|_| ends) {
+                Some(fold) => SimError::Initialisation(fold),
+                None => self.explain(error),
+            };
             self.last_row(settings, sink);
             return Err(error);
         }
@@ -209,15 +226,16 @@ impl Simulation {
         self.restart_integrator(bdf, &[], settings, summary)
     }
 
-    /// Takes a step over: rows up to its end, what delays keep.
+    /// Takes a step over: rows up to its end, what delays keep. True if the solution ends inside of it and the run goes on with another one.
     fn accept(
         &mut self,
         bdf: &mut dyn Integrator,
         buffers: &mut (Vec<f64>, Vec<f64>),
+        target: f64,
         settings: &Settings,
         sink: &mut dyn Sink,
         summary: &mut Summary,
-    ) -> Result<(), SimError> {
+    ) -> Result<bool, SimError> {
         let met = (self.impasse).look(
             &mut self.restart,
             &mut self.machine,
@@ -225,10 +243,31 @@ impl Simulation {
             self.t,
             &self.nominal,
         );
-        if let Err(failure) = met {
-            let until = failure.t.max(self.t);
-            self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
-            return Err(SimError::Initialisation(failure));
+        match met {
+            Err(failure) => {
+                let until = failure.t.max(self.t);
+                self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
+                return Err(SimError::Initialisation(failure));
+            }
+            Ok(Some(end)) => {
+                let until = end.max(self.t);
+                self.outputs_before(bdf, until, buffers, settings, sink, summary)?;
+                bdf.interpolate(until, &mut self.y, &mut self.yp);
+                (self.t, self.behind) = (until, false);
+                self.correct_end(bdf);
+                self.machine.update(self.t, &self.y, &self.yp);
+                if !self.jump_from_here(target, settings, sink, summary)? {
+                    self.last_row(settings, sink);
+                    let at = self.folds_back();
+                    return Err(SimError::Initialisation(at.unwrap_or_else(|| {
+                        Box::new(InitialFailure::new(InitialKind::SolutionEnds, until))
+                    })));
+                }
+                self.impasse.forget();
+                self.restart_integrator(bdf, &[], settings, summary)?;
+                return Ok(true);
+            }
+            Ok(None) => {}
         }
         let reached = bdf.t();
         self.outputs_before(bdf, reached, buffers, settings, sink, summary)?;
@@ -236,8 +275,9 @@ impl Simulation {
         let long = REACH_STEPS * (reached - self.t);
         self.reach = Some(self.reach.map_or(long, |r| r.max(long)));
         self.t = reached;
+        self.smooth = bdf.smooth_distance();
         self.behind = true;
-        Ok(())
+        Ok(false)
     }
 
     /// Looks at all variables and assertions after a step.
@@ -269,9 +309,9 @@ impl Simulation {
     ) -> Result<bool, SimError> {
         // An indicator is positive while its relation is as its cell says. Whatever is negative after a step, found as a
         // crossing or not, belongs to a cell that no longer holds.
-        let (crossings, passed) = self.crossings(bdf, outcome);
+        let crossed = self.crossings(bdf, outcome);
         let by_time = self.t >= next_event;
-        if crossings.is_empty() && passed.is_empty() && !by_time {
+        if crossed.relations.is_empty() && crossed.passed.is_empty() && !by_time {
             record_delays(&mut self.machine, self.t, &self.y, &self.yp)?;
             if self.drop_shifts(bdf) {
                 bdf.forget_roots();
@@ -283,10 +323,10 @@ impl Simulation {
             self.correct_end(bdf);
         }
         let clock = Instant::now();
-        self.event(&crossings, &passed, settings, sink, summary)?;
+        self.event(&crossed, settings, sink, summary)?;
         self.impasse.forget();
         if settings.checkpoint_at != Some(self.t) {
-            self.restart_integrator(bdf, &crossings, settings, summary)?;
+            self.restart_integrator(bdf, &crossed.relations, settings, summary)?;
         }
         self.seconds.events += clock.elapsed().as_secs_f64();
         Ok(true)
@@ -321,7 +361,7 @@ impl Simulation {
     }
 
     /// Relations that are no longer as their cells say, and indicators of delays at whose end something comes out.
-    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> (Vec<usize>, Vec<usize>) {
+    fn crossings(&self, bdf: &dyn Integrator, outcome: StepOutcome) -> Crossed {
         let mut crossings = bdf.negative_roots();
         if outcome == StepOutcome::Roots {
             let falling = bdf.found_roots().iter().filter(|c| !c.rising);
@@ -331,10 +371,14 @@ impl Simulation {
         crossings.dedup();
         let watched = &self.machine.watched;
         let passed = crossings.split_off(crossings.partition_point(|k| *k < watched.len()));
-        (
-            crossings.into_iter().map(|k| watched[k]).collect(),
-            passed.into_iter().map(|k| k - watched.len()).collect(),
-        )
+        let largest = bdf.largest_indicators();
+        let confined = |k: &usize| largest[*k] <= LEFT_BEHIND * self.events.bands[watched[*k]];
+        Crossed {
+            confined: crossings.iter().map(confined).collect(),
+            relations: crossings.into_iter().map(|k| watched[k]).collect(),
+            passed: passed.into_iter().map(|k| k - watched.len()).collect(),
+            error: bdf.crossing_error(),
+        }
     }
 
     /// Whether somebody looks at all variables after each step. In a model without anything discrete nobody does between two rows;
@@ -363,7 +407,7 @@ impl Simulation {
 
     /// After a failed step: the last accepted state, unless a row stands there already. The failure of the step is what
     /// the user is told; one of the writer would only hide it.
-    fn last_row(&mut self, settings: &Settings, sink: &mut dyn Sink) {
+    pub(crate) fn last_row(&mut self, settings: &Settings, sink: &mut dyn Sink) {
         if self.output_time(settings, self.next_output.saturating_sub(1)) < self.t {
             self.machine.update(self.t, &self.y, &self.yp);
             let _ = self.row(self.t, sink);

@@ -201,12 +201,14 @@ pub(crate) struct Simulation {
     /// A time that is long for the model: [`REACH_STEPS`] times the longest step so far, at first what the slopes say ([`reach`]). What is looked at a short time ahead is
     /// a fraction of it. (Neither the distance of output rows nor the stop time says anything about a model.)
     pub reach: Option<f64>,
+    /// The distance in time on which the event indicators are smooth; infinite where it is not known.
+    pub(crate) smooth: f64,
     /// Index of the next output instant.
     pub next_output: u64,
     /// Recent events, to notice a standstill.
     pub(crate) watch: Watch,
     /// Whether solutions meet.
-    impasse: crate::consistent::ImpasseMonitor,
+    pub(crate) impasse: crate::consistent::ImpasseMonitor,
     /// What keeps unknowns where they are that the equations leave open.
     pub(crate) border: Option<Bordered>,
     /// Sets of open unknowns that have been reported.
@@ -370,6 +372,7 @@ impl Simulation {
             behind: false,
             origin: settings.start,
             reach: None,
+            smooth: f64::INFINITY,
             next_output: 0,
             watch: Watch::default(),
             impasse: crate::consistent::ImpasseMonitor::default(),
@@ -387,6 +390,7 @@ impl Simulation {
         &'a mut self,
         settings: &Settings,
     ) -> (&'a mut EventState, EventContext<'a>) {
+        let reach = self.reach.unwrap_or(UNKNOWN_REACH);
         let ctx = EventContext {
             machine: &mut self.machine,
             system: &mut self.restart,
@@ -395,7 +399,7 @@ impl Simulation {
             yp: &mut self.yp,
             nominal: &self.nominal,
             tolerance: settings.tolerance,
-            reach: self.reach.unwrap_or(UNKNOWN_REACH),
+            reach: reach.min(REACH_SMOOTH * self.smooth),
         };
         (&mut self.events, ctx)
     }
@@ -403,6 +407,9 @@ impl Simulation {
 
 /// Steps that are a long time for a model: a run of few of them.
 const REACH_STEPS: f64 = 100.0;
+
+/// The same by the distance on which relations are smooth: what looks ahead by 1e-8 of the reach ([`crate::event::threshold`]) then looks a hundredth of it ahead.
+const REACH_SMOOTH: f64 = 1e6;
 
 /// The same in seconds before anything has moved.
 pub(crate) const UNKNOWN_REACH: f64 = 1.0;

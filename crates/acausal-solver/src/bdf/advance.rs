@@ -135,7 +135,11 @@ impl Bdf {
         let evaluated = self.predict_and_evaluate(dae, t_new);
         self.correct(dae, t_new, evaluated)?;
         let tested = self.tolerances.tested();
-        let norms = (self.corrector.sums.errors).map(|sum| (sum / tested).sqrt());
+        let allowed = match self.stepper.is_fine() {
+            true => self.options.fine_allowance,
+            false => 1.0,
+        };
+        let norms = (self.corrector.sums.errors).map(|sum| (sum / tested).sqrt() / allowed);
         Ok(self.stepper.estimate(&self.history.c, norms))
     }
 

@@ -12,15 +12,22 @@
 //!    looks and at most doubled by each of them, so that an oscillation that was resolved once stays so however long the
 //!    steps become.
 //!
-//! What can still be lost is a dip shorter than half a step that none of the values before it announces. An indicator that
-//! does not become smoother by looking closer (noise) is left out of the second rule until the next event.
+//! 3. The first looks of an integration are [`FIRST`] of its first step apart, and each may be twice as far as the one before: the scale on which the
+//!    indicators are smooth is found from below, where three looks cannot mistake an oscillation for a slower one. So the crossings of `sin(1e9*time)` are all found whatever
+//!    the first step is.
 //!
-//! Cost: one evaluation per step for indicators that are far from zero, two otherwise; more only while rule 2 asks for it.
+//! What can still be lost is a dip shorter than half a step that none of the values before it announces. An indicator that
+//! does not become smoother by looking closer (noise) is left out of the second rule until the next event. (Not by the third rule: what begins at zero is noise until it has
+//! moved by more than its last digits.)
+//!
+//! Cost: some thirty evaluations at the start, once; then one evaluation per step for indicators that are far from zero, two otherwise; more only while rule 2 asks for it.
 
 /// Looks per step, at least.
 const SAMPLES_PER_STEP: f64 = 2.0;
 /// See the module.
 const DISTANT: f64 = 4.0;
+/// See the module: periods down to a billionth of the first step are resolved.
+const FIRST: f64 = 1e-10;
 /// See the module. With it about ten looks follow a period of a sine.
 const TRUST: f64 = 0.1;
 /// See the module: what rises from nothing is never predicted well, and what comes near zero by so little is a matter of the
@@ -39,6 +46,8 @@ type At<'a> = (f64, &'a [f64]);
 pub(super) struct IndicatorSampling {
     /// Longest distance of looks.
     distance: f64,
+    /// It grows from [`FIRST`]: no indicator has limited it yet.
+    growing: bool,
     /// A position before the last two, if there is one on the same smooth piece.
     earlier: Option<f64>,
     values: Vec<f64>,
@@ -54,6 +63,7 @@ impl Default for IndicatorSampling {
     fn default() -> IndicatorSampling {
         IndicatorSampling {
             distance: f64::INFINITY,
+            growing: false,
             earlier: None,
             values: Vec::new(),
             scales: Vec::new(),
@@ -86,7 +96,11 @@ impl IndicatorSampling {
     }
 
     /// Where to look next in a step of size `h`, at most at `t_end`.
-    pub fn next(&self, lo: At<'_>, before: Option<At<'_>>, t_end: f64, h: f64) -> f64 {
+    pub fn next(&mut self, lo: At<'_>, before: Option<At<'_>>, t_end: f64, h: f64) -> f64 {
+        if self.distance.is_infinite() {
+            (self.distance, self.growing) = (FIRST * h, true);
+        }
+        self.growing &= self.distance < h / SAMPLES_PER_STEP;
         let rest = t_end - lo.0;
         let distant = before.is_some_and(|before| {
             let time = lo.0 - before.0;
@@ -106,18 +120,21 @@ impl IndicatorSampling {
         }
     }
 
-    /// Whether the values at a place are what the three looks before let expect.
-    pub fn is_resolved(&mut self, lo: At<'_>, before: Option<At<'_>>, there: At<'_>) -> bool {
+    /// Whether the values at a place are what the three looks before let expect; nothing where there are not three, behind an event.
+    pub fn is_resolved(
+        &mut self,
+        lo: At<'_>,
+        before: Option<At<'_>>,
+        there: At<'_>,
+    ) -> Option<bool> {
         self.missed.clear();
         for (scale, g) in self.scales.iter_mut().zip(there.1) {
             *scale = scale.max(g.abs());
         }
-        let (Some(before), Some(t0)) = (before, self.earlier) else {
-            return true;
-        };
+        let (before, t0) = (before?, self.earlier?);
         let least = LEAST * f64::EPSILON * there.0.abs();
         if there.0 - lo.0 <= least {
-            return true;
+            return Some(true);
         }
         let (t1, t2, t) = (before.0, lo.0, there.0);
         // Lagrange's weights of the parabola through the three.
@@ -132,19 +149,29 @@ impl IndicatorSampling {
                 self.missed.push(i);
             }
         }
-        self.missed.is_empty()
+        Some(self.missed.is_empty())
     }
 
-    /// A look at this distance was good; `cut` if a longer one was not.
+    /// A look at this distance was as predicted; `cut` if a longer one was not.
     pub fn accept(&mut self, distance: f64, cut: bool) {
+        self.growing &= !cut;
         self.distance = match cut {
             true => 2.0 * distance,
             false => self.distance.max(2.0 * distance),
         };
     }
 
-    /// No distance was good: the indicators that were missed are not smooth.
-    pub fn give_up(&mut self) {
+    /// The distance on which the indicators are smooth, as far as that is known.
+    pub fn distance(&self) -> f64 {
+        self.distance
+    }
+
+    /// No distance up to this one was good: the indicators that were missed are not smooth.
+    pub fn give_up(&mut self, distance: f64) {
+        if self.growing {
+            self.distance = self.distance.max(2.0 * distance);
+            return;
+        }
         for &i in &self.missed {
             self.noisy[i] = true;
         }

@@ -318,6 +318,22 @@ impl Bdf {
         self.roots.negative().collect()
     }
 
+    /// Per event indicator: its largest value since the start or restart.
+    pub fn largest_indicators(&self) -> &[f64] {
+        self.roots.largest()
+    }
+
+    /// The distance in time on which the event indicators are smooth, found while they were looked at; infinite where it is not known.
+    pub fn smooth_distance(&self) -> f64 {
+        self.roots.smooth_distance()
+    }
+
+    /// The error of a located crossing in the last step.
+    pub fn crossing_error(&self) -> f64 {
+        let (tn, h) = (self.stepper.tn, self.stepper.h_used);
+        self.roots.crossing_error(tn, h)
+    }
+
     /// The indicators are others from now on, with the same signs.
     pub fn forget_roots(&mut self) {
         self.roots.forget();

@@ -34,6 +34,8 @@ pub struct BdfOptions {
     /// constraint by 0.75, 0.58, 0.14 and 0.03 rtol. The heat equation takes 10 % more iterations at 0.03 for nothing.
     /// Systems with multipliers: take 0.03, or 0.01 where constraints must hold tightly.
     pub newton_tolerance: f64,
+    /// In steps that are far shorter than the longest one so far (a millionth), the error test allows this many times the tolerances; the corrector does not.
+    pub fine_allowance: f64,
     /// Error test failures in one step before giving up (IDA: 10).
     pub max_error_test_failures: u32,
     /// Convergence failures in one step before giving up (IDA: 10).
@@ -62,6 +64,7 @@ impl Default for BdfOptions {
             max_steps: 100_000_000,
             max_newton_iterations: 4,
             newton_tolerance: 0.1,
+            fine_allowance: 1.0,
             max_error_test_failures: 10,
             max_convergence_failures: 10,
             trace: false,
@@ -94,6 +97,7 @@ impl BdfOptions {
             return Err(InvalidInput::Order);
         }
         let steps_valid = self.max_step > 0.0
+            && self.fine_allowance > 0.0
             && self.min_step >= 0.0
             && self.initial_step.is_none_or(|h| h > 0.0 && h.is_finite());
         if !steps_valid {

@@ -74,9 +74,26 @@ pub(crate) struct RootFinder {
     y: Vec<f64>,
     yp: Vec<f64>,
     sampling: IndicatorSampling,
+    /// Per indicator: its largest value since the start.
+    largest: Vec<f64>,
 }
 
 impl RootFinder {
+    /// Per indicator: its largest value since the start or restart.
+    pub fn largest(&self) -> &[f64] {
+        &self.largest
+    }
+
+    /// How exactly crossings are located in a step of size `h` that ends at `end`.
+    pub fn crossing_error(&self, end: f64, h: f64) -> f64 {
+        BRACKET_WIDTH * f64::EPSILON * (end.abs() + h)
+    }
+
+    /// The distance on which the indicators are smooth; infinite where it is not known.
+    pub fn smooth_distance(&self) -> f64 {
+        self.sampling.distance()
+    }
+
     /// The values before the position say nothing about what follows.
     pub fn forget(&mut self) {
         self.t_before = None;
@@ -133,6 +150,9 @@ impl RootFinder {
                 *s = sign_of(g);
             }
         }
+        for (largest, &g) in self.largest.iter_mut().zip(&self.g_lo) {
+            *largest = largest.max(g);
+        }
     }
 }
 
@@ -186,6 +206,7 @@ impl RootFinder {
         self.sign.resize(m, 0);
         self.zero_counts.clear();
         self.zero_counts.resize(m, false);
+        self.largest.clear();
         self.t_lo = t;
         if m == 0 {
             return Ok(());
@@ -197,6 +218,7 @@ impl RootFinder {
         *evaluations += 1;
         self.evaluate(dae, t, 0.0, None)?;
         self.g_lo.copy_from_slice(&self.g_mid);
+        self.largest.clone_from(&self.g_lo);
         for (s, &g) in self.sign.iter_mut().zip(&self.g_lo) {
             *s = sign_of(g);
         }
@@ -247,9 +269,14 @@ impl RootFinder {
             }
             let before = self.t_before.map(|t| (t, &self.g_before[..]));
             let (at, there) = ((lo, &self.g_lo[..]), (end, &self.g_mid[..]));
-            if self.sampling.is_resolved(at, before, there) {
-                self.sampling.accept(end - lo, cut > 0);
-                return Ok(end);
+            match self.sampling.is_resolved(at, before, there) {
+                // What nobody predicted says nothing about longer distances.
+                None => return Ok(end),
+                Some(true) => {
+                    self.sampling.accept(end - lo, cut > 0);
+                    return Ok(end);
+                }
+                Some(false) => {}
             }
             if cut == MOST_CUTS {
                 break;
@@ -257,7 +284,7 @@ impl RootFinder {
             end = lo + 0.5 * (end - lo);
         }
         // What does not become smoother by looking closer has noise in it.
-        self.sampling.give_up();
+        self.sampling.give_up(first - lo);
         self.roots_at(step, first)?;
         Ok(first)
     }
@@ -286,7 +313,7 @@ impl RootFinder {
         let Some(mut index) = decisive else {
             return Ok(None);
         };
-        let tolerance = BRACKET_WIDTH * f64::EPSILON * (step.end.abs() + step.h);
+        let tolerance = self.crossing_error(step.end, step.h);
         let (mut lo, mut hi) = (self.t_lo, t_hi);
         let mut weight = 1.0;
         let mut last_side = 0i8;

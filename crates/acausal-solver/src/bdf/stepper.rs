@@ -12,6 +12,9 @@ use super::{BdfOptions, Coefficients};
 /// A last step that would stop short of `t_stop` by less than this fraction of h is stretched to reach it.
 const STRETCH: f64 = 1e-4;
 
+/// See [`BdfOptions::fine_allowance`].
+const FINE: f64 = 1e-6;
+
 /// How an integration gets going: `First -> Growing -> Regular`, with a restart back to `First`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -51,6 +54,8 @@ pub(super) struct Stepper {
     pub k_used: usize,
     /// A bound for the first step after a start that the caller knows and slopes do not show.
     pub first_step_limit: Option<f64>,
+    /// The longest step since the creation.
+    longest: f64,
     phase: Phase,
     stability: StabilityGuard,
     max_order: usize,
@@ -68,6 +73,7 @@ impl Stepper {
             h_used: 0.0,
             k_used: 0,
             first_step_limit: None,
+            longest: 0.0,
             phase: Phase::First { failed: false },
             stability: StabilityGuard::new(options.stability_detection),
             max_order: options.max_order,
@@ -82,6 +88,11 @@ impl Stepper {
         self.first_step_limit = None;
         self.phase = Phase::First { failed: false };
         self.stability.reset();
+    }
+
+    /// Whether the next step is so short that something has to be passed that no step resolves.
+    pub fn is_fine(&self) -> bool {
+        self.h < FINE * self.longest
     }
 
     /// No step since the start or restart.
@@ -215,6 +226,7 @@ impl Stepper {
         self.tn = t_new;
         self.k_used = k;
         self.h_used = self.h;
+        self.longest = self.longest.max(self.h);
         let held = self.stability.observe(k, self.h, estimates.differences);
         let limit = self.order_limit();
         if held || estimates.k_next < k || k >= limit {

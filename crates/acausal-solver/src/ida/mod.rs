@@ -375,6 +375,18 @@ impl Integrator for Ida {
         self.roots.negative().collect()
     }
 
+    fn largest_indicators(&self) -> &[f64] {
+        self.roots.largest()
+    }
+
+    fn smooth_distance(&self) -> f64 {
+        self.roots.smooth_distance()
+    }
+
+    fn crossing_error(&self) -> f64 {
+        self.roots.crossing_error(self.tn, self.last_step())
+    }
+
     fn forget_roots(&mut self) {
         self.roots.forget();
     }

@@ -27,7 +27,7 @@ pub use band::Band;
 pub(crate) use btf::block_form;
 pub use dense::DenseLu;
 pub use rank::{DENSE_BLOCK, RankDeficiency, rank_deficiency};
-pub use sparse::{Determinant, FactorCounts, SparseLu};
+pub use sparse::{FactorCounts, SparseLu};
 pub use triangular::Substitution;
 
 use crate::pattern::Pattern;

@@ -8,7 +8,7 @@ use super::frames::Frames;
 use super::grid::{Grid, array_of, for_product};
 use super::model::{Index, Model};
 use crate::flow::{Flow, Graph};
-use crate::pantelides::{Dae, Differentiated};
+use crate::pantelides::{Differentiated, NodeDae};
 use crate::{Rows, VarId};
 
 /// An incidence: the cell of a variable that an access of the equation cell touches.
@@ -23,7 +23,7 @@ pub(super) struct Instance {
     pub(super) var_grids: Vec<Grid>,
     pub(super) eq_grids: Vec<Grid>,
     pub(super) entries: Rows<Entry>,
-    pub(super) dae: Dae,
+    pub(super) dae: NodeDae,
     /// Graph variable of each variable cell, `NONE` if the element does not exist.
     pub(super) node: Vec<u32>,
     pub(super) slot_of_node: Vec<u32>,
@@ -101,29 +101,7 @@ impl Instance {
             });
         }
 
-        // Chains of derivatives: from the highest down, what has a derivative exists; undifferentiated ones always do.
-        let mut is_derivative = vec![false; model.variables.len()];
-        for v in &model.variables {
-            if let Some(d) = v.derivative {
-                is_derivative[d.index()] = true;
-            }
-        }
-        let mut root: Vec<u32> = (0..slots as u32).collect();
-        for first in (0..model.variables.len()).filter(|&v| !is_derivative[v]) {
-            let chain: Vec<usize> = std::iter::successors(Some(first), |&v| {
-                model.variables[v].derivative.map(VarId::index)
-            })
-            .collect();
-            for n in 0..var_grids[first].len() {
-                let mut exists = false;
-                for &v in chain.iter().rev() {
-                    let slot = var_grids[v].offset + n;
-                    exists |= present[slot] || v == first;
-                    present[slot] = exists;
-                    root[slot] = (var_grids[first].offset + n) as u32;
-                }
-            }
-        }
+        let root = mark_derivatives(model, &var_grids, &mut present);
         let mut node = vec![NONE; slots];
         let mut slot_of_node = Vec::new();
         let mut graph = Graph {
@@ -164,7 +142,7 @@ impl Instance {
             row.dedup();
             graph.incidence.push(row.iter().copied());
         }
-        let dae = Dae { graph, derivative };
+        let dae = NodeDae { graph, derivative };
         Instance {
             frames,
             var_grids,
@@ -278,6 +256,31 @@ impl Instance {
             complete,
         }
     }
+}
+
+/// Chains of derivatives: from the highest down, what has a derivative exists; undifferentiated ones always do. Gives the undifferentiated cell of each cell.
+fn mark_derivatives(model: &Model, var_grids: &[Grid], present: &mut [bool]) -> Vec<u32> {
+    let mut is_derivative = vec![false; model.variables.len()];
+    for v in &model.variables {
+        if let Some(d) = v.derivative {
+            is_derivative[d.index()] = true;
+        }
+    }
+    let mut root: Vec<u32> = (0..present.len() as u32).collect();
+    for first in (0..model.variables.len()).filter(|&v| !is_derivative[v]) {
+        let derivative = |&v: &usize| model.variables[v].derivative.map(VarId::index);
+        let chain: Vec<usize> = std::iter::successors(Some(first), derivative).collect();
+        for n in 0..var_grids[first].len() {
+            let mut exists = false;
+            for &v in chain.iter().rev() {
+                let slot = var_grids[v].offset + n;
+                exists |= present[slot] || v == first;
+                present[slot] = exists;
+                root[slot] = (var_grids[first].offset + n) as u32;
+            }
+        }
+    }
+    root
 }
 
 /// Order in which equations and accesses are tried.

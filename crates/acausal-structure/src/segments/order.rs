@@ -133,6 +133,12 @@ fn classify(
     part: &[usize],
     inner: &[Arc],
 ) -> Sorted {
+    let in_step = || {
+        let relations: Option<Vec<Relation>> = (inner.iter())
+            .map(|a| relation(model, frames, nodes, a))
+            .collect();
+        InStep::new(nodes, part, inner, &relations?)
+    };
     let coupled = || Sorted {
         block: Block {
             segments: part.to_vec(),
@@ -142,157 +148,143 @@ fn classify(
         },
         dims: Vec::new(),
     };
-    let long = |n: usize| {
-        (0..nodes[n].sizes.len())
-            .filter(move |&k| nodes[n].sizes[k] > 1)
-            .collect::<Vec<_>>()
-    };
-    if part.len() == 1 && inner.is_empty() {
-        let dims = vec![long(part[0])];
-        let alignment = vec![vec![0; dims[0].len()]];
-        let kind = Kind::Elementwise;
-        let (segments, groups) = (part.to_vec(), vec![part.to_vec()]);
-        return Sorted {
-            block: Block {
-                segments,
-                kind,
-                groups,
-                alignment,
-            },
-            dims,
-        };
-    }
-    // dims[i]: the iterators of segment part[i] in the order of the block's dimensions
-    let place = |n: usize| part.binary_search(&n).unwrap_or(0);
-    let Some(relations) = inner
-        .iter()
-        .map(|a| relation(model, frames, nodes, a))
-        .collect::<Option<Vec<_>>>()
-    else {
-        return coupled();
-    };
-    let mut dims: Vec<Option<Vec<usize>>> = vec![None; part.len()];
-    dims[0] = Some(long(part[0]));
-    // Arcs connect all members; follow them in both directions until every member has its dimensions.
-    loop {
-        let mut changed = false;
-        for (arc, relation) in inner.iter().zip(&relations) {
-            let (from, to) = (place(arc.from), place(arc.to));
-            let (known, other, forward) = match (&dims[from], &dims[to]) {
-                (Some(d), None) => (d, to, true),
-                (None, Some(d)) => (d, from, false),
-                _ => continue,
-            };
-            let find = |it: &usize| {
-                let mut pairs = relation.iter();
-                if forward {
-                    pairs.find(|r| r.0 == *it).map(|r| r.1)
-                } else {
-                    pairs.find(|r| r.1 == *it).map(|r| r.0)
-                }
-            };
-            let Some(mapped) = known.iter().map(find).collect::<Option<Vec<_>>>() else {
-                return coupled();
-            };
-            dims[other] = Some(mapped);
-            changed = true;
+    let sorted = in_step().and_then(|block| block.sorted(frames, nodes, part, inner));
+    sorted.unwrap_or_else(coupled)
+}
+
+/// Pairs of iterators that run in step, with their offset.
+type Relation = Vec<(usize, usize, i64)>;
+
+/// A block whose segments run in step.
+struct InStep {
+    /// Per segment: its iterators in the order of the block's dimensions.
+    dims: Vec<Vec<usize>>,
+    /// Per arc and dimension of the block.
+    offsets: Vec<Vec<i64>>,
+}
+
+impl InStep {
+    /// Arcs connect all members; they are followed in both directions until every member has its dimensions. `None` if iterators have no partner.
+    fn new(
+        nodes: &[Node],
+        part: &[usize],
+        inner: &[Arc],
+        relations: &[Relation],
+    ) -> Option<InStep> {
+        let place = |n: usize| part.binary_search(&n).unwrap_or(0);
+        let sizes = &nodes[part[0]].sizes;
+        let mut dims: Vec<Option<Vec<usize>>> = vec![None; part.len()];
+        dims[0] = Some((0..sizes.len()).filter(|&k| sizes[k] > 1).collect());
+        loop {
+            let mut changed = false;
+            for (arc, relation) in inner.iter().zip(relations) {
+                let (from, to) = (place(arc.from), place(arc.to));
+                let (known, other, forward) = match (&dims[from], &dims[to]) {
+                    (Some(d), None) => (d, to, true),
+                    (None, Some(d)) => (d, from, false),
+                    _ => continue,
+                };
+                let find = |it: &usize| {
+                    let mut pairs = relation.iter();
+                    if forward {
+                        pairs.find(|r| r.0 == *it).map(|r| r.1)
+                    } else {
+                        pairs.find(|r| r.1 == *it).map(|r| r.0)
+                    }
+                };
+                dims[other] = Some(known.iter().map(find).collect::<Option<_>>()?);
+                changed = true;
+            }
+            if !changed {
+                break;
+            }
         }
-        if !changed {
-            break;
-        }
-    }
-    let Some(dims) = dims.into_iter().collect::<Option<Vec<_>>>() else {
-        return coupled();
-    };
-    let mut offsets: Vec<Vec<i64>> = Vec::new(); // per arc, per dimension of the block
-    for (arc, relation) in inner.iter().zip(&relations) {
-        let (from, to) = (&dims[place(arc.from)], &dims[place(arc.to)]);
-        let along = |k: usize| {
-            relation
-                .iter()
-                .find(|r| r.0 == from[k] && r.1 == to[k])
-                .map(|r| r.2)
+        let dims = dims.into_iter().collect::<Option<Vec<_>>>()?;
+        let offset = |(arc, relation): (&Arc, &Relation)| {
+            let pairs = dims[place(arc.from)].iter().zip(&dims[place(arc.to)]);
+            let along = |(from, to): (&usize, &usize)| {
+                let pair = relation.iter().find(|r| r.0 == *from && r.1 == *to);
+                pair.map(|r| r.2)
+            };
+            pairs.map(along).collect::<Option<Vec<_>>>()
         };
-        let Some(offset) = (0..from.len()).map(along).collect::<Option<Vec<_>>>() else {
-            return coupled();
-        };
-        offsets.push(offset);
+        let offsets = inner.iter().zip(relations).map(offset);
+        let offsets = offsets.collect::<Option<_>>()?;
+        Some(InStep { dims, offsets })
     }
 
-    let mut kind = Vec::new();
-    let mut alignment = vec![Vec::new(); part.len()];
-    for k in 0..dims[0].len() {
-        let arcs: Vec<(usize, usize, i64)> = inner
-            .iter()
-            .zip(&offsets)
-            .map(|(a, o)| (place(a.from), place(a.to), o[k]))
-            .collect();
-        let reversed: Vec<(usize, usize, i64)> = arcs.iter().map(|&(f, t, o)| (f, t, -o)).collect();
-        let (down, up) = (
-            potentials(part.len(), &arcs),
-            potentials(part.len(), &reversed),
-        );
-        let iterator = frames.of_equation(nodes[part[0]].equation)[dims[0][k]];
-        let (direction, p) = match (down, up) {
-            (Some(p), Some(_)) => (Direction::Independent, p),
-            (Some(p), None) if iterator.sign == 1 => (Direction::Ascending, p),
-            (Some(p), None) => (Direction::Descending, p),
-            (None, Some(p)) => {
-                let direction = if iterator.sign == 1 {
-                    Direction::Descending
-                } else {
-                    Direction::Ascending
-                };
-                (direction, p.iter().map(|x| -x).collect())
+    /// The block in an order of its elements. `None` if some dimension has none.
+    fn sorted(
+        self,
+        frames: &Frames,
+        nodes: &[Node],
+        part: &[usize],
+        inner: &[Arc],
+    ) -> Option<Sorted> {
+        let place = |n: usize| part.binary_search(&n).unwrap_or(0);
+        let mut directions = Vec::new();
+        let mut alignment = vec![Vec::new(); part.len()];
+        for (k, &iterator) in self.dims[0].iter().enumerate() {
+            let arcs: Vec<(usize, usize, i64)> = (inner.iter().zip(&self.offsets))
+                .map(|(a, o)| (place(a.from), place(a.to), o[k]))
+                .collect();
+            let iterator = frames.of_equation(nodes[part[0]].equation)[iterator];
+            let (direction, p) = direction(part.len(), &arcs, iterator.sign == 1)?;
+            directions.push(direction);
+            for (list, x) in alignment.iter_mut().zip(p) {
+                list.push(x);
             }
-            (None, None) => return coupled(),
+        }
+        // Arcs with no offset left are the algebraic loops of one element.
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); part.len()];
+        for (arc, offsets) in inner.iter().zip(&self.offsets) {
+            let (from, to) = (place(arc.from), place(arc.to));
+            if (0..offsets.len()).all(|k| offsets[k] + alignment[to][k] - alignment[from][k] == 0) {
+                next[from].push(to);
+            }
+        }
+        let groups = strong_components(part.len(), |n| next[n].iter().copied());
+        let groups = groups.iter().map(|g| g.iter().map(|&i| part[i]).collect());
+        let kind = match directions.iter().all(|d| *d == Direction::Independent) {
+            true => Kind::Elementwise,
+            false => Kind::Recurrence(directions),
         };
-        kind.push(direction);
-        for (list, x) in alignment.iter_mut().zip(p) {
-            list.push(x);
-        }
+        Some(Sorted {
+            block: Block {
+                segments: part.to_vec(),
+                kind,
+                groups: groups.collect(),
+                alignment,
+            },
+            dims: self.dims,
+        })
     }
-    // Arcs with no offset left are the algebraic loops of one element.
-    let level = |i: usize| {
-        let (from, to) = (place(inner[i].from), place(inner[i].to));
-        (0..kind.len()).all(|k| offsets[i][k] + alignment[to][k] - alignment[from][k] == 0)
+}
+
+/// The direction along one dimension in which elements can be computed, and how far segments are ahead of each other. The arcs are those between segments with
+/// their offsets in the frame, along which the iterator runs forwards or backwards.
+fn direction(
+    segments: usize,
+    arcs: &[(usize, usize, i64)],
+    forwards: bool,
+) -> Option<(Direction, Vec<i64>)> {
+    let reversed: Vec<(usize, usize, i64)> = arcs.iter().map(|&(f, t, o)| (f, t, -o)).collect();
+    let directions = match forwards {
+        true => [Direction::Ascending, Direction::Descending],
+        false => [Direction::Descending, Direction::Ascending],
     };
-    let mut next: Vec<Vec<usize>> = vec![Vec::new(); part.len()];
-    for (i, arc) in inner.iter().enumerate() {
-        if level(i) {
-            next[place(arc.from)].push(place(arc.to));
-        }
-    }
-    let groups = strong_components(part.len(), |n| next[n].iter().copied());
-    let groups = groups
-        .iter()
-        .map(|g| g.iter().map(|&i| part[i]).collect())
-        .collect();
-    let kind = if kind.iter().all(|d| *d == Direction::Independent) {
-        Kind::Elementwise
-    } else {
-        Kind::Recurrence(kind)
-    };
-    let segments = part.to_vec();
-    Sorted {
-        block: Block {
-            segments,
-            kind,
-            groups,
-            alignment,
-        },
-        dims,
+    let [ascending, descending] = directions;
+    match (potentials(segments, arcs), potentials(segments, &reversed)) {
+        (Some(p), Some(_)) => Some((Direction::Independent, p)),
+        (Some(p), None) => Some((ascending, p)),
+        (None, Some(p)) => Some((descending, p.iter().map(|x| -x).collect())),
+        (None, None) => None,
     }
 }
 
 /// For each iterator of the using segment with more than one element: the iterator of the determining segment that runs
 /// in step, and the offset between them in frame coordinates. `None` if the two do not run in step.
-fn relation(
-    model: &Model,
-    frames: &Frames,
-    nodes: &[Node],
-    arc: &Arc,
-) -> Option<Vec<(usize, usize, i64)>> {
+fn relation(model: &Model, frames: &Frames, nodes: &[Node], arc: &Arc) -> Option<Relation> {
     let (user, owner) = (&nodes[arc.from], &nodes[arc.to]);
     let uses = &model.equations[user.equation].accesses[arc.use_access as usize];
     let owns = &model.equations[owner.equation].accesses[arc.own_access as usize];

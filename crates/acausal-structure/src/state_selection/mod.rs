@@ -16,12 +16,12 @@
 //! Worked example, `x^2 + y^2 = 1` in the pendulum: nothing may be solved for x or y (a root would lose half of the
 //! circle), but `vx = der(x)` gives vx. What remains is the stabilised form with 6 equations:
 //! ```
-//! use acausal_structure::{VarId, blt::highest_blocks, flow::Graph, pantelides::{Dae, pantelides}};
+//! use acausal_structure::{VarId, blt::highest_blocks, flow::Graph, pantelides::{NodeDae, pantelides}};
 //! use acausal_structure::state_selection::{Preferences, select, sort};
 //! // x y vx vy, their derivatives, F;  c: x' vx, d: y' vy, a: vx' F x, b: vy' F y, e: x y
 //! let g = Graph::new(&[1; 5], &[1; 9], &[&[2, 4], &[3, 5], &[0, 6, 8], &[1, 7, 8], &[0, 1]]);
 //! let a = (0..9).map(|v| (v < 4).then(|| VarId::new(v + 4))).collect();
-//! let d = pantelides(&Dae { graph: g, derivative: a }).unwrap();
+//! let d = pantelides(&NodeDae { graph: g, derivative: a }).unwrap();
 //! let blocks = highest_blocks(&d).unwrap();
 //! let solvable = |e: acausal_structure::EqId, v: VarId| (e.0 == 0 && v.0 == 2) || (e.0 == 1 && v.0 == 3);
 //! let s = select(&d, &blocks, &Preferences::default(), solvable, |_| false);

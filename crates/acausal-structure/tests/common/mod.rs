@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use acausal_structure::blt::Blocks;
 use acausal_structure::flow::Graph;
-use acausal_structure::pantelides::{Dae, Differentiated};
+use acausal_structure::pantelides::{Differentiated, NodeDae};
 use acausal_structure::{EqId, Rows, VarId};
 
 /// A model: `vars` like `"s r[3]"`, `equations` one per line like `"8a[3]: r s"`; a prime is a derivative.
 pub struct Model {
-    pub dae: Dae,
+    pub dae: NodeDae,
     pub var_names: Vec<String>,
     pub eq_names: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub fn model(vars: &str, equations: &str) -> Model {
         }
     }
     let mut m = Model {
-        dae: Dae::default(),
+        dae: NodeDae::default(),
         var_names: Vec::new(),
         eq_names: Vec::new(),
     };
@@ -140,7 +140,7 @@ impl Names {
 
 /// Array Pantelides in tuple form (Otter & Elmqvist 2017, §4.2): elements are enumerated, the search is recursive.
 /// Returns the differentiations per original equation and the blocks as sets of (original equation, order).
-pub fn pantelides_tuples(dae: &Dae) -> (Vec<usize>, Vec<Vec<(usize, usize)>>) {
+pub fn pantelides_tuples(dae: &NodeDae) -> (Vec<usize>, Vec<Vec<(usize, usize)>>) {
     let mut s = Tuples {
         rows: dae.graph.incidence.iter().map(|r| r.to_vec()).collect(),
         vlen: dae.graph.vlen.clone(),

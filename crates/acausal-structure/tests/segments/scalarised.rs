@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use acausal_structure::blt::strong_components;
 use acausal_structure::matching::maximum_matching;
-use acausal_structure::pantelides::{Dae, pantelides};
+use acausal_structure::pantelides::{NodeDae, pantelides};
 use acausal_structure::segments::{Analysis, Direction, Error, Index, Kind, Model, Span, size_of};
 use acausal_structure::{EqId, Rows, VarId};
 
@@ -23,7 +23,7 @@ fn points(spans: &[Span]) -> Vec<Vec<i64>> {
 
 /// The model with every element a scalar.
 struct Scalarised {
-    dae: Dae,
+    dae: NodeDae,
     equations: Vec<Element>,
     /// Graph variable of each existing variable element.
     variables: BTreeMap<Element, usize>,
@@ -73,7 +73,7 @@ fn scalarise(m: &Model) -> Scalarised {
         }
     }
     let mut s = Scalarised {
-        dae: Dae::default(),
+        dae: NodeDae::default(),
         equations,
         variables: BTreeMap::new(),
         root: Vec::new(),

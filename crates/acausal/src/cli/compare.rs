@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use acausal_results::compare::{CompareOptions, SignalVerdict, compare};
+use acausal_results::compare::{CompareOptions, NotComparable, SignalVerdict, compare};
 use acausal_results::{ResultSet, read, read_signals};
 use clap::Args;
 
@@ -50,10 +50,14 @@ pub fn run(o: &Options) -> u8 {
         ("atol", o.atol),
         ("outliers", o.outliers),
     ] {
-        if !(value >= 0.0 && value.is_finite()) {
+        let most = if name == "outliers" { 1.0 } else { f64::MAX };
+        if !(0.0..=most).contains(&value) {
             return usage(
                 "settings",
-                format!("--{name} needs a number that is not negative, not {value}"),
+                match name {
+                    "outliers" => format!("--{name} needs a number from 0 to 1, not {value}"),
+                    _ => format!("--{name} needs a number that is not negative, not {value}"),
+                },
                 o.format,
             );
         }
@@ -87,6 +91,16 @@ pub fn run(o: &Options) -> u8 {
             );
         }
     };
+    let unknown =
+        (verdicts.iter()).find(|v| matches!(v.detail, Err(NotComparable::NotInReference)));
+    if let Some(v) = unknown {
+        let message = format!(
+            "there is no signal `{}` in {}",
+            v.signal,
+            o.reference.display()
+        );
+        return usage("unknown-signal", message, o.format);
+    }
     let good = verdicts
         .iter()
         .filter(|v| if o.strict { v.strict } else { v.pass })

@@ -165,7 +165,7 @@ fn write_facts(text: &mut String, facts: &Report) {
         let _ = writeln!(
             text,
             "Taken out, because they equal others up to the sign: {}. What follows is about the rest.",
-            count(facts.aliases, "variable")
+            count(facts.aliases, "scalar variable")
         );
     }
     write_differentiated(text, facts);

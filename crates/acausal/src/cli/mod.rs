@@ -340,12 +340,18 @@ pub fn report_with(
     }
 }
 
-/// True when a message is about the text of a `--set` option and not about the model.
-pub fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
+/// True when a message is about an option and not about the model: the text of a `--set`, a time, a class that does not exist.
+fn is_about_options(d: &Diagnostic, sources: &SourceMap) -> bool {
     let about_set = matches!(d.code, "set-form" | "wrong-setting");
     match sources.get(d.span().file) {
         Some(file) => file.name.starts_with("--set") || about_set,
-        None => about_set,
+        None => {
+            about_set
+                || matches!(
+                    d.code,
+                    "settings" | "compiled-model" | "unknown-name" | "not-a-class"
+                )
+        }
     }
 }
 

@@ -176,3 +176,115 @@ fn states_starts_and_preferences_stay() {
         same(body, &a, &b, 1e-6);
     }
 }
+
+/// The variables that are taken out of a model, by name, for a size of its arrays.
+fn taken_out(body: &str, n: usize) -> Vec<String> {
+    let mut libraries = acausal_instance::class::Libraries::new();
+    let text = format!("model Test parameter Integer n = {n}; {body} end Test;");
+    libraries.load_text("Test.mo", &text).unwrap();
+    let (flat, _) = acausal_flatten::flatten(&mut libraries, "Test", &[]).unwrap();
+    let (dae, _) = acausal_index1::transform_noted(flat, &options(false)).unwrap();
+    let aliases = dae.flat.vars.iter().filter(|v| v.alias);
+    let mut names: Vec<String> = aliases.map(|v| v.name.plain()).collect();
+    names.sort();
+    names
+}
+
+/// Arrays as a whole, whatever their length, and with the trajectories of the model as it is written, whole and element by element.
+#[test]
+fn arrays_are_taken_out_like_scalars() {
+    let x = "Real x[n](start = {i for i in 1:n}, each fixed = true)";
+    for (body, expected) in [
+        (format!("{x}, y[n], z[n]; equation y = x; z = -y; for i in 1:n loop der(x[i]) = z[i] + i; end for;"), "y z"),
+        (format!("{x}, y[n]; equation for i in 1:n loop y[i] = -x[n + 1 - i]; der(x[i]) = y[i] + i; end for;"), "y"),
+        // A map after a map: z[i] = -x[i].
+        (
+            format!("{x}, y[n], z[n]; equation for i in 1:n loop y[i] = x[n + 1 - i]; z[n + 1 - i] = -y[i]; der(x[i]) = z[i] + i; end for;"),
+            "y z",
+        ),
+        // A section of a longer array, and every second element of one.
+        ("Real x[n + 1](start = {i for i in 1:n + 1}, each fixed = true), y[n]; equation
+          for i in 1:n loop y[i] = x[i + 1]; der(x[i]) = -y[i]; end for; der(x[n + 1]) = 1;".into(), "y"),
+        ("Real x[2*n](start = {i for i in 1:2*n}, each fixed = true), y[n]; equation
+          for i in 1:n loop y[i] = x[2*i]; der(x[2*i]) = -y[i]; der(x[2*i - 1]) = y[i]; end for;".into(), "y"),
+        // Given in two parts, the second one an element.
+        (
+            format!("{x}, y[n]; equation for i in 1:n - 1 loop y[i] = x[i]; end for; y[n] = x[n]; for i in 1:n loop der(x[i]) = -i*y[i]; end for;"),
+            "y",
+        ),
+        // Two parts with different maps.
+        (
+            format!("{x}, y[n]; equation for i in 1:n - 1 loop y[i] = x[i + 1]; end for; y[n] = x[1]; for i in 1:n loop der(x[i]) = -i*y[i]; end for;"),
+            "",
+        ),
+        // One value for all elements, and an element for a scalar.
+        ("Real s(start = 1, fixed = true), y[n], t; equation for i in 1:n loop y[i] = s; end for; der(s) = -sum(y); t = y[3];".into(), "t y"),
+        ("Real a[n, 4](start = fill(1, n, 4), each fixed = true), b[4, n]; equation
+          for i in 1:n, j in 1:4 loop b[j, i] = -a[i, j]; der(a[i, j]) = i*b[j, i] + j; end for;".into(), "b"),
+        // What closes a cycle of maps stays: x[i] = x[i + 1].
+        (
+            "Real x[n], y[n]; equation for i in 1:n loop y[i] = x[i]; end for; for i in 1:n - 1 loop x[i] = y[i + 1]; end for; x[n] = time;".into(),
+            "y",
+        ),
+        // p is -x altogether, but for the last element by way of h, as in a connection set.
+        (
+            format!("{x}, h[n], p[n]; equation h[1] = time; for i in 2:n loop h[i] = -p[i - 1]; h[i] = x[i - 1]; end for; p[n] = -x[n];
+                     for i in 1:n loop der(x[i]) = h[i] + p[i]; end for;"),
+            "p",
+        ),
+        // The same without a last element, and with another sign of it: nothing is given altogether.
+        (
+            format!("{x}, h[n], p[n]; equation h[1] = time; for i in 2:n loop h[i] = -p[i - 1]; h[i] = x[i - 1]; end for; p[n] = x[n];
+                     for i in 1:n loop der(x[i]) = h[i] + p[i]; end for;"),
+            "",
+        ),
+        // Read by a clause, an assertion, an initial equation, and with a subscript that changes.
+        (
+            "Real x[n](each start = 1), y[n], s, t; Boolean b; Integer k; discrete Real z(start = 0, fixed = true); initial equation y = fill(-1, n);
+             equation y = -x; for i in 1:n loop der(x[i]) = i; end for; k = if time > 0.5 then 2 else 1; s = y[k] + t; t = sum(y[i]^2 for i in 1:n);
+             b = y[2] < -2; when b then z = y[1]; end when; assert(y[1] > -10, \"far\");".into(),
+            "y",
+        ),
+        // What is said stays: other starts, a derivative, a wish.
+        (format!("{x}, y[n](start = {{2*i for i in 1:n}}); equation y = x; der(x) = -y;"), ""),
+        (format!("{x}, y[n](start = {{i for i in 1:n}}); equation y = x; der(x) = -y;"), "y"),
+        (format!("{x}, y[n](start = {{-i for i in 1:n}}); equation y = -x; der(x) = y;"), "y"),
+        (format!("{x}, y[n](start = {{i for i in 1:n}}); equation y = -x; der(x) = y;"), ""),
+        (format!("{x}, y[n](start = {{n + 1 - i for i in 1:n}}); equation for i in 1:n loop y[i] = x[n + 1 - i]; der(x[i]) = -y[i]; end for;"), "y"),
+        (format!("{x}, y[n](each stateSelect = StateSelect.avoid); equation y = x; der(x) = -y;"), ""),
+        ("Real x[n](each start = 1, each fixed = true), y[n], z[n]; equation y = x; der(y) = -z; z = y;".into(), "z"),
+    ] {
+        for n in [5, 1000] {
+            assert_eq!(taken_out(&body, n).join(" "), expected, "{body}");
+        }
+        let text = format!("model Test parameter Integer n = 5; {body} end Test;");
+        let [a, b] = [true, false].map(|keep| run(&text, &Load::default(), keep, 1.0));
+        if let Err(f) = &a {
+            panic!("{body}: {f}");
+        }
+        same(&body, &a, &b, 1e-6);
+        let mut load = Load::default();
+        load.structure.scalarise = true;
+        same(&body, &run(&text, &load, true, 1.0), &b, 1e-6);
+    }
+}
+
+/// The last section of a ladder is a piece of its own. It is solved for like the others, at any length: 3,001 unknowns would have been one more than states, and no
+/// band of three diagonals.
+#[test]
+fn a_piece_of_one_element_is_solved_for_like_the_rest() {
+    let ladder = include_str!("../../../../examples/RCLadder.mo");
+    for n in [20, 600, 3000] {
+        let text = ladder.replace(
+            "parameter Integer N = 20",
+            &format!("parameter Integer N = {n}"),
+        );
+        let mut libraries = acausal_instance::class::Libraries::new();
+        libraries.load_text("RCLadder.mo", &text).unwrap();
+        for keep in [true, false] {
+            let (flat, _) = acausal_flatten::flatten(&mut libraries, "RCLadder", &[]).unwrap();
+            let (dae, _) = acausal_index1::transform_noted(flat, &options(keep)).unwrap();
+            assert_eq!(dae.len(), n, "{keep}");
+        }
+    }
+}

@@ -447,11 +447,11 @@ fn libraries_are_found() {
     assert!(place.files().contains(&"M.csv".to_string()));
     place
         .acausal(&["simulate", "Lib.M"])
-        .code(1)
+        .code(2)
         .complains(&["`Lib`", "--library"]);
     place
         .acausal(&["simulate", "Lib.N", "--library", "libs"])
-        .code(1)
+        .code(2)
         .complains(&["`N`"]);
     place
         .acausal(&["simulate", "Lib.M", "--library", "nowhere"])
@@ -475,7 +475,7 @@ fn a_file_with_several_classes() {
     }
     place
         .acausal(&["simulate", "Two.mo", "--model", "D"])
-        .code(1)
+        .code(2)
         .complains(&["`D`"]);
 }
 
@@ -504,4 +504,117 @@ fn help_and_version() {
     place.acausal(&["frobnicate"]).code(2);
     place.acausal(&["simulate"]).code(2);
     place.acausal(&["simulate", "a.mo", "--bogus"]).code(2);
+}
+
+/// Exit codes as the guide has them: 2 is wrong use, 1 a wrong model, a run that failed or a comparison that did not pass.
+#[test]
+fn wrong_use_is_told_from_wrong_models() {
+    let place = Place::with("Decay.mo", DECAY);
+    place
+        .write("bad.mo", "model Bad Real x end Bad;")
+        .write("empty.mo", "")
+        .write(
+            "fails.mo",
+            "model F Real x = time; equation assert(x < 0.5, \"too large\"); end F;",
+        )
+        .write("one.csv", "time,x\n0,1\n1,2\n")
+        .write("two.csv", "time,x\n0,1\n1,5\n");
+    std::fs::create_dir(place.path("dir")).unwrap();
+    place
+        .acausal(&["compile", "Decay.mo", "-o", "Decay.acm"])
+        .code(0);
+    let check = |arguments: &[&str], code: i32| {
+        println!("{arguments:?}");
+        place.acausal(arguments).code(code);
+    };
+    check(&[], 2);
+    check(&["--help"], 0);
+    check(&["bogus"], 2);
+    for verb in ["simulate", "check", "explain", "flatten", "compile"] {
+        for target in ["no.mo", "dir", "NoClass", "", "one.csv"] {
+            check(&[verb, target], 2);
+        }
+        check(&[verb], 2);
+        for target in ["bad.mo", "empty.mo"] {
+            check(&[verb, target], 1);
+        }
+        for options in [
+            &["--nope"][..],
+            &["--format", "xml"],
+            &["--model", "Nope"],
+            &["--model", "Decay.x"],
+            &["--library", "nowhere"],
+            &["--set", ""],
+            &["--set", "k"],
+            &["--set", "k="],
+            &["--set", "nope=1"],
+            &["--set", "k=one"],
+            &["--set", "k=1 2"],
+            &["--set", "n=1.5"],
+            &["--set", "f=3"],
+            &["--set", "c=3"],
+            &["--set", "x.start=q"],
+            &["--memory-limit", "much"],
+            &["--memory-limit", "0"],
+            &["--max-components", "-1"],
+            &["--max-evaluation-steps", "0"],
+            &["more.mo"],
+        ] {
+            check(&[&[verb, "Decay.mo"], options].concat(), 2);
+        }
+    }
+    for target in ["Decay.mo", "Decay.acm"] {
+        for options in [
+            &["--start", "5"][..],
+            &["--stop=-1"],
+            &["--stop", "inf"],
+            &["--stop", "1 s"],
+            &["--interval", "0"],
+            &["--tolerance", "1"],
+            &["--tolerance", "nan"],
+            &["--max-order", "6"],
+            &["--threads", "0"],
+            &["--max-steps", "1.5"],
+            &["--solver", "euler"],
+            &["--log", "everything"],
+            &["--observe", "nope"],
+            &["--plot", "nope"],
+            &["--from", "one.csv"],
+            &["--from", "nothing"],
+            &["--checkpoint-at", "5", "--checkpoint", "c"],
+            &["--checkpoint-at", "1"],
+            &["-o", "dir"],
+            &["-o", "nowhere/a.csv"],
+            &["-o", "a.xyz"],
+            &["--no-output", "-o", "a.csv"],
+        ] {
+            check(&[&["simulate", target], options].concat(), 2);
+        }
+    }
+    for options in [
+        &["--scalarise"][..],
+        &["--model", "Other"],
+        &["--set", "n=4"],
+    ] {
+        check(&[&["simulate", "Decay.acm"], options].concat(), 2);
+    }
+    check(&["simulate", "fails.mo"], 1);
+    check(&["flatten", "Decay.acm"], 2);
+    check(&["compile", "Decay.mo", "-o", "nowhere/a.acm"], 2);
+    check(&["compare", "one.csv", "one.csv"], 0);
+    check(&["compare", "one.csv", "two.csv"], 1);
+    for rest in [
+        &["two.csv", "--signals", "nope"][..],
+        &["no.csv"],
+        &["dir"],
+        &["Decay.mo"],
+        &["one.csv", "--tol=-1"],
+        &["one.csv", "--outliers", "1.5"],
+        &["one.csv", "--atol", "nan"],
+    ] {
+        check(&[&["compare", "one.csv"], rest].concat(), 2);
+    }
+    check(&["parse", "Decay.mo"], 0);
+    check(&["parse", "Decay.mo", "bad.mo"], 1);
+    check(&["parse", "Decay.mo", "no.mo"], 2);
 }

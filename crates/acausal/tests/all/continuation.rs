@@ -180,7 +180,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         .code(0);
     place
         .acausal(&["simulate", "Other.mo", "--from", "s", "--stop", "2"])
-        .code(1)
+        .code(2)
         .complains(&["the checkpoint is of `Busy`", "does not fit `Other`"]);
     place
         .acausal(&["simulate", "Busy.mo", "--from", "s", "--stop", "0.5"])

@@ -267,3 +267,261 @@ fn assignments_that_are_never_executed() {
         assert_eq!(last(&run, "n"), n, "{body}");
     }
 }
+
+/// MLS 3.6 §12.4.4: what no statement assigned has no value. Nothing assigns it on any way: an error of the compiler. Some way does not: an error at the
+/// instant at which that way is taken; inlined, left to run time and run by the compiler alike.
+#[test]
+fn what_is_used_was_assigned() {
+    let model = |function: &str, rest: &str| {
+        format!("model M function f input Real a; {function} end f; {rest} end M;")
+    };
+    let x = "Real x = f(time);";
+    let compiler = [
+        (
+            "output Real y; protected Real z; algorithm z := a;",
+            x,
+            "output `y` of `M.f`",
+        ),
+        (
+            "output Real y; protected Real z; algorithm y := z;",
+            x,
+            "variable `z` of `M.f`",
+        ),
+        (
+            "output Real y; output Real z; algorithm y := a;",
+            "Real x, z; equation (x, z) = f(time);",
+            "output `z` of `M.f`",
+        ),
+        (
+            "output Real y; output Real z; algorithm z := a;",
+            "Real x = f(time) + 1;",
+            "output `y` of `M.f`",
+        ),
+        (
+            "output Real y; output Real z; algorithm y := a;",
+            "Real x, z; algorithm (x, z) := f(time);",
+            "output `z` of `M.f`",
+        ),
+        (
+            "output Real y[4]; algorithm for i in 1:3 loop y[i] := a; end for;",
+            "Real x[4] = f(time);",
+            "element 4 of output `y`",
+        ),
+        (
+            "output Real y[20]; algorithm for i in 2:20 loop y[i] := i*a; end for;",
+            "Real x[20] = f(time);",
+            "element 1 of output `y`",
+        ),
+        (
+            "output Complex y; algorithm y.re := a;",
+            "record Complex Real re; Real im; end Complex; Complex x = f(time);",
+            "output `y.im`",
+        ),
+        (
+            "output Real y; algorithm if a > 0.5 then y := a; end if;",
+            "constant Real k = f(0.2); Real x = k*time;",
+            "output `y`",
+        ),
+        (
+            "output Boolean y; algorithm if a > 0.5 then y := true; end if;",
+            "parameter Integer n = if f(0.2) then 1 else 2; Real x[n] = fill(time, n);",
+            "output `y`",
+        ),
+        // Too long to be executed symbolically.
+        (
+            "output Real y; protected Real s = 0; algorithm while s < 2e4 loop s := s + 1; end while; if a > 0.5 then y := s; end if;",
+            "constant Real k = f(0.2); Real x = k*time;",
+            "output `y`",
+        ),
+    ];
+    for (function, rest, says) in compiler {
+        let text = model(function, rest);
+        let failed = Model::from_text("Test.mo", &text, &Load::default());
+        let failed = failed.map(|_| ()).expect_err(&text).to_string();
+        assert!(
+            failed.contains("error[unassigned-output]") && failed.contains(says),
+            "{text}\n{failed}"
+        );
+    }
+    // Each fails when `time` reaches the instant.
+    let at_run_time = [
+        (
+            "output Real y; algorithm if a < 0.5 then y := a; end if;",
+            x,
+            "output `y` of `M.f`",
+            "0.5",
+        ),
+        (
+            "output Real y; algorithm if a > 0.5 then y := a; end if;",
+            x,
+            "output `y` of `M.f`",
+            "time = 0",
+        ),
+        (
+            "output Integer y; algorithm if a < 0.5 then y := 1; elseif a > 2 then y := 3; end if;",
+            "Integer x = f(time);",
+            "output `y`",
+            "0.5",
+        ),
+        (
+            "output Boolean y; algorithm if a < 0.5 then y := true; end if;",
+            "Boolean x = f(time);",
+            "output `y`",
+            "0.5",
+        ),
+        (
+            "output Real y; protected Real z; algorithm if a > 0.5 then z := 1; end if; y := if a > 0.25 then z else a;",
+            x,
+            "variable `z`",
+            "0.25",
+        ),
+        (
+            "output Real y[3]; protected Integer k; algorithm k := if a < 0.5 then 1 else 2; y[k] := a; y[2] := 1; y[3] := 2;",
+            "Real x[3] = f(time);",
+            "output `y`",
+            "0.5",
+        ),
+        (
+            "output Real y; algorithm if a > -1 then if a < 0.5 then y := 1; end if; else y := 2; end if;",
+            "parameter Real p = 1; Real x = p*f(time);",
+            "output `y`",
+            "0.5",
+        ),
+        // Left to run time: what is assigned depends on how often the loop runs.
+        (
+            "output Real y; protected Real s; algorithm s := 8 + a; while s < 10 loop s := s + 1; if s < 9.5 then y := s; end if; end while;",
+            x,
+            "output `y`",
+            "0.5",
+        ),
+        (
+            "output Real y; protected Real s; Real z[2]; algorithm s := 8 + a; while s < 9.5 loop s := s + 1; if s < 9.5 then z[2] := s; end if; end while; y := z[2];",
+            x,
+            "element 2 of variable `z`",
+            "0.5",
+        ),
+        (
+            "output Real y; protected Real s; algorithm s := 8 + a; while s < 10 loop s := s + 1; if s < 9.5 then y := s; end if; end while;",
+            "Real x(start = 0, fixed = true); equation der(x) = f(time);",
+            "output `y`",
+            "after time = 0.4999",
+        ),
+    ];
+    for (function, rest, says, when) in at_run_time {
+        let failed = failure(&model(function, rest));
+        for part in ["error[unassigned-output]", says, when] {
+            assert!(failed.contains(part), "{part}: {function} {rest}\n{failed}");
+        }
+    }
+}
+
+/// All ways assign, or nobody looks.
+#[test]
+fn what_is_assigned_on_all_ways_has_a_value() {
+    let cases = [
+        (
+            "output Real y; algorithm if a > 0.5 then y := 1; else y := 2; end if;",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; output Real z; algorithm y := a;",
+            "Real x, z = 0; equation (x, ) = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; output Real z; algorithm z := a;",
+            "Real x; equation (, x) = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; output Real z; algorithm y := a;",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y = 3; algorithm if a > 5 then y := 1; end if;",
+            "Real x = f(time);",
+            3.0,
+        ),
+        (
+            "output Real y; protected Real z; algorithm if a > 0.5 then z := 1; end if; y := if a > 0.5 then z else a;",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; protected Real z; algorithm if a > 5 then z := 1; end if; y := if a > 5 and z > 0 then z else a;",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; protected Real z[3]; algorithm z[1] := a; for i in 2:3 loop z[i] := 2*z[i - 1]; end for; y := z[3];",
+            "Real x = f(time);",
+            4.0,
+        ),
+        (
+            "output Real y; protected Real z[3]; algorithm z[3] := a; y := z[3];",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; protected Real z[30]; algorithm z[1] := 1; for i in 2:30 loop z[i] := i*a; end for; y := z[1] + z[30];",
+            "Real x = f(time);",
+            31.0,
+        ),
+        (
+            "output Real y[0]; algorithm",
+            "Real x = sum(f(time)) + 1;",
+            1.0,
+        ),
+        (
+            "output Real y; algorithm if a > -1 then y := a; else assert(false, \"no\"); end if;",
+            "Real x = f(time);",
+            1.0,
+        ),
+        (
+            "output Real y; protected Real s = 8; algorithm while s < 10 + a loop s := s + 1; y := s; end while;",
+            "Real x = f(time);",
+            11.0,
+        ),
+        (
+            "output Real y; protected Real s; Real z[2]; algorithm s := a; z[1] := 1; while s < 9 loop s := s + 1; z[2] := z[1] + s; end while; y := z[2];",
+            "Real x = f(time);",
+            10.0,
+        ),
+        (
+            "output Real y; algorithm y := if a > 3 then g(a) else a;",
+            "function g input Real a; output Real y; algorithm if a > 3 then y := 1; end if; end g; Real x = f(time);",
+            1.0,
+        ),
+    ];
+    for (function, rest, value) in cases {
+        let text = format!("model M function f input Real a; {function} end f; {rest} end M;");
+        println!("{text}");
+        near(last(&run_text(&text, &settings()), "x"), value, 1e-9);
+    }
+}
+
+/// A call that does not end takes seconds. The solver may try another point, but not again and again.
+#[test]
+fn endless_calls_end_the_run() {
+    let text = "model M function fib input Integer n; output Integer y; algorithm y := if n < 2 then n else fib(n - 1) + fib(n - 2); end fib;
+        Real x = fib(if time > 0.5 then 60 else 50); end M;";
+    let load = Load {
+        limits: acausal_expr::Limits {
+            evaluation_steps: 1_000_000,
+            ..Default::default()
+        },
+        ..Load::default()
+    };
+    let model = Model::from_text("Test.mo", text, &load).unwrap();
+    let failed = model
+        .simulate_in_memory(&settings())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        failed
+            .contains("error[evaluation-steps]: function M.fib does not end within 1000000 steps"),
+        "{failed}"
+    );
+}

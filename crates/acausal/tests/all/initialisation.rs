@@ -562,3 +562,38 @@ fn slopes_of_large_explicit_models_come_from_their_own_equations() {
     );
     first(&run, "slope", -3.0);
 }
+
+/// Two inductors in a ring carry a current that nothing else determines; the choice of what is held at the start is the same whatever the unit of time is. (From 1e-8 s on `l10.i` was not
+/// determined: derivatives counted in units per second.)
+#[test]
+fn the_choice_of_start_values_does_not_depend_on_the_unit_of_time() {
+    for unit in [1e6, 1.0, 1e-6, 1e-8, 1e-9, 1e-12] {
+        let text = format!(
+            "connector Pin Real v; flow Real i; end Pin;
+            partial model OnePort Pin p, n; Real v, i; equation v = p.v - n.v; 0 = p.i + n.i; i = p.i; end OnePort;
+            model Resistor extends OnePort; parameter Real R = 1; equation v = R*i; end Resistor;
+            model Inductor extends OnePort; parameter Real L; equation L*der(i) = v; end Inductor;
+            model Capacitor extends OnePort; parameter Real C; equation C*der(v) = i; end Capacitor;
+            model Ground Pin p; equation p.v = 0; end Ground;
+            model Ring
+              parameter Real T = {unit};
+              Inductor l0(L = T), l4(L = T), l10(L = T);
+              Resistor r2, l5;
+              Capacitor c7(C = T);
+              Ground ground;
+            equation
+              connect(l0.p, l5.p);
+              connect(l0.n, r2.p);
+              connect(r2.p, c7.p);
+              connect(r2.n, l4.p);
+              connect(l4.p, c7.n);
+              connect(c7.n, l10.p);
+              connect(l4.n, l10.n);
+              connect(l5.n, ground.p);
+            end Ring;"
+        );
+        let run = start(&text);
+        first(&run, "l0.i", 0.0);
+        first(&run, "l4.i", -values(&run, "l10.i")[0]);
+    }
+}

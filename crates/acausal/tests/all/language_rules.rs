@@ -257,6 +257,84 @@ fn only_states_are_reinitialised() {
 }
 
 #[test]
+fn a_state_is_reinitialised_in_one_clause() {
+    let in_model = |rest: &str| {
+        format!(
+            "model M Real x(start = 0, fixed = true), y[4](each start = 0, each fixed = true); Real z = x; Boolean c = time > 0.2; \
+             equation der(x) = 1; der(y) = ones(4); {rest} end M;"
+        )
+    };
+    for twice in [
+        "when time > 0.5 then reinit(x, 1); end when; when time > 0.6 then reinit(x, 2); end when;",
+        "when time > 0.5 then reinit(x, 1); end when; algorithm when time > 0.6 then reinit(x, 2); end when;",
+        "when time > 0.5 then reinit(x, 1); end when; when time > 0.6 then reinit(z, 2); end when;",
+        "when time > 0.5 then reinit(x, 1); reinit(x, 2); end when;",
+        "when time > 0.5 then reinit(x, 1); if c then reinit(x, 2); end if; end when;",
+        "when time > 0.5 then reinit(y, {1, 2, 3, 4}); end when; when time > 0.6 then reinit(y[2], 2); end when;",
+        "when time > 0.5 then reinit(y[1:3], {1, 2, 3}); end when; when time > 0.6 then reinit(y[3:4], {1, 2}); end when;",
+        "for i in 1:2 loop when time > 0.1*i then reinit(x, i); end when; end for;",
+        "when time > 0.5 then for i in 1:2 loop reinit(y[2], i); end for; end when;",
+    ] {
+        assert_eq!(refused(&in_model(twice), &[]), "reinit-twice", "{twice}");
+    }
+    // Half a second after what is set at 0.5; in an `if` one of the branches counts, whatever the other one says.
+    for (once, signal, value) in [
+        (
+            "when time > 0.5 then reinit(x, 1); elsewhen time > 0.7 then reinit(x, 2); end when;",
+            "x",
+            2.3,
+        ),
+        (
+            "when time > 0.5 then if c then reinit(x, 1); else reinit(x, 2); end if; end when;",
+            "x",
+            1.5,
+        ),
+        (
+            "when time > 0.5 then if not c then reinit(x, 1); else reinit(x, 2); end if; end when;",
+            "x",
+            2.5,
+        ),
+        (
+            "when time > 0.5 then if not c then reinit(x, 1); elseif time < 0.1 then reinit(x, 2); else reinit(x, 3); end if; end when;",
+            "x",
+            3.5,
+        ),
+        (
+            "when time > 0.5 then if c then reinit(y, {1, 2, 3, 4}); else reinit(y, {5, 6, 7, 8}); end if; end when;",
+            "y[3]",
+            3.5,
+        ),
+        (
+            "algorithm when time > 0.5 then if c then reinit(x, 1); else reinit(x, 2); end if; end when;",
+            "x",
+            1.5,
+        ),
+        (
+            "algorithm when time > 0.5 then if not c then reinit(x, 1); else reinit(x, 2); end if; end when;",
+            "x",
+            2.5,
+        ),
+        (
+            "when time > 0.5 then reinit(y[1:2:3], {1, 2}); end when; when time > 0.5 then reinit(y[2:2:4], {5, 6}); end when;",
+            "y[4]",
+            6.5,
+        ),
+        (
+            "for i in 1:4 loop when time > 0.1*i then reinit(y[i], i); end when; end for;",
+            "y[2]",
+            2.8,
+        ),
+    ] {
+        println!("{once}");
+        near(
+            last(&run_text(&in_model(once), &Settings::default()), signal),
+            value,
+            1e-6,
+        );
+    }
+}
+
+#[test]
 fn left_limits_are_of_discrete_variables() {
     check_refused(&[
         (
@@ -297,11 +375,11 @@ fn functions_assign_outputs_and_no_inputs() {
     check_refused(&[
         (
             "model M function f input Real a; output Real y; protected Real z; algorithm z := a; end f; Real x = f(time); end M;",
-            "output-not-assigned",
+            "unassigned-output",
         ),
         (
             "model M function f input Real a; output Real y; output Real z; algorithm y := a; end f; Real x, z; equation (x, z) = f(time); end M;",
-            "type-mismatch",
+            "unassigned-output",
         ),
         (
             "model M function f input Real a; output Real y; algorithm a := 2*a; y := a; end f; Real x = f(time); end M;",
@@ -660,4 +738,32 @@ fn the_flat_model_can_be_read_again() {
         compared += 1;
     }
     assert!(compared > 50, "{compared}");
+}
+
+/// MLS 3.6 §5.3.1: of the classes around it a class sees constants only, in the text of a message as anywhere else.
+#[test]
+fn messages_name_no_variables_of_enclosing_classes() {
+    let model = |x: &str, message: &str| {
+        let statement = format!("assert(y < 2, \"too large: \" + {message});");
+        [
+            format!("model M {x} model A Real y = time; equation {statement} end A; A a; end M;"),
+            format!(
+                "model M {x} model A Real y; algorithm y := time; {statement} end A; A a; end M;"
+            ),
+            format!(
+                "model M {x} function f input Real y; output Real z; algorithm {statement} z := y; end f; Real a = f(time); end M;"
+            ),
+            // Left to run time.
+            format!(
+                "model M {x} function f input Real y; output Real z; algorithm {statement} z := y; while z < 3 loop z := z + 1 + y; end while; end f; \
+                 Real a = f(time); end M;"
+            ),
+        ]
+    };
+    for text in model("Real x = time;", "String(x)") {
+        assert_eq!(refused(&text, &[]), "not-constant", "{text}");
+    }
+    for text in model("constant Real x = 3;", "String(x)") {
+        Model::from_text("Test.mo", &text, &Load::default()).unwrap();
+    }
 }

@@ -222,6 +222,56 @@ fn long_sums() {
 }
 
 /// Twenty levels of two components each are a million; the limit is said once and can be raised.
+/// Arrays that fit into memory one by one and not together, before a pass goes through their elements.
+#[test]
+fn arrays_of_components_beyond_memory() {
+    refused(
+        "check",
+        &TooMuch {
+            text: "model M connector C Real v; flow Real i; end C; model A C p, n; equation p.v - n.v = p.i; p.i + n.i = 0; end A; A a[30000000];\n \
+                   equation for i in 1:29999999 loop connect(a[i].n, a[i+1].p); end for; a[1].p.v = 1; a[30000000].n.v = 0; end M;",
+            code: "too-large",
+            says: "of variables before it need at least 720.0 MB of memory, the limit is 500.0 MB",
+            options: &["--memory-limit", "500M"],
+        },
+    );
+}
+
+/// Arrays in pieces stay pieces, however long one of them is: the sum of 1 to n, 1 and 2.
+#[test]
+fn long_pieces_of_arrays() {
+    let place = Place::new();
+    for (text, value) in [
+        (
+            "model M constant Real x = sum(cat(1, 1:3000000, {1, 2})); Real y = x*time; end M;",
+            4.500_001_5e12 + 3.0,
+        ),
+        (
+            "model M constant Real x = max(cat(1, {4e6, 2}, 1:3000000)); Real y = x*time; end M;",
+            4e6,
+        ),
+        (
+            "model M Real x = sum(cat(1, {time, 2*time}, 1:2:3000000)); Real y = x - 3*time; end M;",
+            2.25e12,
+        ),
+    ] {
+        place.write("M.mo", text);
+        let clock = Instant::now();
+        place
+            .acausal(&["simulate", "M.mo", "-q", "--interval", "1", "--stop", "1"])
+            .code(0);
+        assert!(clock.elapsed() < Duration::from_secs(60), "{text}");
+        let csv = std::fs::read_to_string(place.path("M.csv")).unwrap();
+        let (names, last) = (csv.lines().next().unwrap(), csv.lines().last().unwrap());
+        let k = names.split(',').position(|n| n == "y").unwrap();
+        let found: f64 = last.split(',').nth(k).unwrap().parse().unwrap();
+        assert!(
+            (found - value).abs() <= 1e-9 * value,
+            "{found} {value} {text}"
+        );
+    }
+}
+
 #[test]
 fn components_that_double() {
     let mut text = "package P\n model A0 Real x = time; end A0;\n".to_string();
@@ -306,7 +356,9 @@ fn instants_that_are_too_many_or_too_near() {
         let place = Place::with("M.mo", text);
         let mut arguments = vec!["simulate", "M.mo"];
         arguments.extend_from_slice(options);
-        place.acausal(&arguments).code(1).complains(&[says]);
+        // A time or an interval that was asked for is wrong use, one in the model a wrong model.
+        let code = if text == decay { 2 } else { 1 };
+        place.acausal(&arguments).code(code).complains(&[says]);
         assert_eq!(place.files(), ["M.mo"], "{text} {options:?}");
     }
     // Raised limits, and short spans that numbers can express.
@@ -723,7 +775,7 @@ equation {equation} end M;"
     ] {
         place.write("M.mo", &other);
         go_on(&[])
-            .code(1)
+            .code(2)
             .complains(&["other variables or equations"]);
     }
 }

@@ -111,3 +111,37 @@ fn values_that_are_not_finite_are_found() {
         "{unasked}"
     );
 }
+
+/// What a constraint determines is the derivative of a multiplier's integral where no states are selected: `i = C*cos(time)`. Right behind a restart the integrator knows
+/// it to its first order only.
+#[test]
+fn derivatives_of_constraints_are_exact_behind_a_restart() {
+    let text = "model Differentiator
+        parameter Real R = 2, C = 0.5;
+        Real vin = sin(time), vc, vout, i;
+        Integer crossings(start = 0, fixed = true);
+        Real crossed(start = 0, fixed = true);
+      equation
+        der(vc) = i/C;
+        vin = vc;
+        vin = vc + vout + R*i;
+        when sample(0.1, 0.1) then crossings = pre(crossings) + 1; end when;
+        when i < 0.25 then crossed = time; end when;
+        annotation(experiment(StopTime = 2, Interval = 0.001, Tolerance = 1e-6));
+      end Differentiator;";
+    let model = |select: bool| {
+        let mut options = Load::default();
+        options.structure.no_state_selection = !select;
+        Model::from_text("Test.mo", text, &options).unwrap_or_else(|e| panic!("{e}"))
+    };
+    for select in [true, false] {
+        let run = simulate(&model(select), Observe::everything()).unwrap();
+        let vout = column(&run, "vout");
+        for (t, vout) in run.time().iter().zip(&*vout) {
+            assert!((vout + t.cos()).abs() < 1e-6, "{vout} at {t}");
+        }
+        let crossed = column(&run, "crossed");
+        let found = crossed.last().copied().unwrap_or_default();
+        assert!((found - 0.5f64.acos()).abs() < 1e-6, "{found}");
+    }
+}

@@ -229,6 +229,7 @@ pub(super) fn judge(
                     .ok_or_else(|| missing(&name))
             };
             let (name, current) = values(pins[0], "i")?;
+            let current = current.iter().map(|i| i * circuit.units.ohm).collect();
             columns.push((name, Cow::Owned(current)));
             unknowns.push((tableau.first[k] + port, None));
             let ((p, high), (n, low)) = (values(pins[0], "v")?, values(pins[1], "v")?);
@@ -251,6 +252,7 @@ pub(super) fn judge(
         .time()
         .iter()
         .map(|t| {
+            let t = t / circuit.units.second;
             let row = &rows[((t / INTERVAL).round() as usize).min(rows.len() - 1)];
             let value =
                 |(k, minus): &(usize, Option<usize>)| row[*k] - minus.map_or(0.0, |m| row[m]);

@@ -1,7 +1,7 @@
 //! Random circuits, and whether they are regular.
 
 use super::answer::Tableau;
-use super::{Circuit, Element, Part, Wave};
+use super::{Circuit, Element, Part, Units, Wave};
 use crate::random::draw::Draw;
 
 /// What a circuit must do.
@@ -134,6 +134,7 @@ fn once(draw: &mut Draw, grounded: bool) -> Circuit {
         grounds.clear();
     }
     let mut circuit = Circuit {
+        units: Units::PLAIN,
         elements,
         grounds,
         free_start: true,

@@ -10,6 +10,9 @@
 //!
 //! *Ungrounded* circuits lack a ground in at least one of their parts; voltages and currents must come out right, potentials
 //! are free.
+//!
+//! *Scaled* circuits are the same in other [`Units`]: kiloohms and nanoseconds, or milliohms and hours. Voltages are what they were, currents and times are those of the unscaled circuit, times a
+//! factor; the currents' nominal value says which. A simulator has to give the same digits.
 
 mod answer;
 mod make;
@@ -24,6 +27,50 @@ use super::shrink::{shorter, simpler};
 /// Number `k` of a sequence.
 pub fn case(draw: &mut Draw, grounded: bool) -> Box<dyn RandomCase> {
     Box::new(make::make(draw, grounded))
+}
+
+/// The same in other units.
+pub fn scaled(draw: &mut Draw) -> Box<dyn RandomCase> {
+    let mut circuit = make::make(draw, true);
+    let power = |draw: &mut Draw, most: f64| 10f64.powf(draw.real(-most, most).round());
+    circuit.units = Units {
+        ohm: power(draw, 6.0),
+        second: power(draw, 9.0),
+    };
+    Box::new(circuit)
+}
+
+/// What an ohm and a second of the circuit are in its text: with 1e6 and 1e-6 it is one of megaohms, picofarads, henries and microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Units {
+    ohm: f64,
+    second: f64,
+}
+
+impl Units {
+    const PLAIN: Units = Units {
+        ohm: 1.0,
+        second: 1.0,
+    };
+
+    /// A part with its values in these units.
+    fn of(self, part: Part) -> Part {
+        let Units { ohm, second } = self;
+        let wave = |w: Wave, size: f64| match w {
+            Wave::Constant(a) => Wave::Constant(a * size),
+            Wave::Sine(a, w) => Wave::Sine(a * size, w / second),
+            Wave::Smooth(a, w) => Wave::Smooth(a * size, w / second),
+        };
+        match part {
+            Part::Resistor(r) => Part::Resistor(r * ohm),
+            Part::Inductor(l, i) => Part::Inductor(l * ohm * second, i / ohm),
+            Part::Capacitor(c, v) => Part::Capacitor(c * second / ohm, v),
+            Part::Voltage(w) => Part::Voltage(wave(w, 1.0)),
+            Part::Current(w) => Part::Current(wave(w, 1.0 / ohm)),
+            Part::Gyrator(g) => Part::Gyrator(g / ohm),
+            Part::Transformer(_) | Part::OpAmp => part,
+        }
+    }
 }
 
 const STOP: f64 = 1.0;
@@ -43,6 +90,7 @@ pub(crate) struct Circuit {
     terse: bool,
     /// Order of components and connections.
     order: u64,
+    units: Units,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -87,8 +135,8 @@ impl RandomCase for Circuit {
 
     fn settings(&self) -> Settings {
         Settings {
-            stop: STOP,
-            interval: INTERVAL,
+            stop: STOP * self.units.second,
+            interval: INTERVAL * self.units.second,
             ..Settings::default()
         }
     }
@@ -115,6 +163,24 @@ impl RandomCase for Circuit {
                 add(Circuit {
                     elements,
                     grounds,
+                    ..self.clone()
+                });
+            }
+        }
+        for units in [
+            Units::PLAIN,
+            Units {
+                ohm: 1.0,
+                ..self.units
+            },
+            Units {
+                second: 1.0,
+                ..self.units
+            },
+        ] {
+            if units != self.units {
+                add(Circuit {
+                    units,
                     ..self.clone()
                 });
             }

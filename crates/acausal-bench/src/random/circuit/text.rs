@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Circuit, Part, Wave};
+use super::{Circuit, Part, Units, Wave};
 use crate::random::draw::{Draw, number};
 
 /// With a voltage and a current of their own, as in the Modelica Standard Library.
@@ -50,7 +50,10 @@ pub(super) fn text(circuit: &Circuit) -> String {
     let mut components: Vec<String> = Vec::new();
     let mut pins: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for e in &circuit.elements {
-        components.push(format!("  {};", component(circuit, e.part, &e.name)));
+        components.push(format!(
+            "  {};",
+            component(circuit, circuit.units.of(e.part), &e.name)
+        ));
         let names: &[&str] = match e.part.ports() {
             1 => &["p", "n"],
             _ => &["p1", "n1", "p2", "n2"],
@@ -88,13 +91,24 @@ pub(super) fn text(circuit: &Circuit) -> String {
         }
     }
     let mut out = String::new();
-    let _ = writeln!(out, "{}", used.join("\n"));
+    let mut classes = used.join("\n");
+    if circuit.units != Units::PLAIN {
+        let nominal = format!("(nominal = {:?})", 1.0 / circuit.units.ohm);
+        for (plain, stated) in [
+            ("flow Real i;", format!("flow Real i{nominal};")),
+            ("Real v, i;", format!("Real v, i{nominal};")),
+            ("v2, i1, i2;", format!("v2, i1{nominal}, i2{nominal};")),
+        ] {
+            classes = classes.replace(plain, &stated);
+        }
+    }
+    let _ = writeln!(out, "{classes}");
     let _ = writeln!(out, "model M\n{}", components.join("\n"));
     if circuit.terse && circuit.free_start {
         let starts: Vec<String> = circuit
             .elements
             .iter()
-            .filter_map(|e| match e.part {
+            .filter_map(|e| match circuit.units.of(e.part) {
                 Part::Inductor(_, i) => Some(format!("  {}.p.i = {};", e.name, number(i))),
                 Part::Capacitor(_, v) => {
                     Some(format!("  {0}.p.v - {0}.n.v = {1};", e.name, number(v)))

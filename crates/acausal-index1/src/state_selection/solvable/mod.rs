@@ -48,7 +48,7 @@ const LEAST_PIVOT: f64 = 1e-7;
 
 /// Which pairs are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum PairScope {
     /// All of them.
     All,
     /// Equations with one unknown (functions of time), so that constraints are kept; and with `names` also
@@ -88,7 +88,7 @@ impl Solvable {
     pub fn new(
         flat: &mut FlatModel,
         nodes: &Nodes,
-        scope: Scope,
+        scope: PairScope,
         in_loop: impl Fn(EqId) -> bool,
     ) -> Solvable {
         let mut out = Solvable::default();
@@ -100,8 +100,8 @@ impl Solvable {
             let row = nodes.differentiated.graph.row(id);
             read_coefficients(flat, eq, &mut sum, &mut coefficients);
             let in_scope = match scope {
-                Scope::All => true,
-                Scope::Given { names } => {
+                PairScope::All => true,
+                PairScope::Given { names } => {
                     row.len() == 1 || names && is_name_of_derivative(flat, eq, &coefficients)
                 }
             };
@@ -114,7 +114,7 @@ impl Solvable {
             }
             let literal = |c: &Coefficient| c.literal(&flat.exprs).is_some();
             out.constant_linear.push(
-                scope == Scope::All
+                scope == PairScope::All
                     && eq.piece.domain.is_empty()
                     && coefficients.iter().all(literal),
             );
@@ -128,7 +128,7 @@ impl Solvable {
             out.by_element
                 .push(eq.touched.iter().zip(&pivots).any(solvable));
             for (t, pivot) in eq.touched.iter().zip(pivots) {
-                let wanted = scope == Scope::All || row.len() == 1 || t.order == 0;
+                let wanted = scope == PairScope::All || row.len() == 1 || t.order == 0;
                 if pivot == Pivot::No || !wanted {
                     continue;
                 }

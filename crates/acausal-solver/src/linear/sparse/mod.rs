@@ -25,7 +25,6 @@ use super::btf::block_form;
 use super::ordering::{block_graph, minimum_degree};
 use super::{LinearSolver, Singular, hager_condition};
 use crate::pattern::Pattern;
-pub use determinant::Determinant;
 use panel::{Panels, UpperRows};
 
 /// The diagonal entry is taken as pivot if it has at least this fraction of the largest candidate. KLU's default of
