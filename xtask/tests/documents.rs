@@ -48,7 +48,8 @@ fn is_path(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let first = name.split('/').next().unwrap_or("");
     let known = [
-        "crates", "examples", "benches", "docs", "fuzz", "xtask", ".ci", ".github", ".cargo",
+        "crates", "python", "examples", "benches", "docs", "fuzz", "xtask", ".ci", ".github",
+        ".cargo",
     ];
     name.contains('/')
         && name.chars().all(plain)

@@ -22,7 +22,7 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[];
 /// All sources of the workspace outside of tests, as paths below its root.
 fn sources() -> Vec<PathBuf> {
     let root = root();
-    let mut folders = vec![root.join("xtask/src")];
+    let mut folders = vec![root.join("xtask/src"), root.join("python/src")];
     for entry in fs::read_dir(root.join("crates")).expect("the folder `crates`") {
         folders.push(entry.expect("a crate").path().join("src"));
     }

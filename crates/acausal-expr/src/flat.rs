@@ -281,6 +281,11 @@ impl Variable {
         self.variability <= Variability::Discrete || self.ty != VarType::Real
     }
 
+    /// What the world outside sets, unless an equation of the model does.
+    pub fn is_free_input(&self) -> bool {
+        self.causality == Causality::Input && !self.is_parameter() && !self.auxiliary
+    }
+
     /// Parameters and constants.
     pub fn is_parameter(&self) -> bool {
         self.variability <= Variability::Parameter

@@ -94,6 +94,7 @@ impl Simulation {
         self.row(self.t, sink)?; // left limit
         self.check_standstill((crossings, confined), *error, settings, summary)?;
         let before = BeforeEvent::new(&self.events, &self.machine, &self.y);
+        self.machine.inputs.pass(self.t);
         for &indicator in passed {
             self.machine.delays.pass(indicator);
         }

@@ -7,14 +7,16 @@
 //! | what | module |
 //! |---|---|
 //! | from the start to the end | `simulate`; what stops it: `error`, `limits` |
-//! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`] |
+//! | a compiled model with its memory, the programs it runs | `machine`: [`Machine`]; what simulations share: [`Prepared`] |
 //! | parameters, and other values for them | [`mod@parameters`] |
+//! | inputs over time | `inputs`: [`InputSignal`] |
 //! | the conditions of the start and their solution | `initial` |
 //! | consistent values at the start and after events | `consistent`; unknowns that are open: `bordered` |
 //! | events | `event`, `at_event`; jumps of what was differentiated: `impulse`; of solutions: `jump` |
 //! | what the integrator sees | `consistent_indicators`, `integrator` |
 //! | rows | `output`; points inside of a step: `interior`; chosen signals of large models: `selected` |
 //! | what was | `history`; `delay`, `distribution` |
+//! | the linear model at an instant | `linearise`: [`Linearisation`] |
 //! | to go on later | `checkpoint`: [`Checkpoint`] |
 //! | what was done | `statistics`, `trace`: [`Profile`], [`Trace`] |
 
@@ -30,10 +32,12 @@ mod event;
 mod history;
 mod impulse;
 mod initial;
+mod inputs;
 mod integrator;
 mod interior;
 mod jump;
 mod limits;
+mod linearise;
 mod machine;
 mod output;
 pub mod parameters;
@@ -49,10 +53,12 @@ pub use statistics::Profile;
 pub use trace::Trace;
 
 pub use error::{InitialFailure, InitialKind, SimError, condition_text, row_text};
-pub use machine::Machine;
+pub use inputs::InputSignal;
+pub use linearise::{Linearisation, linearise};
+pub use machine::{Machine, Prepared};
 pub use output::gather;
 pub use parameters::{Parameter, ParameterValue, SettingError, parameters};
-pub use simulate::{resume, simulate};
+pub use simulate::{prepare, resume, resume_prepared, simulate, simulate_prepared};
 
 use acausal_base::Scale;
 use acausal_compiled::Loc;
@@ -93,6 +99,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Parameters and start attributes (`x.start`) with the values that they have in this simulation; see [`mod@parameters`].
     pub parameters: Vec<(String, ParameterValue)>,
+    /// What top-level inputs are over time; those that are not named are zero.
+    pub inputs: Vec<InputSignal>,
     /// From which size on the same is done otherwise.
     pub scale: Scale,
 }
@@ -126,13 +134,15 @@ impl Default for Settings {
             profile: false,
             threads: None,
             parameters: Vec::new(),
+            inputs: Vec::new(),
             scale: Scale::default(),
         }
     }
 }
 
 impl Settings {
-    fn check(&self) -> Result<(), SimError> {
+    /// Says what makes no sense about them, before anything is simulated.
+    pub fn check(&self) -> Result<(), SimError> {
         let complain = |m: String| Err(SimError::Settings(m));
         if !self.start.is_finite() || !self.stop.is_finite() {
             return complain("start and stop time must be finite numbers".into());
@@ -253,6 +263,12 @@ pub trait Sink {
     fn progress(&mut self, _t: f64) {}
     /// One line of a trace (see [`Settings::trace`]).
     fn trace(&mut self, _line: &str) {}
+    /// Whether [`Sink::event`] shall be called.
+    fn wants_events(&self) -> bool {
+        false
+    }
+    /// An event that was handled, with the relations that changed, in words.
+    fn event(&mut self, _t: f64, _changes: &[String]) {}
     /// One text that the model prints; false leaves it to [`Summary::printed`].
     fn print(&mut self, _text: &str) -> bool {
         false

@@ -94,24 +94,16 @@ impl Tracer {
 
     /// Reports an event.
     pub fn event(&self, t: f64, machine: &Machine, outcome: &EventOutcome, sink: &mut dyn Sink) {
-        if !self.wanted.events {
+        let listens = sink.wants_events();
+        if !self.wanted.events && !listens {
             return;
         }
-        let model = &machine.model;
-        let mut changes = Vec::new();
-        let known = &model.events.timetable.relations;
-        let passed = outcome.passed.iter().map(|&k| (k, numbered(known, k)));
-        let changed = outcome.changed.iter().map(|&k| (k, relation(model, k)));
-        for (number, r) in passed.chain(changed) {
-            let Some(r) = r else {
-                continue;
-            };
-            let value = machine.mem[r.base + number - r.first];
-            let text = condition_text(model, r.expr);
-            changes.push(match r.op {
-                Some(_) => format!("`{text}` is now {}", value != 0.0),
-                None => format!("`{text}` is now {value}"),
-            });
+        let mut changes = changes(machine, outcome);
+        if listens {
+            sink.event(t, &changes);
+        }
+        if !self.wanted.events {
+            return;
         }
         if changes.is_empty() {
             changes.push("no relation changed".into());
@@ -123,4 +115,22 @@ impl Tracer {
             changes.join(", ")
         ));
     }
+}
+
+/// The relations that an event changed, in words.
+fn changes(machine: &Machine, outcome: &EventOutcome) -> Vec<String> {
+    let model = &machine.model;
+    let known = &model.events.timetable.relations;
+    let passed = outcome.passed.iter().map(|&k| (k, numbered(known, k)));
+    let changed = outcome.changed.iter().map(|&k| (k, relation(model, k)));
+    let text = |(number, r): (usize, Option<&acausal_compiled::RelationCode>)| {
+        let r = r?;
+        let value = machine.mem[r.base + number - r.first];
+        let text = condition_text(model, r.expr);
+        Some(match r.op {
+            Some(_) => format!("`{text}` is now {}", value != 0.0),
+            None => format!("`{text}` is now {value}"),
+        })
+    };
+    passed.chain(changed).filter_map(text).collect()
 }

@@ -10,6 +10,8 @@
 //! | from a running simulation to files and plots | `sink` |
 //! | messages for programs | `json` |
 //! | what the process is doing, for messages | `activity` |
+//! | many simulations of one model | [`sweep`] |
+//! | the command | [`command`]; its verbs: `cli`; an allocator with a limit: `memory_limit` |
 //!
 //! ```
 //! use acausal::{Load, Model};
@@ -23,19 +25,29 @@
 //! # Ok::<(), String>(())
 //! ```
 
+// The verbs call the library by the name that other programs know.
+extern crate self as acausal;
+
 mod activity;
+mod cli;
+pub mod command;
 mod json;
 mod load;
+mod memory_limit;
 mod observe;
 mod signals;
 mod sink;
 mod stored;
+pub mod sweep;
 
 pub use acausal_expr::Limits;
 pub use acausal_runtime::{Checkpoint, Parameter, ParameterValue, Settings, Solver, Summary};
 pub use activity::Activity;
 pub use json::diagnostic_json;
-pub use load::{Failure, Load, Model, PhaseSeconds, experiment_settings, flatten_target};
+pub use load::{
+    Failure, Load, Model, PhaseSeconds, experiment_settings, flatten_target, flatten_text,
+};
+pub use memory_limit::Limited;
 pub use observe::Observe;
 pub use sink::{InMemory, ResultSink};
 pub use stored::{EXTENSION, is_stored};

@@ -100,11 +100,7 @@ impl Model {
     pub fn from_text(name: &str, text: &str, load: &Load) -> Result<Model, Failure> {
         let clock = Instant::now();
         let mut libraries = library_paths(load);
-        let classes = match libraries.load_text(name, text) {
-            Ok(c) => c,
-            Err(diagnostics) => return Err(failure(&mut libraries, diagnostics)),
-        };
-        let class = choose(&mut libraries, classes, load, name)?;
+        let class = load_class(&mut libraries, name, text, load)?;
         let parse = clock.elapsed().as_secs_f64();
         compile_class(&mut libraries, &class, load, parse)
     }
@@ -333,4 +329,29 @@ pub fn flatten_target(
     let (mut libraries, class) = open(target, load)?;
     let (flat, warnings) = flatten_class(&mut libraries, &class, load)?;
     Ok((flat, warnings, std::mem::take(libraries.sources_mut())))
+}
+
+/// The same for a text.
+pub fn flatten_text(
+    name: &str,
+    text: &str,
+    load: &Load,
+) -> Result<(FlatModel, Vec<Diagnostic>, SourceMap), Failure> {
+    let mut libraries = library_paths(load);
+    let class = load_class(&mut libraries, name, text, load)?;
+    let (flat, warnings) = flatten_class(&mut libraries, &class, load)?;
+    Ok((flat, warnings, std::mem::take(libraries.sources_mut())))
+}
+
+/// Reads a text and says which class is meant.
+fn load_class(
+    libraries: &mut Libraries,
+    name: &str,
+    text: &str,
+    load: &Load,
+) -> Result<String, Failure> {
+    match libraries.load_text(name, text) {
+        Ok(classes) => choose(libraries, classes, load, name),
+        Err(diagnostics) => Err(failure(libraries, diagnostics)),
+    }
 }

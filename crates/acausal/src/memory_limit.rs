@@ -11,12 +11,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use acausal::Activity;
 use acausal_base::{Diagnostic, Span};
 use acausal_expr::limits::bytes_text;
 
+use crate::Activity;
 use crate::cli::answer;
-use crate::exit;
+use crate::command::exit;
 
 /// The system's allocator with a limit.
 pub struct Limited;

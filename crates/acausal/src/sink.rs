@@ -17,6 +17,8 @@ use crate::observe::Observe;
 
 /// Is told a line of text.
 type Listener<'p> = Box<dyn FnMut(&str) + 'p>;
+/// Is told an event: its time, and what changed.
+type EventListener<'p> = Box<dyn FnMut(f64, &[String]) + 'p>;
 
 /// Hands the observed signals of the model to a result writer, row by row, and keeps others, for plots, in memory. What
 /// is not chosen costs nothing.
@@ -33,6 +35,7 @@ pub struct ResultSink<'p> {
     progress: Box<dyn FnMut(f64) + 'p>,
     trace: Listener<'p>,
     print: Option<Listener<'p>>,
+    event: Option<EventListener<'p>>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -54,6 +57,7 @@ impl<'p> ResultSink<'p> {
             progress: Box::new(|_| {}),
             trace: Box::new(|_| {}),
             print: None,
+            event: None,
             interrupt: None,
         }
     }
@@ -73,6 +77,12 @@ impl<'p> ResultSink<'p> {
     /// Calls `f` with each text that the model prints; otherwise they are in the summary.
     pub fn on_print(mut self, f: impl FnMut(&str) + 'p) -> Self {
         self.print = Some(Box::new(f));
+        self
+    }
+
+    /// Calls `f` with the time of each event and the relations that changed, in words.
+    pub fn on_event(mut self, f: impl FnMut(f64, &[String]) + 'p) -> Self {
+        self.event = Some(Box::new(f));
         self
     }
 
@@ -187,6 +197,16 @@ impl Sink for ResultSink<'_> {
                 true
             }
             None => false,
+        }
+    }
+
+    fn wants_events(&self) -> bool {
+        self.event.is_some()
+    }
+
+    fn event(&mut self, t: f64, changes: &[String]) {
+        if let Some(event) = &mut self.event {
+            event(t, changes);
         }
     }
 

@@ -8,7 +8,7 @@ use acausal_base::{Diagnostic, SourceMap, Span};
 use acausal_compiled::file;
 
 use acausal_runtime::ParameterValue;
-use acausal_runtime::parameters::NotAValue;
+use acausal_runtime::parameters::{NameIndex, NotAValue, resolve};
 
 use crate::load::{Failure, Load, Model, PhaseSeconds, split_setting};
 
@@ -70,7 +70,8 @@ impl Model {
             }
         };
         // A mistake is told now, not when the first simulation begins.
-        if let Err(e) = acausal_runtime::parameters::resolve(&model.compiled, &model.set) {
+        let index = NameIndex::new(&model.compiled);
+        if let Err(e) = resolve(&model.compiled, &index, &model.set) {
             return Err(model.failed(&acausal_runtime::SimError::Setting(e)));
         }
         Ok(model)

@@ -90,7 +90,7 @@ impl Simulation {
         }
     }
 
-    /// A run at a checkpoint. Parameters are those of the model as it is loaded now; if they differ from the stored ones,
+    /// A run at a checkpoint. Parameters and inputs are those of the model as it is loaded now; if they differ from the stored ones,
     /// the continuation begins with an event that makes everything consistent.
     pub(crate) fn resume(
         mut machine: Machine,
@@ -118,7 +118,7 @@ impl Simulation {
         }
         let parameters = parameter_values(&machine);
         machine.mem.copy_from_slice(&c.mem);
-        let mut changed = false;
+        let mut changed = machine.set_time(c.t);
         for (place, value) in parameters {
             changed |= machine.mem[place].to_bits() != value.to_bits();
             machine.mem[place] = value;

@@ -2,8 +2,8 @@
 
 use acausal_base::{Diagnostic, Span};
 use acausal_compiled::CompiledModel;
-use acausal_expr::FunctionError;
 use acausal_expr::flat::OriginId;
+use acausal_expr::{FunctionError, ScalarValue};
 use acausal_solver::SolverError;
 
 use super::SimError;
@@ -136,7 +136,10 @@ impl SimError {
                 let d = in_component(d, *origin, model);
                 match values.is_empty() {
                     true => d,
-                    false => d.note(format!("with {}", values.join(", "))),
+                    false => {
+                        let shown: Vec<String> = values.iter().map(value_text).collect();
+                        d.note(format!("with {}", shown.join(", ")))
+                    }
                 }
             }
             other => internal(format!("{other:?} is no failure at an event")),
@@ -193,6 +196,16 @@ impl SimError {
             }
             other => internal(format!("{other:?} is no failure of a value")),
         }
+    }
+}
+
+/// `x = 1`.
+fn value_text((name, value): &(String, ScalarValue)) -> String {
+    match value {
+        ScalarValue::Real(v) => format!("{name} = {v}"),
+        ScalarValue::Int(v) => format!("{name} = {v}"),
+        ScalarValue::Bool(v) => format!("{name} = {v}"),
+        other => format!("{name} = {other:?}"),
     }
 }
 

@@ -11,6 +11,7 @@ mod integrator;
 mod text;
 
 use acausal_base::Span;
+use acausal_expr::ScalarValue;
 use acausal_expr::flat::OriginId;
 use acausal_solver::{PatternError, SolverError, StepLimit};
 
@@ -109,8 +110,8 @@ pub enum SimError {
         unassigned: bool,
         /// Its message.
         message: String,
-        /// The variables of its condition, `x = 1`.
-        values: Vec<String>,
+        /// The variables of its condition with their values.
+        values: Vec<(String, ScalarValue)>,
         /// Where it stands.
         origin: OriginId,
     },
@@ -183,6 +184,38 @@ pub enum SimError {
 }
 
 impl SimError {
+    /// When it happened, or what was reached before it did; nothing if time has not begun to run.
+    pub fn time(&self) -> Option<f64> {
+        match self {
+            SimError::Initialisation(f) => Some(f.t),
+            SimError::Integrator(e) => Some(e.t()),
+            SimError::Chattering { t, .. }
+            | SimError::TooManyEvents { t, .. }
+            | SimError::Assertion { t, .. }
+            | SimError::NotFinite { t, .. }
+            | SimError::Subscript { t, .. }
+            | SimError::Delay { t, .. }
+            | SimError::Impulse { t, .. } => Some(*t),
+            SimError::Evaluation { seen, .. } => seen.time(),
+            _ => None,
+        }
+    }
+
+    /// Variables that it is about, with their values.
+    pub fn values(&self) -> Vec<(String, f64)> {
+        match self {
+            SimError::Initialisation(f) => f.unknowns.clone(),
+            SimError::Assertion { values, .. } => (values.iter())
+                .filter_map(|(name, v)| Some((name.clone(), v.as_f64()?)))
+                .collect(),
+            SimError::NotFinite { name, value, .. } | SimError::Parameter { name, value, .. } => {
+                vec![(name.clone(), *value)]
+            }
+            SimError::Evaluation { seen, .. } => seen.values(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Adds why a function failed to an error that says that an evaluation did.
     pub(crate) fn because(self, reason: Option<acausal_expr::FunctionError>) -> SimError {
         let evaluation = |limit: &StepLimit| matches!(limit, StepLimit::Evaluation(_));

@@ -154,10 +154,10 @@ impl<'a> At<'a> {
     }
 
     /// The variables of the condition with their values.
-    fn values(&self, code: &AssertCode) -> Vec<String> {
+    fn values(&self, code: &AssertCode) -> Vec<(String, ScalarValue)> {
         let model = &self.machine.model;
         let exprs = &model.symbols.exprs;
-        let mut shown: Vec<String> = Vec::new();
+        let mut shown: Vec<(String, ScalarValue)> = Vec::new();
         for (e, access) in exprs.accesses(code.condition) {
             if shown.len() == SHOWN {
                 break;
@@ -174,14 +174,13 @@ impl<'a> At<'a> {
             let evaluated = exprs.evaluate(e, &mut leaf).is_ok();
             let name = |k| model.element_name(access.var, access.kind, k);
             if let (true, Some((k, value))) = (evaluated, found) {
-                let text = match value {
-                    ScalarValue::Real(v) => format!("{} = {v}", name(k)),
-                    ScalarValue::Int(v) => format!("{} = {v}", name(k)),
-                    ScalarValue::Bool(v) => format!("{} = {v}", name(k)),
-                    _ => continue,
-                };
-                if !text.contains('$') && !shown.contains(&text) {
-                    shown.push(text);
+                let shows = matches!(
+                    value,
+                    ScalarValue::Real(_) | ScalarValue::Int(_) | ScalarValue::Bool(_)
+                );
+                let named = (name(k), value);
+                if shows && !named.0.contains('$') && !shown.contains(&named) {
+                    shown.push(named);
                 }
             }
         }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use acausal_compiled::fixed;
 use acausal_cpu::Team;
 use acausal_jit::TileMemory;
 use acausal_solver::{Dae, DaeError, Events, LargeDae, Pattern, Predicted};
@@ -12,7 +11,7 @@ use super::{Machine, ProgramId, Update, add_to};
 
 impl Dae for Machine {
     fn pattern(&self) -> &Pattern {
-        &self.pattern
+        &self.prepared.pattern
     }
 
     fn residual(&mut self, t: f64, y: &[f64], yp: &[f64], r: &mut [f64]) -> Result<(), DaeError> {
@@ -44,13 +43,51 @@ impl Dae for Machine {
     }
 }
 
+impl Machine {
+    /// `a dF/dy + b dF/dy'`.
+    pub(crate) fn weighted_jacobian(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        yp: &[f64],
+        factors: (f64, f64),
+        values: &mut [f64],
+    ) -> Result<(), DaeError> {
+        self.prepare_residual(t, y, yp);
+        self.weighted(t, (y, yp), factors, values)
+    }
+
+    /// The same right after a residual at the same point.
+    fn weighted(
+        &mut self,
+        t: f64,
+        (y, yp): (&[f64], &[f64]),
+        factors: (f64, f64),
+        values: &mut [f64],
+    ) -> Result<(), DaeError> {
+        let clock = self.profiles.then(Instant::now);
+        if self.prepared.programs.residuals_update == Update::ForPartials {
+            self.update_for_residual(t, y, yp);
+        }
+        let mut partials = std::mem::take(&mut self.partials);
+        let done = self.execute(ProgramId::Partials, y, yp, &mut partials);
+        self.partials = partials;
+        self.checked(done)?;
+        let s = self.model.jacobian.schedule();
+        let (team, acc) = (self.team.as_mut(), &mut self.acc);
+        s.accumulate(team, &self.partials, factors, acc, values);
+        add_to(&mut self.seconds.jacobian, clock);
+        Ok(())
+    }
+}
+
 impl LargeDae for Machine {
     fn predicted_residual(&mut self, t: f64, point: Predicted<'_>) -> Option<Result<(), DaeError>> {
-        if !self.programs.have_tiles() || self.needs_point(t) {
+        if !self.prepared.programs.have_tiles() || self.needs_point(t) {
             return None;
         }
         let clock = self.profiles.then(Instant::now);
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.delays.write(t, &mut self.mem);
         let places = TileMemory {
             y: point.y,
@@ -62,8 +99,8 @@ impl LargeDae for Machine {
         let done = unsafe {
             let predict =
                 |range: Range<usize>, places: [&mut [f64]; 2]| point.predict(range, places);
-            let team = self.team.as_mut();
-            (self.programs).run_tiles(team, places, &self.functions, &predict)
+            let team = (self.team.as_mut(), &self.workspaces);
+            (self.prepared.programs).run_tiles(team, places, &self.functions, &predict)
         };
         add_to(&mut self.seconds.predicted, clock);
         Some(self.checked(done))
@@ -77,23 +114,11 @@ impl LargeDae for Machine {
         cj: f64,
         values: &mut [f64],
     ) -> Result<(), DaeError> {
-        let clock = self.profiles.then(Instant::now);
-        if self.programs.residuals_update == Update::ForPartials {
-            self.update_for_residual(t, y, yp);
-        }
-        let mut partials = std::mem::take(&mut self.partials);
-        let done = self.execute(ProgramId::Partials, y, yp, &mut partials);
-        self.partials = partials;
-        self.checked(done)?;
-        let s = self.model.jacobian.schedule();
-        let (team, acc) = (self.team.as_mut(), &mut self.acc);
-        s.accumulate(team, &self.partials, (1.0, cj), acc, values);
-        add_to(&mut self.seconds.jacobian, clock);
-        Ok(())
+        self.weighted(t, (y, yp), (1.0, cj), values)
     }
 
     fn jacobian_needs_point(&self) -> bool {
-        self.programs.partials_need_point
+        self.prepared.programs.partials_need_point
     }
 
     fn team(&mut self) -> Option<&mut Team> {

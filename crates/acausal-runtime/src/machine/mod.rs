@@ -26,16 +26,18 @@ use acausal_compiled::{CompiledModel, Loc, fixed};
 use acausal_cpu::Team;
 use acausal_expr::flat::Variable;
 use acausal_jit::kernel::{Bank, Program};
-use acausal_jit::{BankLengths, Banks, BoundProgram, Code, RunError, Scratch};
-use acausal_solver::{DaeError, EvalReason, Pattern};
+use acausal_jit::{BankLengths, Banks, BoundProgram, RunError, Scratch};
+use acausal_solver::{DaeError, EvalReason};
 
 use crate::SimError;
 use crate::delay::DelayLines;
 use crate::distribution::Distributions;
+use crate::inputs::Inputs;
+pub use build::Prepared;
 pub(crate) use functions::FunctionFailure;
 use functions::UserFunctions;
 pub(crate) use programs::ProgramId;
-use programs::{Programs, Update};
+use programs::{Update, Workspaces};
 use timetable::Timetable;
 
 /// Instants that differ by less than this fraction are the same.
@@ -44,10 +46,10 @@ const NOW: f64 = 1e-13;
 /// A model in execution.
 pub struct Machine {
     pub(crate) model: Arc<CompiledModel>,
-    code: Box<dyn Code>,
-    programs: Programs,
+    prepared: Arc<Prepared>,
     functions: UserFunctions,
     scratch: Scratch,
+    workspaces: Workspaces,
     /// Threads, where there is work for them.
     team: Option<Team>,
     /// Bank `Mem`.
@@ -58,11 +60,11 @@ pub struct Machine {
     acc: Vec<f64>,
     /// Memory of the initial Jacobian.
     pub(crate) initial: InitialMemory,
-    pattern: Pattern,
     pub(crate) delays: DelayLines,
     /// Instants near zero are no better known than by rounding errors of this: a second, or less where the whole run is shorter.
     time_unit: f64,
     pub(crate) distributions: Distributions,
+    pub(crate) inputs: Inputs,
     pub(crate) timetable: Timetable,
     /// From which size on the same is done otherwise.
     pub(crate) scale: Scale,
@@ -173,9 +175,15 @@ impl Machine {
         Ok(())
     }
 
+    /// Sets time, and the inputs at that time; true if one of them is another than before.
+    pub(crate) fn set_time(&mut self, t: f64) -> bool {
+        self.mem[fixed::TIME] = t;
+        self.inputs.write(t, &mut self.mem)
+    }
+
     /// Brings local assignments up to date.
     pub fn update(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.write_delays(t, y, yp);
         self.run(ProgramId::Locals, y, yp);
         self.run(ProgramId::OtherLocals, y, yp);
@@ -183,17 +191,17 @@ impl Machine {
 
     /// Does what the program of the residuals expects to be done.
     fn prepare_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        if self.programs.residuals_update == Update::Before {
+        if self.prepared.programs.residuals_update == Update::Before {
             self.update_for_residual(t, y, yp);
         } else {
-            self.mem[fixed::TIME] = t;
+            self.set_time(t);
             self.write_delays(t, y, yp);
         }
     }
 
     /// Brings those local assignments up to date that the residuals need.
     pub(crate) fn update_for_residual(&mut self, t: f64, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         self.write_delays(t, y, yp);
         self.run(ProgramId::Locals, y, yp);
     }
@@ -271,8 +279,8 @@ impl Machine {
     ) -> Result<(), RunError> {
         let mem = &mut self.mem;
         let banks = Banks { y, yp, mem, out };
-        let (team, scratch) = (self.team.as_mut(), &mut self.scratch);
-        (self.programs).run(which, team, banks, &self.functions, scratch)
+        let (team, scratch) = ((self.team.as_mut(), &self.workspaces), &mut self.scratch);
+        (self.prepared.programs).run(which, team, banks, &self.functions, scratch)
     }
 
     /// A part of the local assignments, ready to be run.
@@ -283,12 +291,15 @@ impl Machine {
             mem: self.model.mem_len,
             out: 0,
         };
-        self.code.bind(program, lengths).map_err(SimError::Code)
+        self.prepared
+            .code
+            .bind(program, lengths)
+            .map_err(SimError::Code)
     }
 
     /// Brings a part of the local assignments up to date.
     pub(crate) fn update_part(&mut self, t: f64, part: &BoundProgram, y: &[f64], yp: &[f64]) {
-        self.mem[fixed::TIME] = t;
+        self.set_time(t);
         let banks = Banks {
             y,
             yp,

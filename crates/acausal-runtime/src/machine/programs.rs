@@ -104,9 +104,27 @@ pub(super) struct Programs {
     pub partials_need_point: bool,
     /// All that a residual needs, evaluated while unknowns are predicted.
     tiles: Option<Tiles>,
-    /// The memory of each thread.
-    workspaces: Vec<Mutex<Workspace>>,
-    scratch: Vec<Mutex<Scratch>>,
+}
+
+/// The memory of each thread of one machine.
+pub(super) struct Workspaces {
+    tiles: Vec<Mutex<Workspace>>,
+    phases: Vec<Mutex<Scratch>>,
+}
+
+impl Workspaces {
+    /// For so many threads.
+    pub fn new(threads: usize) -> Workspaces {
+        Workspaces {
+            tiles: (0..lists(threads)).map(|_| Mutex::default()).collect(),
+            phases: (0..threads.max(1)).map(|_| Mutex::default()).collect(),
+        }
+    }
+}
+
+/// Lists of tiles: two for one thread, too, from the middle to both ends.
+fn lists(threads: usize) -> usize {
+    threads.max(2)
 }
 
 /// Positions in the table.
@@ -157,8 +175,6 @@ impl Programs {
             Some(_) => residuals.clone(),
             None => [&m.locals[..], &residuals[..]].concat(),
         };
-        // Two lists for one thread, too: from the middle to both ends.
-        let lists = threads.max(2);
         let programs = Programs {
             table,
             first,
@@ -170,9 +186,7 @@ impl Programs {
             partials_need_point: m.n < scale.large_from
                 || m.jacobian.partials.iter().any(reads_unknowns)
                 || reads(&m.jacobian.partials, &m.locals),
-            tiles: passes.tiles(&all, lists)?,
-            workspaces: (0..lists).map(|_| Mutex::default()).collect(),
-            scratch: (0..threads.max(1)).map(|_| Mutex::default()).collect(),
+            tiles: passes.tiles(&all, lists(threads))?,
         };
         Ok((programs, code))
     }
@@ -188,14 +202,16 @@ impl Programs {
     pub fn run(
         &self,
         which: ProgramId,
-        team: Option<&mut Team>,
+        (team, workspaces): (Option<&mut Team>, &Workspaces),
         banks: Banks<'_>,
         functions: &dyn CallFunctions,
         scratch: &mut Scratch,
     ) -> Result<(), RunError> {
         let program = &self.table[self.position(which)];
         match (&program.phases, team) {
-            (Some(phases), Some(team)) => phases.run(Some(team), banks, functions, &self.scratch),
+            (Some(phases), Some(team)) => {
+                phases.run(Some(team), banks, functions, &workspaces.phases)
+            }
             _ => program.whole.run(banks, functions, scratch),
         }
     }
@@ -211,14 +227,16 @@ impl Programs {
     /// That of [`Tiles::run`].
     pub unsafe fn run_tiles(
         &self,
-        team: Option<&mut Team>,
+        (team, workspaces): (Option<&mut Team>, &Workspaces),
         places: TileMemory<'_>,
         functions: &dyn CallFunctions,
         predict: &Predict<'_>,
     ) -> Result<(), RunError> {
         match &self.tiles {
             // SAFETY: as the caller promises.
-            Some(tiles) => unsafe { tiles.run(team, places, functions, &self.workspaces, predict) },
+            Some(tiles) => unsafe {
+                tiles.run(team, places, functions, &workspaces.tiles, predict)
+            },
             None => Ok(()),
         }
     }

@@ -12,6 +12,13 @@ pub enum SettingError {
         /// A similar name.
         similar: Option<String>,
     },
+    /// There is no input of this name.
+    NoInput {
+        /// As the user wrote it.
+        name: String,
+        /// A similar name.
+        similar: Option<String>,
+    },
     /// It decided about the equations when the model was compiled, or is `final` or a constant.
     Structural {
         /// The parameter.
@@ -105,6 +112,13 @@ impl SettingError {
                 match similar {
                     Some(other) => d.hint(format!("did you mean `{other}`?")),
                     None => d,
+                }
+            }
+            SettingError::NoInput { name, similar } => {
+                let text = format!("the model has no input `{name}` that could be given");
+                match similar {
+                    Some(other) => error(Span::NONE, text).hint(format!("did you mean `{other}`?")),
+                    None => error(Span::NONE, text).hint("inputs are declared with `input` at the top level of the model"),
                 }
             }
             SettingError::Structural { name, span } => error(

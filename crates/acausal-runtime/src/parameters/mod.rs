@@ -31,7 +31,7 @@ pub use assumptions::BrokenAssumption;
 pub(crate) use assumptions::check_assumptions;
 pub use error::SettingError;
 pub use given::GivenPlace;
-pub use resolve::resolve;
+pub use resolve::{NameIndex, resolve};
 pub use value::{NotAValue, ParameterValue};
 
 /// A parameter of a compiled model, as the user declared it.

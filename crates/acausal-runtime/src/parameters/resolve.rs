@@ -1,7 +1,7 @@
 //! From names and values to places.
 //!
 //! A name is that of a parameter, `R`, `r.R`, of an element, `r[2].R`, `A[1,2]`, or of a start attribute, `x.start`, `cell[3].T.start`. Names are looked
-//! for in one pass over all variables.
+//! for in an index ([`NameIndex`]), which takes one pass over all variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,27 +25,34 @@ const OTHER_ATTRIBUTES: [&str; 8] = [
     "stateSelect",
 ];
 
+/// All names of a model, so that many simulations look through its variables once.
+pub struct NameIndex {
+    variables: BTreeMap<String, VarId>,
+    /// Places of parameters that the start computes.
+    computed: BTreeSet<usize>,
+}
+
+impl NameIndex {
+    /// Of a model.
+    pub fn new(model: &CompiledModel) -> NameIndex {
+        let named = model.symbols.var_ids().filter(|(_, v)| !v.auxiliary);
+        NameIndex {
+            variables: named.map(|(id, v)| (v.name.plain(), id)).collect(),
+            computed: computed_at_start(model),
+        }
+    }
+}
+
 /// The places that names stand for, with their values, ascending.
 pub fn resolve(
     model: &CompiledModel,
+    index: &NameIndex,
     settings: &[(String, ParameterValue)],
 ) -> Result<Vec<GivenPlace>, SettingError> {
-    if settings.is_empty() {
-        return Ok(Vec::new());
-    }
     let names: Vec<Written> = settings.iter().map(|s| Written::new(&s.0)).collect();
-    let computed = computed_at_start(model);
-    let wanted: BTreeSet<&str> = names.iter().flat_map(Written::candidates).collect();
-    let mut found: BTreeMap<String, VarId> = BTreeMap::new();
-    for (id, v) in model.symbols.var_ids().filter(|(_, v)| !v.auxiliary) {
-        let name = v.name.plain();
-        if wanted.contains(&*name) {
-            found.insert(name, id);
-        }
-    }
     let mut given: BTreeMap<usize, f64> = BTreeMap::new();
     for (name, (_, value)) in names.iter().zip(settings) {
-        let target = name.target(model, &found, &computed)?;
+        let target = name.target(model, index)?;
         for (place, value) in target.values(model, value)? {
             if given.insert(place, value).is_some() {
                 let name = name.text.clone();
@@ -111,20 +118,14 @@ impl Written {
         }
     }
 
-    /// What may be the name of a variable.
-    fn candidates(&self) -> impl Iterator<Item = &str> {
-        let before = self.plain.rsplit_once('.').map(|p| p.0);
-        std::iter::once(&*self.plain).chain(before)
-    }
-
     fn target<'n>(
         &'n self,
         model: &CompiledModel,
-        found: &BTreeMap<String, VarId>,
-        computed: &BTreeSet<usize>,
+        index: &NameIndex,
     ) -> Result<Target<'n>, SettingError> {
+        let found = &index.variables;
         if let Some(&var) = found.get(&self.plain) {
-            let base = parameter_base(model, var, computed)?;
+            let base = parameter_base(model, var, &index.computed)?;
             return Ok(Target {
                 name: self,
                 var,

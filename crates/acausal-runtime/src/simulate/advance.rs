@@ -156,13 +156,15 @@ impl Simulation {
 
     /// The next instant that is known in advance.
     fn next_event(&mut self) -> f64 {
-        self.events
-            .next_time_event(&mut self.machine, self.t, &self.y, &self.yp)
+        let jump = self.machine.inputs.next_jump();
+        let event = (self.events).next_time_event(&mut self.machine, self.t, &self.y, &self.yp);
+        event.min(jump)
     }
 
     /// As far as the next step may go.
     fn target(&self, next_event: f64, settings: &Settings) -> f64 {
-        let target = settings.stop.min(next_event);
+        let bend = self.machine.inputs.next_bend(self.t);
+        let target = settings.stop.min(next_event).min(bend);
         match settings.checkpoint_at {
             Some(t) if t > self.t => target.min(t),
             _ => target,

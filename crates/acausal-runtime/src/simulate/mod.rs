@@ -22,10 +22,11 @@ use crate::history::RecentSamples;
 use crate::initial::{
     check_parameters, follow_homotopy, initial_system, restart_system, roles, start_data,
 };
+use crate::inputs::Inputs;
 use crate::interior::Interior;
 use crate::limits::check_samples;
-use crate::machine::{Machine, ProgramId};
-use crate::parameters::{check_assumptions, resolve};
+use crate::machine::{Machine, Prepared, ProgramId};
+use crate::parameters::check_assumptions;
 use crate::selected::SelectedSignals;
 use crate::trace::Tracer;
 use crate::{Seconds, Settings, SimError, Sink, Summary};
@@ -40,12 +41,24 @@ pub fn simulate(
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
     settings.check()?;
-    let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, settings)?;
-    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(&mut machine, settings)?;
-    machine.check_objects()?;
+    let prepared = prepare(model, settings)?;
+    let codegen = clock.elapsed().as_secs_f64();
+    let mut summary = simulate_prepared(&prepared, settings, sink)?;
+    summary.seconds.codegen += codegen;
+    Ok(summary)
+}
+
+/// Simulates a model that has been prepared ([`prepare`]). Of the settings, `threads` and `scale` were decided then.
+pub fn simulate_prepared(
+    prepared: &Arc<Prepared>,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
+    settings.check()?;
+    let _flush = FlushSubnormals::begin();
+    let clock = Instant::now();
+    let (machine, mut summary) = ready(prepared, settings)?;
     let failure = machine.function_failure();
     // Where some are unknown before the start, others may depend on them.
     let given = !machine.model.initial.parameters_wait();
@@ -58,7 +71,7 @@ pub fn simulate(
     if !given {
         check_parameters(&run.machine).map_err(|e| e.because(failure.reason()))?;
     }
-    summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    summary.seconds.initialise = clock.elapsed().as_secs_f64() - summary.seconds.codegen;
     run.complete(settings, sink, summary)
         .map_err(|e| e.because(failure.reason()))
 }
@@ -70,36 +83,39 @@ pub fn resume(
     settings: &Settings,
     sink: &mut dyn Sink,
 ) -> Result<Summary, SimError> {
+    let clock = Instant::now();
+    let prepared = prepare(model, settings)?;
+    let codegen = clock.elapsed().as_secs_f64();
+    let mut summary = resume_prepared(&prepared, checkpoint, settings, sink)?;
+    summary.seconds.codegen += codegen;
+    Ok(summary)
+}
+
+/// The same for a model that has been prepared ([`prepare`]).
+pub fn resume_prepared(
+    prepared: &Arc<Prepared>,
+    checkpoint: &Checkpoint,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<Summary, SimError> {
     let settings = Settings {
         start: checkpoint.t,
         ..settings.clone()
     };
     settings.check()?;
     let _flush = FlushSubnormals::begin();
-    let (mut machine, mut summary) = prepare(model, &settings)?;
-    machine.set_span(settings.start, settings.stop);
     let clock = Instant::now();
-    set_parameters(&mut machine, &settings)?;
-    machine.check_objects()?;
+    let (machine, mut summary) = ready(prepared, &settings)?;
     let failure = machine.function_failure();
     let run = Simulation::resume(machine, checkpoint, &settings, &mut summary)
         .map_err(|e| e.because(failure.reason()))?;
-    summary.seconds.initialise = clock.elapsed().as_secs_f64();
+    summary.seconds.initialise = clock.elapsed().as_secs_f64() - summary.seconds.codegen;
     run.complete(&settings, sink, summary)
         .map_err(|e| e.because(failure.reason()))
 }
 
-fn prepare(model: Arc<CompiledModel>, settings: &Settings) -> Result<(Machine, Summary), SimError> {
-    let clock = Instant::now();
-    let mut summary = Summary {
-        unknowns: model.n - stand_in(&model),
-        states: roles(&model)
-            .iter()
-            .filter(|r| **r == acausal_expr::unknown::UnknownRole::State)
-            .count()
-            - stand_in(&model),
-        ..Summary::default()
-    };
+/// Makes a model ready to run with these settings (`threads` and `scale`), once for all simulations of it.
+pub fn prepare(model: Arc<CompiledModel>, settings: &Settings) -> Result<Arc<Prepared>, SimError> {
     let backend = acausal_jit::default_backend();
     // Two are what measurements speak for (docs/scale.md): more of them wait for the same memory.
     let some = || {
@@ -107,19 +123,51 @@ fn prepare(model: Arc<CompiledModel>, settings: &Settings) -> Result<(Machine, S
             .map_or(1, usize::from)
             .min(2)
     };
-    let machine = Machine::with_threads(
-        model,
-        &*backend,
-        settings.threads.unwrap_or_else(some),
-        settings.scale,
-    )?;
+    let threads = settings.threads.unwrap_or_else(some);
+    Prepared::new(model, &*backend, threads, settings.scale).map(Arc::new)
+}
+
+/// A machine with the parameters and inputs of one simulation.
+pub(crate) fn ready(
+    prepared: &Arc<Prepared>,
+    settings: &Settings,
+) -> Result<(Machine, Summary), SimError> {
+    let (mut machine, summary) = machine(prepared)?;
+    machine.set_span(settings.start, settings.stop);
+    machine.inputs = Inputs::new(prepared, &settings.inputs, settings.start)?;
+    set_parameters(prepared, &mut machine, settings)?;
+    machine.check_objects()?;
+    Ok((machine, summary))
+}
+
+/// A machine for one simulation.
+fn machine(prepared: &Arc<Prepared>) -> Result<(Machine, Summary), SimError> {
+    let clock = Instant::now();
+    let model = prepared.model();
+    let mut summary = Summary {
+        unknowns: model.n - stand_in(model),
+        states: roles(model)
+            .iter()
+            .filter(|r| **r == acausal_expr::unknown::UnknownRole::State)
+            .count()
+            - stand_in(model),
+        ..Summary::default()
+    };
+    let machine = prepared.machine()?;
     summary.seconds.codegen = clock.elapsed().as_secs_f64();
     Ok((machine, summary))
 }
 
 /// Computes parameters and attributes, those that the settings give apart.
-fn set_parameters(machine: &mut Machine, settings: &Settings) -> Result<(), SimError> {
-    let given = resolve(&machine.model, &settings.parameters).map_err(SimError::Setting)?;
+fn set_parameters(
+    prepared: &Prepared,
+    machine: &mut Machine,
+    settings: &Settings,
+) -> Result<(), SimError> {
+    let given = match settings.parameters.is_empty() {
+        true => Vec::new(),
+        false => prepared.resolve(&settings.parameters)?,
+    };
     machine.set_parameters_to(&given)?;
     match given.is_empty() {
         true => Ok(()),
@@ -198,7 +246,7 @@ impl Simulation {
         let t = settings.start;
         let mut y = data.y.clone();
         let mut yp = data.yp.clone();
-        machine.mem[fixed::TIME] = t;
+        machine.set_time(t);
         machine.mem[fixed::INITIAL] = 1.0;
         let mut events = EventState::new(&mut machine, t)?;
         machine.start_timetable(t);

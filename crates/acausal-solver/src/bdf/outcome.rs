@@ -119,6 +119,21 @@ pub enum SolverError {
     },
 }
 
+impl SolverError {
+    /// The time reached.
+    pub fn t(&self) -> f64 {
+        match self {
+            SolverError::StepTooSmall { t, .. }
+            | SolverError::RepeatedFailure { t, .. }
+            | SolverError::SingularMatrix { t, .. }
+            | SolverError::Evaluation { t, .. }
+            | SolverError::TooManySteps { t, .. }
+            | SolverError::TooMuchAccuracy { t, .. }
+            | SolverError::InvalidInput { t, .. } => *t,
+        }
+    }
+}
+
 /// What is wrong with the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidInput {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use acausal_base::{Diagnostic, SourceMap, Span};
 
-use crate::exit;
+use crate::command::exit;
 
 /// The JSON object has been printed.
 static ANSWERED: AtomicBool = AtomicBool::new(false);

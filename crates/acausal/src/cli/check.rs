@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `check`.
 #[derive(Args, Debug)]

@@ -7,7 +7,7 @@ use acausal_results::{ResultSet, read, read_signals};
 use clap::Args;
 
 use super::{out, out_json, usage};
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `compare`.
 #[derive(Args, Debug)]

@@ -12,7 +12,7 @@ use super::{
     Structure, Target, count, file_stem, json_diagnostics, misuse, out, out_json,
     print_diagnostics, report, usage,
 };
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `compile`.
 #[derive(Args, Debug)]

@@ -6,6 +6,8 @@
 use std::fmt::Write;
 
 use acausal::{Activity, Failure, flatten_target};
+use acausal_base::{Diagnostic, SourceMap};
+use acausal_expr::flat::FlatModel;
 use acausal_expr::unknown::{RowKind, UnknownRole};
 use acausal_index1::{FinalForm, Regularised, Report, transform_with};
 use clap::Args;
@@ -15,7 +17,7 @@ use super::progress::Progress;
 use super::{
     Structure, Target, count, json_diagnostics, misuse, out, out_json, print_diagnostics, report,
 };
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
@@ -27,6 +29,63 @@ pub struct Options {
     /// For whom the output is
     #[arg(long, value_enum, default_value_t = MessageFormat::Human, hide_possible_values = true, value_name = "human|json")]
     format: MessageFormat,
+}
+
+/// What the compiler makes of a model.
+pub struct Explanation {
+    name: String,
+    description: String,
+    facts: Report,
+    form: FinalForm,
+    warnings: Vec<Diagnostic>,
+    sources: SourceMap,
+}
+
+impl Explanation {
+    /// Of a flat model with the warnings so far.
+    pub fn of(
+        (flat, mut warnings, sources): (FlatModel, Vec<Diagnostic>, SourceMap),
+        structure: &acausal_index1::Options,
+    ) -> Result<Explanation, Failure> {
+        let (dae, facts) = match transform_with(flat, structure) {
+            Ok(parts) => parts,
+            Err(diagnostics) => {
+                return Err(Failure {
+                    diagnostics,
+                    sources,
+                });
+            }
+        };
+        warnings.extend(facts.notes.iter().cloned());
+        Ok(Explanation {
+            form: FinalForm::of(&dae),
+            name: dae.flat.name.clone(),
+            description: dae.flat.description.clone(),
+            facts,
+            warnings,
+            sources,
+        })
+    }
+
+    /// For people.
+    fn text(&self) -> String {
+        let mut text = self.name.clone();
+        if !self.description.is_empty() {
+            let _ = write!(text, " \"{}\"", self.description);
+        }
+        text.push('\n');
+        write_facts(&mut text, &self.facts);
+        write_form(&mut text, &self.facts, &self.form);
+        text
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        let mut object = json_facts(&self.facts, &self.form);
+        object["model"] = self.name.clone().into();
+        object["diagnostics"] = json_diagnostics(&self.warnings, &self.sources);
+        object
+    }
 }
 
 /// Blocks with one equation are counted, not listed, beyond this number of blocks.
@@ -41,7 +100,7 @@ pub fn run(options: &Options) -> u8 {
     }
     let progress = Progress::start(options.format == MessageFormat::Human);
     let flattened = flatten_target(&options.target.target, &options.target.load());
-    let (flat, mut warnings, sources) = match flattened {
+    let flattened = match flattened {
         Ok(parts) => parts,
         Err(f) => {
             drop(progress);
@@ -49,38 +108,18 @@ pub fn run(options: &Options) -> u8 {
         }
     };
     Activity::Structure.begin();
-    let transformed = transform_with(flat, &options.structure.options());
+    let explanation = Explanation::of(flattened, &options.structure.options());
     drop(progress);
-    let (dae, facts) = match transformed {
-        Ok(parts) => parts,
-        Err(diagnostics) => {
-            let failure = Failure {
-                diagnostics,
-                sources,
-            };
-            return report(&failure, options.format);
-        }
+    let explanation = match explanation {
+        Ok(e) => e,
+        Err(f) => return report(&f, options.format),
     };
-    warnings.extend(facts.notes.iter().cloned());
-    let form = FinalForm::of(&dae);
     match options.format {
         MessageFormat::Human => {
-            print_diagnostics(&warnings, &sources);
-            let mut text = dae.flat.name.clone();
-            if !dae.flat.description.is_empty() {
-                let _ = write!(text, " \"{}\"", dae.flat.description);
-            }
-            text.push('\n');
-            write_facts(&mut text, &facts);
-            write_form(&mut text, &facts, &form);
-            out(&text);
+            print_diagnostics(&explanation.warnings, &explanation.sources);
+            out(&explanation.text());
         }
-        MessageFormat::Json => {
-            let mut object = json_facts(&facts, &form);
-            object["model"] = dae.flat.name.clone().into();
-            object["diagnostics"] = json_diagnostics(&warnings, &sources);
-            out_json(&object);
-        }
+        MessageFormat::Json => out_json(&explanation.json()),
     }
     exit::FINE
 }

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::progress::Progress;
 use super::{Target, json_diagnostics, misuse, out, out_json, print_diagnostics, report};
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `flatten`.
 #[derive(Args, Debug)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use acausal_base::{Diagnostic, Span};
 
 use super::answer;
-use crate::exit;
+use crate::command::exit;
 
 /// What signals tell a simulation.
 #[derive(Clone, Debug, Default)]

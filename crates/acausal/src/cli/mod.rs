@@ -15,7 +15,8 @@ pub mod parse;
 mod pending;
 mod progress;
 pub mod simulate;
-mod summary;
+pub mod summary;
+pub mod sweep;
 
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Read, Write};
@@ -26,7 +27,7 @@ use acausal_base::visible::{commands, visible_lines};
 use acausal_base::{Diagnostic, Scale, SourceMap, Span};
 use clap::Args;
 
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Bytes at the start of a file in which a NUL shows that it is no text.
 const BINARY_PROBE_BYTES: u64 = 8192;
@@ -120,69 +121,71 @@ impl Target {
             .hint("name the Modelica file that it was made from"))
     }
 
-    /// Mistakes that are plain before anything is parsed: no such file, a directory, no text.
+    /// Mistakes that are plain before anything is parsed.
     pub fn check(&self) -> Result<(), Diagnostic> {
-        let complain = |code, message: String| Err(Diagnostic::error(code, Span::NONE, message));
-        for dir in &self.library {
-            if !dir.is_dir() {
-                return complain(
-                    "no-directory",
-                    format!("--library {} is not a directory", dir.display()),
-                );
-            }
-        }
-        let path = Path::new(&self.target);
-        if acausal::is_stored(&self.target) {
-            return match path.is_file() {
-                true => Ok(()),
-                false => complain(
-                    "no-file",
-                    format!("there is no file {}{}", self.target, similar_file(path)),
-                ),
-            };
-        }
-        if !self.target.ends_with(".mo") {
-            if path.is_dir() {
-                let d = Diagnostic::error(
-                    "is-directory",
-                    Span::NONE,
-                    format!("{} is a directory", self.target),
-                );
-                return Err(d.hint(
-                    "name a file, or a class and its library: `Library.Class --library DIR`",
-                ));
-            }
-            if path.is_file() {
-                let d = Diagnostic::error(
-                    "not-modelica",
-                    Span::NONE,
-                    format!("{} does not end in .mo", self.target),
-                );
-                return Err(d.hint("Modelica files have the extension .mo"));
-            }
-            return Ok(());
-        }
-        if path.is_dir() {
+        check_target(&self.target, &self.library)
+    }
+}
+
+/// Mistakes that are plain before anything is parsed: no such file, a directory, no text.
+pub fn check_target(target: &str, libraries: &[PathBuf]) -> Result<(), Diagnostic> {
+    let complain = |code, message: String| Err(Diagnostic::error(code, Span::NONE, message));
+    for dir in libraries {
+        if !dir.is_dir() {
             return complain(
-                "is-directory",
-                format!("{} is a directory, not a file", self.target),
+                "no-directory",
+                format!("--library {} is not a directory", dir.display()),
             );
         }
-        match is_binary(path) {
-            Ok(false) => Ok(()),
-            Ok(true) => complain(
-                "binary-file",
-                format!("{} is a binary file, not Modelica text", self.target),
-            ),
-            Err(e) if e.kind() == ErrorKind::NotFound => complain(
+    }
+    let path = Path::new(target);
+    if acausal::is_stored(target) {
+        return match path.is_file() {
+            true => Ok(()),
+            false => complain(
                 "no-file",
-                format!("there is no file {}{}", self.target, similar_file(path)),
+                format!("there is no file {}{}", target, similar_file(path)),
             ),
-            Err(e) => complain(
-                "unreadable-file",
-                format!("{} cannot be read: {e}", self.target),
-            ),
+        };
+    }
+    if !target.ends_with(".mo") {
+        if path.is_dir() {
+            let d = Diagnostic::error(
+                "is-directory",
+                Span::NONE,
+                format!("{} is a directory", target),
+            );
+            return Err(
+                d.hint("name a file, or a class and its library: `Library.Class --library DIR`")
+            );
         }
+        if path.is_file() {
+            let d = Diagnostic::error(
+                "not-modelica",
+                Span::NONE,
+                format!("{} does not end in .mo", target),
+            );
+            return Err(d.hint("Modelica files have the extension .mo"));
+        }
+        return Ok(());
+    }
+    if path.is_dir() {
+        return complain(
+            "is-directory",
+            format!("{} is a directory, not a file", target),
+        );
+    }
+    match is_binary(path) {
+        Ok(false) => Ok(()),
+        Ok(true) => complain(
+            "binary-file",
+            format!("{} is a binary file, not Modelica text", target),
+        ),
+        Err(e) if e.kind() == ErrorKind::NotFound => complain(
+            "no-file",
+            format!("there is no file {}{}", target, similar_file(path)),
+        ),
+        Err(e) => complain("unreadable-file", format!("{} cannot be read: {e}", target)),
     }
 }
 

@@ -9,7 +9,7 @@ use acausal_syntax::parse_file;
 use clap::Args;
 
 use super::{count, json_diagnostics, out, out_json, print_diagnostics, usage};
-use crate::{MessageFormat, exit};
+use crate::command::{MessageFormat, exit};
 
 /// Options of `parse`.
 #[derive(Args, Debug)]

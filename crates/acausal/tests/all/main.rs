@@ -48,6 +48,7 @@ mod spatial_distribution;
 mod streams_at_rest;
 mod string_of_bodies;
 mod subnormal;
+mod sweep;
 mod tearing;
 mod threads;
 mod timetable;

@@ -7,6 +7,14 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The folders of all crates, that of the Python package included.
+fn packages() -> Vec<PathBuf> {
+    let entries = fs::read_dir(crates()).unwrap();
+    let mut packages: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
+    packages.push(crates().join("../python"));
+    packages
+}
+
 /// The Rust files below a folder, in order.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
@@ -50,8 +58,8 @@ fn declared(text: &str) -> Vec<&str> {
 fn every_module_is_in_the_table_of_its_crate() {
     let mut missing = Vec::new();
     let mut tables = 0;
-    for entry in fs::read_dir(crates()).unwrap() {
-        let lib = entry.unwrap().path().join("src/lib.rs");
+    for package in packages() {
+        let lib = package.join("src/lib.rs");
         let Ok(text) = fs::read_to_string(&lib) else {
             continue;
         };
@@ -73,8 +81,8 @@ fn every_module_is_in_the_table_of_its_crate() {
 #[test]
 fn modules_of_several_files_are_folders() {
     let mut beside = Vec::new();
-    for entry in fs::read_dir(crates()).unwrap() {
-        for file in sources(&entry.unwrap().path().join("src")) {
+    for package in packages() {
+        for file in sources(&package.join("src")) {
             if file.with_extension("").is_dir() {
                 beside.push(file.display().to_string());
             }

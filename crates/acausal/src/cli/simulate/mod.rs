@@ -19,8 +19,9 @@ use super::{
     file_stem, misuse, note, out, out_json, print_diagnostics, report, report_with, usage,
     write_out,
 };
-use crate::{MessageFormat, exit};
-use drawing::{elements, picture, promise_plot, render, signal_names, terminal_options};
+use crate::command::{MessageFormat, exit};
+pub(super) use drawing::signal_names;
+use drawing::{elements, picture, promise_plot, render, terminal_options};
 pub use options::Options;
 use options::{check_numbers, settings};
 use statistics::statistics;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use acausal::{Checkpoint, Model, Settings};
 use clap::Args;
 
-use crate::MessageFormat;
 use crate::cli::limits::count;
 use crate::cli::{Structure, Target};
+use crate::command::MessageFormat;
 
 /// The integrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
