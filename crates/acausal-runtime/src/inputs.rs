@@ -165,6 +165,17 @@ impl InputSignal {
     }
 }
 
+/// Inputs that nobody gives have their start values all the time.
+pub(crate) fn at_start_values(model: &CompiledModel, mem: &mut [f64]) {
+    for (id, var) in model.symbols.var_ids().filter(|(_, v)| v.is_free_input()) {
+        if let Some(&start) = model.start_of.get(&id)
+            && let Some(value) = model.region(id, ValueKind::Value)
+        {
+            mem.copy_within(start..start + var.len(), value);
+        }
+    }
+}
+
 /// The top-level inputs that can be given: name of the element, place, whether it is discrete.
 pub(crate) fn places(model: &CompiledModel) -> Vec<(String, usize, bool)> {
     let assigned = |place: usize| {

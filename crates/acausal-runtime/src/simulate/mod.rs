@@ -169,6 +169,7 @@ fn set_parameters(
         false => prepared.resolve(&settings.parameters)?,
     };
     machine.set_parameters_to(&given)?;
+    crate::inputs::at_start_values(prepared.model(), &mut machine.mem);
     match given.is_empty() {
         true => Ok(()),
         false => check_assumptions(machine).map_err(SimError::Assumption),

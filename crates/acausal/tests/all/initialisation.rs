@@ -597,3 +597,14 @@ fn the_choice_of_start_values_does_not_depend_on_the_unit_of_time() {
         first(&run, "l4.i", -values(&run, "l10.i")[0]);
     }
 }
+
+/// An input at the top that nothing drives has its start value, not zero.
+#[test]
+fn inputs_that_nobody_gives_have_their_start_values() {
+    let run = start(
+        "model M input Real u(start = 3); input Real w[2](start = {1, 2}); input Integer k(start = 4);
+         Real x(start = 0, fixed = true); equation der(x) = u + w[2] + k; end M;",
+    );
+    first(&run, "w[2]", 2.0);
+    near(last(&run, "x"), 9.0, 1e-9);
+}
