@@ -3,11 +3,12 @@
 //! In: the inputs. Out: a value for every variable: its binding, or zeros of its size to be written into. The fields of a
 //! record take their own bindings: `output Complex c(re = a, im = b)`.
 
-use acausal_base::Span;
+use acausal_base::{Name, Span};
 use acausal_syntax::ast::VariabilityPrefix;
 
-use super::bind;
 use super::unassigned::{description, placeholder};
+use super::{bind, rules};
+use crate::lower::tensor::zero;
 use crate::lower::{
     Context, Env, Error, Locals, Record, Result, Tensor, Value, in_dependency_order,
 };
@@ -50,17 +51,20 @@ fn first_value(
         let value = ctx.expr(&env, &binding.expr)?;
         return bind::fit(ctx, locals, variable, value, binding.expr.span, &what);
     }
-    let name = ctx.instances.data(variable).name.to_string();
-    blank(ctx, locals, variable, &name, &[], span)
+    let name = ctx.instances.data(variable).name;
+    blank(ctx, locals, variable, &[name], &[], span)
 }
 
 /// A value of the right type and size to be written into: nothing is assigned but fields of records with bindings of their own. `path` is the name of
-/// the variable with the records around it, `lead` are dimensions of enclosing records.
+/// the variable behind those of the records around it, `lead` are dimensions of enclosing records.
+///
+/// A field that some statement of the function assigns is zero before: functions of media give records of which each region sets other fields, and hand them to functions that read
+/// what the region has. Handing on is no use, but it evaluates all fields.
 pub fn blank(
     ctx: &mut Context,
     locals: &Locals,
     variable: InstId,
-    path: &str,
+    path: &[Name],
     lead: &[usize],
     span: Span,
 ) -> Result<Value> {
@@ -71,8 +75,14 @@ pub fn blank(
             .map(|n| n.unwrap_or(0)),
     );
     if let Some(ty) = ctx.primitive_type(variable) {
-        let name = description(ctx, variable, path);
-        let nothing = placeholder(ctx, &name, ty);
+        let nothing = match path.len() > 1 && rules::assigns(ctx, variable, path) {
+            true => zero(&mut ctx.exprs, ty),
+            false => {
+                let path: Vec<String> = path.iter().map(Name::to_string).collect();
+                let name = description(ctx, variable, &path.join("."));
+                placeholder(ctx, &name, ty)
+            }
+        };
         return Ok(Value::Tensor(
             Tensor::scalar(ty, nothing).fill(&mut ctx.exprs, &dims),
         ));
@@ -94,7 +104,7 @@ pub fn blank(
                         let exprs = &mut ctx.exprs;
                         value.map_leaves(&mut |t| t.fill(exprs, &dims))
                     }
-                    None => blank(ctx, &seen, field, &format!("{path}.{name}"), &dims, span)?,
+                    None => blank(ctx, &seen, field, &[path, &[name]].concat(), &dims, span)?,
                 };
                 seen.insert(field, value);
                 Ok(())

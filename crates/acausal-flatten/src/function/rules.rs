@@ -7,7 +7,7 @@ use acausal_syntax::ast::{ComponentRef, SectionKind, Statement, StatementKind};
 
 use super::bind;
 use crate::lower::{Context, Result, error};
-use acausal_instance::instance::InstId;
+use acausal_instance::instance::{InstId, InstanceKind};
 
 /// A message about an input that something assigns.
 pub(super) fn expect_read_only(ctx: &mut Context, function: InstId) -> Result<()> {
@@ -23,6 +23,29 @@ pub(super) fn expect_read_only(ctx: &mut Context, function: InstId) -> Result<()
     }
     ctx.function_state.read_only.insert(function);
     Ok(())
+}
+
+/// Whether some statement of the function that a variable, or a field in it, belongs to assigns it: by itself, a part of it, or a record around it.
+pub(super) fn assigns(ctx: &mut Context, variable: InstId, path: &[Name]) -> bool {
+    let mut function = variable;
+    while ctx.instances.kind(function) != InstanceKind::Function {
+        match ctx.instances.parent(function) {
+            Some(outer) => function = outer,
+            None => return false,
+        }
+    }
+    let sections = ctx.instances.sections(function);
+    sections
+        .iter()
+        .any(|section| match &section.section().kind {
+            SectionKind::Algorithm { statements, .. } => targets(statements).iter().any(|t| {
+                t.parts
+                    .iter()
+                    .zip(path)
+                    .all(|(p, name)| p.name.name == *name)
+            }),
+            _ => false,
+        })
 }
 
 fn expect_no_input(ctx: &mut Context, function: InstId, name: Name, span: Span) -> Result<()> {

@@ -168,8 +168,8 @@ impl<'c, 'e> FunctionLowering<'c, 'e> {
 
     fn first_value(&mut self, variable: InstId, frozen: bool, span: Span) -> Result<()> {
         let Some(binding) = self.ctx.instances.binding(variable) else {
-            let path = self.ctx.instances.data(variable).name.to_string();
-            let first = blank(self.ctx, &self.locals, variable, &path, &[], span)?;
+            let name = self.ctx.instances.data(variable).name;
+            let first = blank(self.ctx, &self.locals, variable, &[name], &[], span)?;
             let target = self.blocks(&first, span)?;
             self.locals.insert(variable, target.clone());
             return self.begin(&target, &first, span);

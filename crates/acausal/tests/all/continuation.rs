@@ -206,7 +206,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
             "--stop",
             "2",
         ])
-        .code(1)
+        .code(2)
         .complains(&["the checkpoint at 7 lies outside"]);
 }
 

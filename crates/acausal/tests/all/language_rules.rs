@@ -450,6 +450,11 @@ fn integers_are_integers() {
             "model M parameter Integer n = 9223372036854775807 + 1; end M;",
             "integer-overflow",
         ),
+        // A literal that is no number of double precision.
+        (
+            "model M Integer i = 9007199254740993; end M;",
+            "integer-overflow",
+        ),
         (
             "model M constant Integer a = 4611686018427387904; constant Integer n = a*4; Real x = n; end M;",
             "integer-overflow",
