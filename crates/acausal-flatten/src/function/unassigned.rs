@@ -239,12 +239,10 @@ impl Reach {
         self.known.get(&e).copied().unwrap_or_else(|| x.bool(false))
     }
 
-    /// `condition and reached(e)`
+    /// `condition and reached(e)`, as a branch: what a way reaches may call functions that fail where the way is not taken.
     fn under(&self, x: &mut Exprs, condition: ExprId, e: ExprId) -> ExprId {
-        match self.known.get(&e) {
-            Some(&reached) => x.and(condition, reached),
-            None => x.bool(false),
-        }
+        let (reached, never) = (self.get(x, e), x.bool(false));
+        x.if_(condition, reached, never)
     }
 
     fn node(&self, x: &mut Exprs, e: ExprId) -> Option<ExprId> {
@@ -252,9 +250,8 @@ impl Reach {
             Node::Call(Builtin::Unassigned, _) => Some(x.bool(true)),
             Node::If(c, a, b) => {
                 let holds = without(x, c);
-                let fails = x.not(holds);
-                let (first, second) = (self.under(x, holds, a), self.under(x, fails, b));
-                let branches = x.or(first, second);
+                let (first, second) = (self.get(x, a), self.get(x, b));
+                let branches = x.if_(holds, first, second);
                 let condition = self.get(x, c);
                 Some(x.or(condition, branches))
             }

@@ -538,5 +538,5 @@ fn a_record_with_other_fields_on_each_way_is_handed_on() {
         model M Real y = read(time, region(time)); parameter Real p = read(0.2, region(0.2)); end M;";
     let run = run_text(text, &settings());
     assert_eq!(last(&run, "p"), 0.4);
-    near(last(&run, "y"), run.time()[run.time().len() - 1], 1e-12);
+    near(last(&run, "y"), settings().stop, 1e-12);
 }
