@@ -324,9 +324,12 @@ impl Interior {
     }
 }
 
-/// Whether some derivatives follow from those of constraints, which are no rows of the integrator's matrix.
+/// Whether some derivatives follow from those of constraints, which are no rows of the integrator's matrix: where states are selected none do, and no multiplier keeps a
+/// constraint between them. (To solve for them costs the whole Jacobian of the start, which can be a hundred times a residual.)
 pub(crate) fn has_hidden_rows(at: &Point) -> bool {
-    at.machine.model.initial.hidden_len > 0
+    let model = &at.machine.model;
+    let keeps_constraints = || model.unknowns.iter().any(|u| u.role == UnknownRole::Mu);
+    model.initial.hidden_len > 0 && keeps_constraints()
 }
 
 /// Gives a point the states of another one.
