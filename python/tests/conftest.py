@@ -1,10 +1,14 @@
 """Models that several tests use."""
 
 import pathlib
+import signal
 
 import pytest
 
 import acausal as ac
+
+# Shells ignore Ctrl-C in what they start in the background, and Python then has no handler for it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
