@@ -328,8 +328,8 @@ impl Interior {
 /// constraint between them. (To solve for them costs the whole Jacobian of the start, which can be a hundred times a residual.)
 pub(crate) fn has_hidden_rows(at: &Point) -> bool {
     let model = &at.machine.model;
-    let keeps_constraints = || model.unknowns.iter().any(|u| u.role == UnknownRole::Mu);
-    model.initial.hidden_len > 0 && keeps_constraints()
+    let ordinary = |r| matches!(r, UnknownRole::State | UnknownRole::Algebraic);
+    model.initial.hidden_len > 0 && model.unknowns.iter().any(|u| !ordinary(u.role))
 }
 
 /// Gives a point the states of another one.
