@@ -11,7 +11,7 @@
 //! *Ungrounded* circuits lack a ground in at least one of their parts; voltages and currents must come out right, potentials
 //! are free.
 //!
-//! *Scaled* circuits are the same in other [`Units`]: kiloohms and nanoseconds, or milliohms and hours. Voltages are what they were, currents and times are those of the unscaled circuit, times a
+//! *Scaled* circuits are the same in other `Units`: kiloohms and nanoseconds, or milliohms and hours. Voltages are what they were, currents and times are those of the unscaled circuit, times a
 //! factor; the currents' nominal value says which. A simulator has to give the same digits.
 
 mod answer;
